@@ -14,8 +14,8 @@ template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<Result, F&, Args...>)
-  FunctionRef(F&& callable)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<Result, F&, Args...>)
+      FunctionRef(F&& callable)
       : context_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* context, Args... args) -> Result {
           return (*static_cast<std::remove_reference_t<F>*>(context))(std::forward<Args>(args)...);

@@ -1,0 +1,120 @@
+// Tensors: allocation, views, copies, packed elements, broadcasting, and the plain CPU allocator.
+#include "tensor/tensor.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace ortolan::tensor {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+class CpuAllocator : public Allocator {
+ public:
+  void* allocate(size_t bytes) override {
+    if (bytes == 0) return nullptr;
+    size_t rounded = checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment;
+    void* block = std::aligned_alloc(kAlignment, rounded);
+    require(block != nullptr, ErrorCode::kFail, "cannot allocate ", bytes,
+            " bytes of memory; use smaller inputs or a machine with more memory");
+    return block;
+  }
+  void free(void* block) noexcept override { std::free(block); }
+  const MemoryInfo& info() const override { return info_; }
+
+ private:
+  MemoryInfo info_;
+};
+
+/** Memory for the tensor's elements; strings are constructed. */
+std::shared_ptr<void> allocate_elements(ElementType type, int64_t count, const std::shared_ptr<Allocator>& allocator) {
+  if (type == ElementType::kString) {
+    auto strings = std::shared_ptr<std::string[]>(new std::string[static_cast<size_t>(count)]);
+    return std::shared_ptr<void>(strings, strings.get());
+  }
+  void* block = allocator->allocate(bytes_for(type, count));
+  return std::shared_ptr<void>(block, [allocator](void* p) { allocator->free(p); });
+}
+
+}  // namespace
+
+const std::shared_ptr<Allocator>& cpu_allocator() {
+  static auto* allocator = new std::shared_ptr<Allocator>(std::make_shared<CpuAllocator>());
+  return *allocator;
+}
+
+Tensor::Tensor(ElementType type, Shape shape, const std::shared_ptr<Allocator>& allocator)
+    : type_(type), shape_(std::move(shape)), memory_(&allocator->info()) {
+  owner_ = allocate_elements(type, shape_.element_count(), allocator);
+  data_ = owner_.get();
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  require(shape.element_count() == element_count(), ErrorCode::kInvalidArgument, "shape ", shape, " has ",
+          shape.element_count(), " elements, but the tensor of shape ", shape_, " has ", element_count());
+  return Tensor(type_, std::move(shape), data_, owner_, *memory_);
+}
+
+Tensor clone(const Tensor& tensor, const std::shared_ptr<Allocator>& allocator) {
+  Tensor copy(tensor.type(), tensor.shape(), allocator);
+  copy_elements(tensor, copy);
+  return copy;
+}
+
+void copy_elements(const Tensor& from, Tensor& to) {
+  require(from.type() == to.type() && from.element_count() == to.element_count(), ErrorCode::kInvalidArgument,
+          "cannot copy a tensor of ", name_of(from.type()), from.shape(), " into one of ", name_of(to.type()),
+          to.shape());
+  if (from.raw() == to.raw()) return;
+  if (from.type() == ElementType::kString) {
+    auto source = from.span<std::string>();
+    std::copy(source.begin(), source.end(), to.mutable_data<std::string>());
+  } else if (size_t bytes = from.byte_count()) {
+    std::memcpy(to.mutable_raw(), from.raw(), bytes);
+  }
+}
+
+std::vector<int64_t> to_int64s(const Tensor& tensor) {
+  if (tensor.type() == ElementType::kInt32) {
+    auto values = tensor.span<int32_t>();
+    return {values.begin(), values.end()};
+  }
+  auto values = tensor.span<int64_t>();
+  return {values.begin(), values.end()};
+}
+
+int unpack_element(ElementType type, const void* data, int64_t index) {
+  int bits = bits_of(type);
+  int per_byte = 8 / bits;
+  int shift = static_cast<int>(index % per_byte) * bits;
+  int code = (static_cast<const uint8_t*>(data)[index / per_byte] >> shift) & ((1 << bits) - 1);
+  bool is_signed = type == ElementType::kInt4 || type == ElementType::kInt2;
+  return is_signed && (code >> (bits - 1)) ? code - (1 << bits) : code;
+}
+
+void pack_element(ElementType type, void* data, int64_t index, int code) {
+  int bits = bits_of(type);
+  int per_byte = 8 / bits;
+  int shift = static_cast<int>(index % per_byte) * bits;
+  int mask = ((1 << bits) - 1) << shift;
+  uint8_t& byte = static_cast<uint8_t*>(data)[index / per_byte];
+  byte = static_cast<uint8_t>((byte & ~mask) | ((code << shift) & mask));
+}
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  const Shape& longer = a.rank() >= b.rank() ? a : b;
+  const Shape& shorter = a.rank() >= b.rank() ? b : a;
+  Shape result = longer;
+  size_t offset = longer.rank() - shorter.rank();
+  for (size_t i = 0; i < shorter.rank(); ++i) {
+    int64_t& dim = result[offset + i];
+    require(dim == shorter[i] || dim == 1 || shorter[i] == 1, ErrorCode::kInvalidArgument, "shapes ", a, " and ", b,
+            " do not broadcast: dimensions ", dim, " and ", shorter[i], " differ and neither is 1");
+    if (dim == 1) dim = shorter[i];
+  }
+  return result;
+}
+
+}  // namespace ortolan::tensor
