@@ -58,26 +58,24 @@ constexpr bool is_packed(ElementType type) {
          type == ElementType::kUInt2 || type == ElementType::kInt2;
 }
 
-/** A set of element types, a bit each. */
-class TypeSet {
- public:
+/** A set of element types, a bit each; structural, so it can be a template argument. */
+struct TypeSet {
+  uint32_t bits = 0;
+
   constexpr TypeSet() = default;
-  constexpr TypeSet(ElementType type) : bits_(1u << static_cast<int>(type)) {}
-  constexpr bool contains(ElementType type) const { return (bits_ >> static_cast<int>(type)) & 1u; }
-  constexpr bool empty() const { return bits_ == 0; }
-  constexpr TypeSet operator|(TypeSet other) const { return from_bits(bits_ | other.bits_); }
-  constexpr TypeSet without(TypeSet other) const { return from_bits(bits_ & ~other.bits_); }
+  constexpr TypeSet(ElementType type) : bits(1u << static_cast<int>(type)) {}
+  constexpr bool contains(ElementType type) const { return (bits >> static_cast<int>(type)) & 1u; }
+  constexpr bool empty() const { return bits == 0; }
+  constexpr TypeSet operator|(TypeSet other) const { return from_bits(bits | other.bits); }
+  constexpr TypeSet without(TypeSet other) const { return from_bits(bits & ~other.bits); }
   constexpr bool operator==(const TypeSet&) const = default;
   /** "float, double, …". */
   void append_to(std::string& out) const;
-
- private:
   static constexpr TypeSet from_bits(uint32_t bits) {
     TypeSet set;
-    set.bits_ = bits;
+    set.bits = bits;
     return set;
   }
-  uint32_t bits_ = 0;
 };
 constexpr TypeSet operator|(ElementType a, ElementType b) { return TypeSet(a) | TypeSet(b); }
 

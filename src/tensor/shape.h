@@ -35,7 +35,7 @@ class Shape : public Dims {
     out += '[';
     for (size_t i = 0; i < size(); ++i) {
       if (i) out += ',';
-      append(out, (*this)[i]);
+      base::append(out, (*this)[i]);
     }
     out += ']';
   }
