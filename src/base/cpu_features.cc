@@ -1,0 +1,168 @@
+// Detects the instruction set level, cache sizes and usable thread count.
+#include "base/cpu_features.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace ortolan::base {
+namespace {
+
+#if defined(__x86_64__)
+uint64_t enabled_states() {
+  uint32_t low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t{high} << 32) | low;
+}
+
+bool has_all(uint32_t word, std::initializer_list<int> bits) {
+  return std::all_of(bits.begin(), bits.end(), [word](int bit) { return (word >> bit) & 1; });
+}
+
+void detect_isa(CpuFeatures& features) {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, {12, 27, 28, 29})) return;  // FMA, OSXSAVE, AVX, F16C
+  const uint64_t states = enabled_states();
+  if ((states & 0x6) != 0x6) return;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has_all(b, {5})) return;
+  features.detected = IsaLevel::kAvx2;
+  if ((states & 0xe6) == 0xe6 && has_all(b, {16, 17, 28, 30, 31})) {
+    features.detected = has_all(c, {11}) ? IsaLevel::kAvx512Vnni : IsaLevel::kAvx512;
+  }
+  if ((states & 0x60000) == 0x60000 && has_all(d, {24})) {
+    features.amx_bf16 = has_all(d, {22});
+    features.amx_int8 = has_all(d, {25});
+  }
+}
+#else
+void detect_isa(CpuFeatures&) {}
+#endif
+
+IsaLevel capped(IsaLevel detected) {
+  const char* wanted = std::getenv("ORTOLAN_CPU_ISA");
+  if (wanted == nullptr) return detected;
+  for (IsaLevel level : {IsaLevel::kGeneric, IsaLevel::kAvx2, IsaLevel::kAvx512, IsaLevel::kAvx512Vnni}) {
+    if (std::strcmp(wanted, isa_name(level)) == 0) return std::min(level, detected);
+  }
+  return detected;
+}
+
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+CpuFeatures detect() {
+  CpuFeatures features{};
+  detect_isa(features);
+  features.isa = capped(features.detected);
+  features.l1d_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
+  features.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  features.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);
+  return features;
+}
+
+bool read_line(const std::string& path, char* line, int size) {
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return false;
+  const bool ok = std::fgets(line, size, file) != nullptr;
+  std::fclose(file);
+  return ok;
+}
+
+// The CPU share that one cgroup directory grants, or 0 for no limit.
+double directory_quota(const std::string& directory) {
+  char line[128];
+  double quota = 0, period = 0;
+  if (read_line(directory + "/cpu.max", line, sizeof line)) {
+    if (std::sscanf(line, "%lf %lf", &quota, &period) != 2) return 0;
+  } else if (read_line(directory + "/cpu.cfs_quota_us", line, sizeof line)) {
+    quota = std::atof(line);
+    if (!read_line(directory + "/cpu.cfs_period_us", line, sizeof line)) return 0;
+    period = std::atof(line);
+  }
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+// The least quota from the process's cgroup up to the root of the hierarchy mounted at `root`.
+double hierarchy_quota(const std::string& root, std::string path) {
+  double least = 0;
+  for (int depth = 0; depth < 64; ++depth) {
+    const double quota = directory_quota(root + path);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    const size_t slash = path.rfind('/');
+    if (path.empty() || slash == std::string::npos) break;
+    path.resize(slash);
+  }
+  return least;
+}
+
+double cgroup_quota() {
+  std::FILE* file = std::fopen("/proc/self/cgroup", "re");
+  if (file == nullptr) return 0;
+  char line[4096];
+  double least = 0;
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    line[std::strcspn(line, "\n")] = 0;
+    const char* controllers = std::strchr(line, ':');
+    const char* path = controllers ? std::strchr(controllers + 1, ':') : nullptr;
+    if (path == nullptr) continue;
+    const std::string names(controllers + 1, path);
+    double quota = 0;
+    if (names.empty()) {
+      quota = hierarchy_quota("/sys/fs/cgroup", path + 1);
+    } else if (("," + names + ",").find(",cpu,") != std::string::npos) {
+      quota = hierarchy_quota("/sys/fs/cgroup/cpu", path + 1);
+    }
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  }
+  std::fclose(file);
+  return least;
+}
+
+int affinity_threads() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+}  // namespace
+
+const CpuFeatures& cpu_features() noexcept {
+  static const CpuFeatures features = detect();
+  return features;
+}
+
+const char* isa_name(IsaLevel level) noexcept {
+  switch (level) {
+    case IsaLevel::kAvx2:
+      return "avx2";
+    case IsaLevel::kAvx512:
+      return "avx512";
+    case IsaLevel::kAvx512Vnni:
+      return "avx512vnni";
+    case IsaLevel::kGeneric:
+      break;
+  }
+  return "generic";
+}
+
+int available_threads() noexcept {
+  static const int threads = [] {
+    const int mask = affinity_threads();
+    const double quota = cgroup_quota();
+    return quota > 0 ? std::clamp(static_cast<int>(quota), 1, mask) : mask;
+  }();
+  return threads;
+}
+
+}  // namespace ortolan::base

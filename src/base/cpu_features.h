@@ -1,0 +1,30 @@
+// What this processor offers: the instruction set level the kernels may use, cache sizes, and how many threads we get.
+#pragma once
+
+#include <cstdint>
+
+namespace ortolan::base {
+
+// Each level includes the ones before it. kAvx2 means AVX2, FMA and F16C; kAvx512 means F, BW, DQ, VL and CD.
+enum class IsaLevel : uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Vnni };
+
+struct CpuFeatures {
+  IsaLevel detected;  // what the processor and the operating system allow
+  IsaLevel isa;       // `detected`, capped by the environment variable ORTOLAN_CPU_ISA
+  bool amx_bf16;      // tile instructions exist; a process must still ask the system for permission
+  bool amx_int8;
+  int64_t l1d_bytes;  // per core; sane defaults where the system does not say
+  int64_t l2_bytes;
+  int64_t l3_bytes;  // shared by the package
+};
+
+// Read once, at the first call.
+const CpuFeatures& cpu_features() noexcept;
+
+// "generic", "avx2", "avx512" or "avx512vnni", as ORTOLAN_CPU_ISA takes them.
+const char* isa_name(IsaLevel level) noexcept;
+
+// Threads that can really run at once: the process's affinity mask, cut to its cgroup's CPU quota; at least 1.
+int available_threads() noexcept;
+
+}  // namespace ortolan::base

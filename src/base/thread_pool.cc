@@ -1,0 +1,338 @@
+// ThreadPool: one loop slot that workers join, a task queue, and bounded spinning before a futex sleep.
+#include "base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <mutex>
+
+#include "base/cpu_features.h"
+#include "base/error.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace ortolan::base {
+namespace {
+
+constinit thread_local bool t_inside_loop = false;
+
+constexpr int64_t kChunksPerThread = 8;
+constexpr int kCallerSpin = 4096;
+
+void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+void futex_wake(std::atomic<uint32_t>& word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+void pause_cpu() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void flush_denormals() {
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+class InsideLoop {
+ public:
+  InsideLoop() : before_(t_inside_loop) { t_inside_loop = true; }
+  ~InsideLoop() { t_inside_loop = before_; }
+
+ private:
+  bool before_;
+};
+
+int parse_processor(const std::string& text, size_t& at) {
+  const size_t begin = at;
+  int64_t number = 0;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && number <= CPU_SETSIZE) {
+    number = number * 10 + (text[at++] - '0');
+  }
+  require(at > begin && number >= 1 && number <= CPU_SETSIZE, ErrorCode::kInvalidArgument, "thread affinity '", text,
+          "': expected a processor number in [1, ", CPU_SETSIZE, "] at position ", begin);
+  return static_cast<int>(number - 1);
+}
+
+std::vector<int> parse_group(const std::string& text, size_t& at) {
+  std::vector<int> group;
+  for (;;) {
+    const int first = parse_processor(text, at);
+    int last = first;
+    if (at < text.size() && text[at] == '-') last = parse_processor(text, ++at);
+    require(first <= last, ErrorCode::kInvalidArgument, "thread affinity '", text, "': range ", first + 1, "-",
+            last + 1, " runs backwards");
+    for (int processor = first; processor <= last; ++processor) group.push_back(processor);
+    if (at >= text.size() || text[at] != ',') return group;
+    ++at;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> parse_affinity(const std::string& text) {
+  std::vector<std::vector<int>> groups;
+  for (size_t at = 0; !text.empty() && at <= text.size(); ++at) {
+    groups.push_back(parse_group(text, at));
+    require(at >= text.size() || text[at] == ';', ErrorCode::kInvalidArgument, "thread affinity '", text,
+            "': unexpected character at position ", at, "; write groups as in '1,2;3-4'");
+  }
+  return groups;
+}
+
+struct ThreadPool::State {
+  struct Worker {
+    State* pool = nullptr;
+    int index = 0;
+    void* hook_handle = nullptr;
+    pthread_t thread{};
+  };
+
+  // The loop slot. `owner` guards the plain fields; `open` lets workers in; `inside` counts workers in the slot.
+  alignas(64) std::atomic<bool> owner{false};
+  LoopBody body = nullptr;
+  void* context = nullptr;
+  int64_t count = 0, chunk = 1;
+  std::exception_ptr failure;
+  std::atomic<bool> failed{false};
+  alignas(64) std::atomic<int64_t> next{0};
+  alignas(64) std::atomic<bool> open{false};
+  std::atomic<uint32_t> inside{0};
+  std::atomic<bool> caller_sleeps{false};
+
+  // Changes whenever there may be something new to do.
+  alignas(64) std::atomic<uint32_t> signal{0};
+  std::atomic<int> sleepers{0};
+  std::atomic<int> queued{0};
+  std::atomic<bool> stop{false};
+
+  alignas(64) std::mutex mutex;  // guards tasks and workers
+  std::deque<Task> tasks;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::atomic<bool> started{false};
+
+  Options options;
+  std::vector<std::vector<int>> affinity;
+
+  void notify(int count) {
+    signal.fetch_add(1);
+    if (sleepers.load() > 0) futex_wake(signal, count);
+  }
+
+  void claim_chunks() noexcept;
+  void fail_loop() noexcept;
+  void help_loop() noexcept;
+  void close_loop();
+  bool run_task() noexcept;
+  bool spin_for_signal(uint32_t seen) const;
+  void wait_for_signal(uint32_t seen);
+  void work(const Worker& worker);
+  void prepare_thread(const Worker& worker) const;
+  int start(int wanted);
+  bool start_thread(Worker& worker);
+  static void enter(void* worker) {
+    auto* self = static_cast<Worker*>(worker);
+    self->pool->work(*self);
+  }
+};
+
+void ThreadPool::State::claim_chunks() noexcept {
+  InsideLoop inside_loop;
+  for (;;) {
+    const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+    if (begin >= count) return;
+    try {
+      body(context, begin, std::min(begin + chunk, count));
+    } catch (...) {
+      fail_loop();
+      return;
+    }
+  }
+}
+
+void ThreadPool::State::fail_loop() noexcept {
+  if (!failed.exchange(true)) failure = std::current_exception();
+  next.store(count, std::memory_order_relaxed);
+}
+
+// A worker counts itself in before it looks whether the slot is open, and the owner closes the slot before it looks at
+// the count, so one of the two always sees the other.
+void ThreadPool::State::help_loop() noexcept {
+  if (!open.load()) return;
+  inside.fetch_add(1);
+  if (open.load()) claim_chunks();
+  if (inside.fetch_sub(1) == 1 && caller_sleeps.load()) futex_wake(inside, 1);
+}
+
+void ThreadPool::State::close_loop() {
+  open.store(false);
+  for (int i = 0; i < kCallerSpin; ++i) {
+    if (inside.load() == 0) return;
+    pause_cpu();
+  }
+  caller_sleeps.store(true);
+  for (uint32_t left; (left = inside.load()) != 0;) futex_wait(inside, left);
+  caller_sleeps.store(false);
+}
+
+bool ThreadPool::State::run_task() noexcept {
+  if (queued.load() == 0) return false;
+  Task task;
+  {
+    std::lock_guard lock(mutex);
+    if (tasks.empty()) return false;
+    task = std::move(tasks.front());
+    tasks.pop_front();
+    queued.fetch_sub(1);
+  }
+  task();
+  return true;
+}
+
+bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
+  if (!options.allow_spinning) return signal.load() != seen;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(options.spin_us);
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (signal.load(std::memory_order_acquire) != seen) return true;
+      pause_cpu();
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
+}
+
+void ThreadPool::State::wait_for_signal(uint32_t seen) {
+  if (spin_for_signal(seen)) return;
+  sleepers.fetch_add(1);
+  while (signal.load() == seen) futex_wait(signal, seen);
+  sleepers.fetch_sub(1);
+}
+
+void ThreadPool::State::prepare_thread(const Worker& worker) const {
+  const std::string name = (options.name + "-" + std::to_string(worker.index)).substr(0, 15);
+  pthread_setname_np(pthread_self(), name.c_str());
+  if (options.set_denormal_as_zero) flush_denormals();
+  if (worker.index >= static_cast<int>(affinity.size())) return;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (int processor : affinity[worker.index]) CPU_SET(processor, &mask);
+  pthread_setaffinity_np(pthread_self(), sizeof mask, &mask);
+}
+
+void ThreadPool::State::work(const Worker& worker) {
+  prepare_thread(worker);
+  for (;;) {
+    const uint32_t seen = signal.load();
+    help_loop();
+    if (run_task()) continue;
+    if (stop.load()) return;
+    wait_for_signal(seen);
+  }
+}
+
+bool ThreadPool::State::start_thread(Worker& worker) {
+  if (options.hooks.create != nullptr) {
+    worker.hook_handle = options.hooks.create(options.hooks.options, &State::enter, &worker);
+    return worker.hook_handle != nullptr;
+  }
+  auto run = [](void* self) -> void* {
+    enter(self);
+    return nullptr;
+  };
+  return pthread_create(&worker.thread, nullptr, run, &worker) == 0;
+}
+
+// Brings the pool to `wanted` workers, or as many as the system gives; returns how many there are.
+int ThreadPool::State::start(int wanted) {
+  std::lock_guard lock(mutex);
+  while (static_cast<int>(workers.size()) < wanted) {
+    auto worker = std::make_unique<Worker>();
+    worker->pool = this;
+    worker->index = static_cast<int>(workers.size());
+    if (!start_thread(*worker)) break;
+    workers.push_back(std::move(worker));
+  }
+  started.store(true);
+  return static_cast<int>(workers.size());
+}
+
+ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
+  degree_ = options.threads > 0 ? options.threads : available_threads();
+  state_->options = options;
+  state_->affinity = parse_affinity(options.affinity);
+  const int groups = static_cast<int>(state_->affinity.size());
+  require(groups == 0 || groups == degree_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
+          "' names ", groups, " groups for a pool of ", degree_, " threads; give one group for each of the ",
+          degree_ - 1, " worker threads (the calling thread is not pinned)");
+}
+
+ThreadPool::~ThreadPool() {
+  state_->stop.store(true);
+  state_->notify(std::numeric_limits<int>::max());
+  for (auto& worker : state_->workers) {
+    if (state_->options.hooks.create == nullptr) {
+      pthread_join(worker->thread, nullptr);
+    } else if (state_->options.hooks.join != nullptr) {
+      state_->options.hooks.join(worker->hook_handle);
+    }
+  }
+}
+
+bool ThreadPool::inside_loop() noexcept { return t_inside_loop; }
+
+void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* context) {
+  State& state = *state_;
+  if (!state.started.load(std::memory_order_acquire)) state.start(degree_ - 1);
+  if (state.owner.exchange(true, std::memory_order_acquire)) {
+    body(context, 0, count);
+    return;
+  }
+  const int64_t fair = count / (degree_ * kChunksPerThread);
+  state.body = body;
+  state.context = context;
+  state.count = count;
+  state.chunk = std::max(grain, fair);
+  state.next.store(0, std::memory_order_relaxed);
+  state.open.store(true);
+  const int64_t chunks = (count - 1) / state.chunk + 1;
+  state.notify(static_cast<int>(std::min<int64_t>(chunks - 1, degree_ - 1)));
+  state.claim_chunks();
+  state.close_loop();
+  std::exception_ptr failure;
+  if (state.failed.load(std::memory_order_relaxed)) {
+    failure = std::exchange(state.failure, nullptr);
+    state.failed.store(false, std::memory_order_relaxed);
+  }
+  state.owner.store(false, std::memory_order_release);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void ThreadPool::schedule(Task task) {
+  State& state = *state_;
+  if (state.start(std::max(1, degree_ - 1)) == 0) return task();  // the system gives no thread
+  {
+    std::lock_guard lock(state.mutex);
+    state.tasks.push_back(std::move(task));
+    state.queued.fetch_add(1);
+  }
+  state.notify(1);
+}
+
+}  // namespace ortolan::base

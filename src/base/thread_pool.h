@@ -1,0 +1,116 @@
+// A pool of worker threads for parallel loops, in which the calling thread takes part, and for tasks that run later.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ortolan::base {
+
+// How worker threads are made where the host wants to make them itself. `create` starts a thread that runs
+// worker(param) and returns a handle, or nullptr on failure; `join` waits for that thread to end.
+struct ThreadHooks {
+  void* (*create)(void* options, void (*worker)(void*), void* param) = nullptr;
+  void (*join)(void* handle) = nullptr;
+  void* options = nullptr;
+};
+
+// A unit of work for ThreadPool::schedule: any callable that can be moved. It must not throw.
+class Task {
+ public:
+  Task() = default;
+  template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, Task>>>
+  Task(F&& body) : body_(std::make_unique<Holder<std::decay_t<F>>>(std::forward<F>(body))) {}
+  void operator()() { body_->run(); }
+  explicit operator bool() const { return body_ != nullptr; }
+
+ private:
+  struct Body {
+    virtual ~Body() = default;
+    virtual void run() = 0;
+  };
+  template <class F>
+  struct Holder final : Body {
+    explicit Holder(F f) : call(std::move(f)) {}
+    void run() override { call(); }
+    F call;
+  };
+  std::unique_ptr<Body> body_;
+};
+
+// All members may be called from any thread. Workers start at the first use that needs them; an idle pool sleeps.
+class ThreadPool {
+ public:
+  struct Options {
+    int threads = 0;             // threads that work on a loop, the caller included; 0: available_threads()
+    bool allow_spinning = true;  // false: workers sleep at once when there is nothing to do
+    int spin_us = 200;           // how long an idle worker looks for work before it sleeps
+    std::string affinity;        // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
+    std::string name = "ortolan";
+    bool set_denormal_as_zero = false;
+    ThreadHooks hooks;
+  };
+
+  // Throws base::Error where `affinity` cannot be read or does not name one set for each worker.
+  explicit ThreadPool(const Options& options);
+  ~ThreadPool();  // runs the tasks that are still queued, then joins the workers
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // Threads that work on a loop, the caller included; 1 means that loops never leave the calling thread.
+  int degree() const noexcept { return degree_; }
+
+  // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
+  // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
+  // not fixed. Runs as one range in the caller when count <= grain, degree() is 1, another caller is using the
+  // workers, or the call comes from inside a loop body. The first exception is rethrown here when all threads are done.
+  template <class Body>
+  void parallel_for(int64_t count, int64_t grain, Body&& body) {
+    if (count <= 0) return;
+    if (count <= grain || degree_ == 1 || inside_loop()) {
+      body(int64_t{0}, count);
+      return;
+    }
+    using Plain = std::remove_reference_t<Body>;
+    run_loop(
+        count, grain > 0 ? grain : 1,
+        [](void* context, int64_t begin, int64_t end) { (*static_cast<Plain*>(context))(begin, end); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+  }
+
+  // Runs `task` on a worker later, in no fixed order; with degree 1 on one helper thread. A task may use parallel_for
+  // and schedule, but must not wait for another task of the same pool.
+  void schedule(Task task);
+
+  // True while the calling thread runs a loop body of any pool.
+  static bool inside_loop() noexcept;
+
+ private:
+  using LoopBody = void (*)(void* context, int64_t begin, int64_t end);
+  struct State;
+
+  void run_loop(int64_t count, int64_t grain, LoopBody body, void* context);
+
+  std::unique_ptr<State> state_;
+  int degree_;
+};
+
+// parallel_for where there may be no pool: `pool` may be nullptr.
+template <class Body>
+void parallel_for(ThreadPool* pool, int64_t count, int64_t grain, Body&& body) {
+  if (pool != nullptr) {
+    pool->parallel_for(count, grain, std::forward<Body>(body));
+  } else if (count > 0) {
+    body(int64_t{0}, count);
+  }
+}
+
+// Reads ORT's affinity text: groups parted by ';', each of processor numbers from 1, parted by ',', or ranges "a-b".
+// Returns processor numbers from 0 for each group; throws base::Error where the text is malformed.
+std::vector<std::vector<int>> parse_affinity(const std::string& text);
+
+}  // namespace ortolan::base

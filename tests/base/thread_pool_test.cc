@@ -1,0 +1,199 @@
+// Tests of ThreadPool: coverage of ranges, several callers, nesting, exceptions, tasks, hooks and affinity text.
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ctime>
+#include <stdexcept>
+#include <thread>
+
+#include "base/cpu_features.h"
+#include "base/error.h"
+
+namespace ortolan::base {
+namespace {
+
+ThreadPool::Options threads(int count) {
+  ThreadPool::Options options;
+  options.threads = count;
+  return options;
+}
+
+void expect_each_once(ThreadPool& pool, int64_t count, int64_t grain) {
+  std::vector<std::atomic<int>> seen(count);
+  std::atomic<bool> short_range{false};
+  pool.parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    if (end - begin < grain && end != count) short_range = true;
+    for (int64_t i = begin; i < end; ++i) seen[i].fetch_add(1);
+  });
+  EXPECT_FALSE(short_range) << "count " << count << " grain " << grain;
+  for (int64_t i = 0; i < count; ++i) ASSERT_EQ(seen[i].load(), 1) << i << " of " << count << " grain " << grain;
+}
+
+TEST(ThreadPool, CoversEachIndexOnce) {
+  for (int degree : {1, 2, 3, 8}) {
+    ThreadPool pool(threads(degree));
+    EXPECT_EQ(pool.degree(), degree);
+    for (int64_t count : {0, 1, 2, 7, 64, 1000, 12345}) {
+      for (int64_t grain : {0, 1, 3, 64, 100000}) expect_each_once(pool, count, grain);
+    }
+  }
+}
+
+TEST(ThreadPool, WorkersTakePart) {
+  ThreadPool pool(threads(2));
+  std::atomic<int> arrived{0};
+  pool.parallel_for(2, 1, [&](int64_t, int64_t) {
+    ++arrived;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 2);
+}
+
+TEST(ThreadPool, DegreeOneStaysInTheCaller) {
+  ThreadPool pool(threads(1));
+  const auto caller = std::this_thread::get_id();
+  int calls = 0;
+  pool.parallel_for(1000, 1, [&](int64_t begin, int64_t end) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(begin, 0);
+    EXPECT_EQ(end, 1000);
+    ++calls;
+  });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(ThreadPool, ManyShortLoopsFromSeveralCallers) {
+  for (bool spinning : {true, false}) {
+    auto options = threads(3);
+    options.allow_spinning = spinning;
+    ThreadPool pool(options);
+    std::vector<std::thread> callers;
+    std::atomic<int64_t> total{0};
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int round = 0; round < 2000; ++round) {
+          std::atomic<int64_t> sum{0};
+          pool.parallel_for(37, 1, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) sum += i;
+          });
+          total += sum;
+        }
+      });
+    }
+    for (auto& caller : callers) caller.join();
+    EXPECT_EQ(total, 4 * 2000 * (36 * 37 / 2));
+  }
+}
+
+TEST(ThreadPool, NestedLoopRunsInline) {
+  ThreadPool pool(threads(4));
+  std::atomic<int64_t> total{0};
+  pool.parallel_for(50, 1, [&](int64_t begin, int64_t end) {
+    EXPECT_TRUE(ThreadPool::inside_loop());
+    const auto outer = std::this_thread::get_id();
+    for (int64_t i = begin; i < end; ++i) {
+      pool.parallel_for(50, 1, [&](int64_t b, int64_t e) {
+        EXPECT_EQ(std::this_thread::get_id(), outer);
+        total += e - b;
+      });
+    }
+  });
+  EXPECT_FALSE(ThreadPool::inside_loop());
+  EXPECT_EQ(total, 2500);
+}
+
+TEST(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
+  ThreadPool pool(threads(4));
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> running{0};
+    EXPECT_THROW(pool.parallel_for(1000, 1,
+                                   [&](int64_t begin, int64_t) {
+                                     ++running;
+                                     if (begin > 100) throw std::runtime_error("stop");
+                                   }),
+                 std::runtime_error);
+    EXPECT_GT(running, 0);
+    expect_each_once(pool, 100, 1);
+  }
+}
+
+TEST(ThreadPool, TasksRunAndMayLoopAndSchedule) {
+  for (int degree : {1, 2, 4}) {
+    std::atomic<int> done{0};
+    {
+      ThreadPool pool(threads(degree));
+      for (int i = 0; i < 100; ++i) {
+        pool.schedule([&, owned = std::make_unique<int>(i)] {
+          pool.parallel_for(10, 1, [&](int64_t begin, int64_t end) { done += static_cast<int>(end - begin); });
+          pool.schedule([&] { ++done; });
+        });
+      }
+    }
+    EXPECT_EQ(done, 100 * 11) << degree;
+  }
+}
+
+TEST(ThreadPool, IdleWorkersUseNoProcessorTime) {
+  ThreadPool pool(threads(4));
+  pool.parallel_for(1000, 1, [](int64_t, int64_t) {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 100);
+}
+
+struct HookedThread {
+  std::thread thread;
+};
+
+TEST(ThreadPool, HooksMakeAndJoinThreads) {
+  static std::atomic<int> made{0}, joined{0};
+  made = joined = 0;
+  auto options = threads(3);
+  options.hooks.create = [](void* counter, void (*worker)(void*), void* param) -> void* {
+    ++*static_cast<std::atomic<int>*>(counter);
+    return new HookedThread{std::thread(worker, param)};
+  };
+  options.hooks.join = [](void* handle) {
+    auto* hooked = static_cast<HookedThread*>(handle);
+    hooked->thread.join();
+    delete hooked;
+    ++joined;
+  };
+  options.hooks.options = &made;
+  {
+    ThreadPool pool(options);
+    EXPECT_EQ(made, 0);
+    expect_each_once(pool, 100, 1);
+  }
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(joined, 2);
+}
+
+TEST(ThreadPool, ReadsAffinityText) {
+  EXPECT_TRUE(parse_affinity("").empty());
+  EXPECT_EQ(parse_affinity("1,2;3-5"), (std::vector<std::vector<int>>{{0, 1}, {2, 3, 4}}));
+  for (const char* text : {"0", "a", "1;;2", "3-1", "1,", "1-", "1;", "999999", "1 2"}) {
+    EXPECT_THROW(parse_affinity(text), Error) << text;
+  }
+  auto options = threads(3);
+  options.affinity = "1";
+  EXPECT_THROW(ThreadPool pool(options), Error);
+  options.affinity = "1;1";
+  ThreadPool pinned(options);
+  expect_each_once(pinned, 100, 1);
+}
+
+TEST(CpuFeatures, AreSane) {
+  const CpuFeatures& cpu = cpu_features();
+  EXPECT_LE(cpu.isa, cpu.detected);
+  EXPECT_GE(cpu.l2_bytes, 64 << 10);
+  EXPECT_GE(available_threads(), 1);
+  EXPECT_STREQ(isa_name(IsaLevel::kAvx512Vnni), "avx512vnni");
+}
+
+}  // namespace
+}  // namespace ortolan::base
