@@ -1,0 +1,1 @@
+"""The architectures of the benchmark models, by family."""
