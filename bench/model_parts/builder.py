@@ -32,7 +32,7 @@ class Builder:
     def tensor(self, array, stem="weight"):
         """An initializer."""
         name = self.unique(stem)
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.initializers.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def constant(self, values, dtype=np.int64):

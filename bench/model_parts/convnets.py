@@ -15,10 +15,9 @@ def convolution(build, x, channels, filters, kernel=1, stride=1, group=1, gain=2
 
 
 def batch_normalization(build, x, channels):
-    scale, bias, mean = (build.weight((channels,), d) for d in (0.05, 0.05, 0.05))
-    ones = build.tensor(1 + np.abs(build.normal((channels,), 0.05)))
-    scale = build.tensor(1 + build.normal((channels,), 0.05))
-    return build.op("BatchNormalization", x, scale, bias, mean, ones, epsilon=1e-5)
+    bias, mean = (build.weight((channels,), 0.05) for _ in range(2))
+    scale, variance = (build.tensor(1 + np.abs(build.normal((channels,), 0.05))) for _ in range(2))
+    return build.op("BatchNormalization", x, scale, bias, mean, variance, epsilon=1e-5)
 
 
 def classifier(build, x, features, classes=1000):
