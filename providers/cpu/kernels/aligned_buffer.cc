@@ -1,0 +1,44 @@
+// AlignedBuffer and the scratch space of each thread.
+#include "cpu/kernels/aligned_buffer.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr size_t kLine = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr int kScratchSlots = 4;
+
+size_t rounded(size_t bytes, size_t unit) {
+  if (bytes > SIZE_MAX - unit) throw std::bad_alloc();
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+AlignedBuffer::AlignedBuffer(size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  const size_t unit = bytes >= 4 * kHugePage ? kHugePage : kLine;
+  data_ = std::aligned_alloc(unit, rounded(bytes, unit));
+  if (data_ == nullptr) throw std::bad_alloc();
+  if (unit == kHugePage) madvise(data_, rounded(bytes, unit), MADV_HUGEPAGE);
+}
+
+AlignedBuffer::~AlignedBuffer() { std::free(data_); }
+
+void* thread_scratch(int slot, size_t bytes) {
+  static thread_local AlignedBuffer buffers[kScratchSlots];
+  AlignedBuffer& buffer = buffers[slot];
+  if (buffer.bytes() < bytes) {
+    buffer = AlignedBuffer();
+    buffer = AlignedBuffer(std::max(bytes, size_t{4096}));
+  }
+  return buffer.as<void>();
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,46 @@
+// Cache-line aligned storage for packed weights and scratch space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace ortolan::cpu::kernels {
+
+/** Owns 64-byte aligned bytes, uninitialised; large ones ask the system for huge pages. */
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  /** Throws std::bad_alloc where the system has not that much. */
+  explicit AlignedBuffer(size_t bytes);
+  ~AlignedBuffer();
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  template <class T>
+  T* as() noexcept {
+    return static_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const noexcept {
+    return static_cast<const T*>(data_);
+  }
+  size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+/**
+ * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread. `slot` tells nested users apart: a
+ * second request for the same slot invalidates the first. Kept until the thread ends.
+ */
+void* thread_scratch(int slot, size_t bytes);
+
+}  // namespace ortolan::cpu::kernels
