@@ -22,17 +22,18 @@ namespace ortolan::graph {
 class Graph;
 class Node;
 
-/** A named value of a graph: an input, an initializer, or a node's output. Owned by its graph; the address is stable. */
+/** A named value of a graph: an input, an initializer, or a node's output. Owned by its graph; the address is stable.
+ */
 struct ValueInfo {
   std::string name;
   TypeInfo type;
   Graph* graph = nullptr;
-  Node* producer = nullptr;         // NULL for inputs and initializers
-  std::vector<Node*> consumers;     // one entry a use, uses inside subgraphs included
-  std::optional<Tensor> constant;   // an initializer's value; overridable when `is_input` too
+  Node* producer = nullptr;        // NULL for inputs and initializers
+  std::vector<Node*> consumers;    // one entry a use, uses inside subgraphs included
+  std::optional<Tensor> constant;  // an initializer's value; overridable when `is_input` too
   bool is_input = false;
   bool is_output = false;
-  std::optional<DimVector> content; // what an integer tensor of rank 0 or 1 holds, as far as known
+  std::optional<DimVector> content;  // what an integer tensor of rank 0 or 1 holds, as far as known
 
   /** The value of an initializer that no caller can override, else NULL. */
   const Tensor* fixed_constant() const { return constant && !is_input ? &*constant : nullptr; }
@@ -43,12 +44,12 @@ class Node {
  public:
   std::string name;
   std::string op_type;
-  std::string domain;   // "" for ai.onnx
+  std::string domain;  // "" for ai.onnx
   std::string overload;
-  int opset = 0;        // the version of `domain` that the model (or function) imports
+  int opset = 0;  // the version of `domain` that the model (or function) imports
   const ops::SchemaRow* schema = nullptr;
-  std::string provider; // the execution provider's type, once partitioned
-  size_t id = 0;        // unique in the model; grows with creation
+  std::string provider;  // the execution provider's type, once partitioned
+  size_t id = 0;         // unique in the model; grows with creation
 
   Graph& graph() const { return *graph_; }
   const std::vector<ValueInfo*>& inputs() const { return inputs_; }
@@ -174,8 +175,7 @@ struct Model {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::shared_ptr<ModelContext> context = std::make_shared<ModelContext>();
   std::unique_ptr<Graph> graph;
-  std::string path;                            // of the file; empty for a model from bytes
-  std::vector<std::shared_ptr<void>> storage;  // mappings that initializers point into
+  std::string path;  // of the file; empty for a model from bytes
 };
 
 /** Calls `visit` for the graph and every subgraph in it, outer first. */

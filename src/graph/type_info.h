@@ -106,7 +106,8 @@ struct TypeInfo {
   }
   bool known() const { return kind != ValueKind::kNone; }
   bool is_tensor() const { return kind == ValueKind::kTensor; }
-  /** "tensor(float)", "seq(tensor(int64))", "map(string,tensor(float))", "optional(…)": the specification's notation. */
+  /** "tensor(float)", "seq(tensor(int64))", "map(string,tensor(float))", "optional(…)": the specification's notation.
+   */
   void append_to(std::string& out) const;
 };
 
