@@ -1,0 +1,77 @@
+// Convolution and transposed convolution in fp32, NC + spatial layout, any groups, spatial rank 1 to 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cpu/kernels/activation.h"
+
+namespace ortolan::base {
+class ThreadPool;
+}
+
+namespace ortolan::cpu::kernels {
+
+/**
+ * Shapes of a convolution. Spatial rank 1 to 3; unused leading dimensions stay 1 (pads 0), so the last is always [2].
+ * For a transposed convolution `in` and `out` keep their meaning: the input's and the result's size.
+ */
+struct ConvGeometry {
+  int64_t batch = 1;
+  int64_t groups = 1;
+  int64_t in_channels = 0;   // all groups together
+  int64_t out_channels = 0;  // all groups together
+  int64_t in[3] = {1, 1, 1};
+  int64_t out[3] = {1, 1, 1};
+  int64_t kernel[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1};
+  int64_t dilation[3] = {1, 1, 1};
+  int64_t pad_begin[3] = {0, 0, 0};
+};
+
+/** After the sums: y = activation(y + bias[channel] + residual). `residual` has y's layout and may be y. */
+struct ConvEpilogue {
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  Activation activation;
+};
+
+/** Weights laid out for the kernels; convolutions at once may share them. */
+class PackedConvWeights {
+ public:
+  PackedConvWeights();
+  ~PackedConvWeights();
+  PackedConvWeights(PackedConvWeights&&) noexcept;
+  PackedConvWeights& operator=(PackedConvWeights&&) noexcept;
+  int64_t bytes() const noexcept;
+  bool empty() const noexcept { return storage_ == nullptr; }
+
+  struct Storage;
+  const Storage* storage() const noexcept { return storage_.get(); }
+  explicit PackedConvWeights(std::unique_ptr<Storage> storage);
+
+ private:
+  std::unique_ptr<Storage> storage_;
+};
+
+struct GemmF32Kernels;
+
+/**
+ * Packs weights [out_channels][in_channels/groups][kernel...]. Of the geometry, only channels, groups, kernel, stride
+ * and dilation are read, so one packing serves every input size.
+ */
+PackedConvWeights pack_conv_weights(const ConvGeometry& geometry, const float* weights,
+                                    const GemmF32Kernels* kernels = nullptr);
+
+/** y = conv(x, weights), then the epilogue. Geometry must agree with the packed weights. `pool` may be nullptr. */
+void conv(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const PackedConvWeights& weights,
+          const ConvEpilogue& epilogue, float* y);
+
+/**
+ * Transposed convolution with weights [in_channels][out_channels/groups][kernel...]. `pad_begin` is what is cut from
+ * the front of the result; `out` says where it is cut at the end. `pool` may be nullptr.
+ */
+void conv_transpose(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const float* weights,
+                    const ConvEpilogue& epilogue, float* y);
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,43 @@
+// Max and average pooling over planes in NC + spatial layout.
+#pragma once
+
+#include <cstdint>
+
+namespace ortolan::base {
+class ThreadPool;
+}
+
+namespace ortolan::cpu::kernels {
+
+/** `planes` is N*C. Spatial rank 1 to 3; unused leading dimensions stay 1 (pads 0), so the last is always [2]. */
+struct PoolGeometry {
+  int64_t planes = 0;
+  int64_t in[3] = {1, 1, 1};
+  int64_t out[3] = {1, 1, 1};
+  int64_t kernel[3] = {1, 1, 1};
+  int64_t stride[3] = {1, 1, 1};
+  int64_t dilation[3] = {1, 1, 1};
+  int64_t pad_begin[3] = {0, 0, 0};
+  int64_t pad_end[3] = {0, 0, 0};  // read by average pooling that counts padding only
+};
+
+/**
+ * Largest element of each window; windows reach outside the plane only by padding, which never wins. A window wholly
+ * outside gives the lowest value of T. `indices`, where not nullptr, receives the place of the first largest element,
+ * counted over the whole input (plane offset included), row-major or, where `column_major`, with [2] slowest.
+ * T: float, double, int8_t, uint8_t.
+ */
+template <class T>
+void max_pool(base::ThreadPool* pool, const PoolGeometry& geometry, const T* x, T* y, int64_t* indices,
+              bool column_major);
+
+/** Mean of each window, over its elements inside the plane or, where `count_pad`, padding counted as zeros. T: float,
+ * double. */
+template <class T>
+void average_pool(base::ThreadPool* pool, const PoolGeometry& geometry, bool count_pad, const T* x, T* y);
+
+/** (sum |x|^p)^(1/p) of each window. T: float, double. */
+template <class T>
+void lp_pool(base::ThreadPool* pool, const PoolGeometry& geometry, double p, const T* x, T* y);
+
+}  // namespace ortolan::cpu::kernels
