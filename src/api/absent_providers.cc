@@ -1,0 +1,46 @@
+// What to say where an execution provider is not on the machine; the exported functions that ask for one.
+#include "api/absent_providers.h"
+
+#include "api/guard.h"
+#include "api/tables.h"
+#include "base/error.h"
+
+namespace ortolan::api {
+
+void fail_absent_provider(std::string_view name) {
+  base::fail(base::ErrorCode::kFail, name,
+             " execution provider is not available: this library has the CPU provider "
+             "built in and finds others as plugin libraries; install a plugin library for ",
+             name, " and load it with RegisterExecutionProviderLibrary, or leave the provider out to run on the CPU");
+}
+
+}  // namespace ortolan::api
+
+using ortolan::api::fail_absent_provider;
+using ortolan::api::guard;
+using ortolan::api::ort_api;
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CPU(OrtSessionOptions* options,
+                                                                     int use_arena) noexcept {
+  return use_arena != 0 ? ort_api().EnableCpuMemArena(options) : ort_api().DisableCpuMemArena(options);
+}
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions*, int) noexcept {
+  return guard([] { fail_absent_provider("CUDA"); });
+}
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions*, int) noexcept {
+  return guard([] { fail_absent_provider("ROCM"); });
+}
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_MIGraphX(OrtSessionOptions*, int) noexcept {
+  return guard([] { fail_absent_provider("MIGraphX"); });
+}
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Dnnl(OrtSessionOptions*, int) noexcept {
+  return guard([] { fail_absent_provider("Dnnl"); });
+}
+
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions*, int) noexcept {
+  return guard([] { fail_absent_provider("TensorRT"); });
+}
