@@ -18,6 +18,9 @@ struct SlotFunction<Result(ORT_API_CALL*)(Args...) noexcept> {
   using type = Result(Args...) noexcept;
 };
 
+// The types of slots carry warn_unused_result, which template arguments drop.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
 // C linkage makes a definition with other parameters an error instead of an overload; the label keeps the names of the
 // slots out of the global name space of C.
 extern "C" {
@@ -26,5 +29,6 @@ extern "C" {
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 }
+#pragma GCC diagnostic pop
 
 }  // namespace ortolan::api
