@@ -43,6 +43,7 @@ enum SchemaFlags : uint8_t {
   kPlain = 0,
   kNonDeterministic = 1,  // random numbers: neither folded nor merged
   kDeprecated = 2,
+  kCustom = 4,  // a runtime::CustomOperator
 };
 
 struct SchemaRow {
@@ -70,9 +71,10 @@ std::span<const SchemaTable* const> all_schema_tables();
 
 /** The row for `name` of `domain` at opset `version`, or NULL when that version does not define it. */
 const SchemaRow* find_schema(std::string_view domain, std::string_view name, int version);
-/** Finds the node's row and checks arity and input types; throws kInvalidGraph or kNotImplemented with the reason
-    (unknown operator, opset too old or new, input count, type) and how to mend. Sets node.schema. */
-void resolve_schema(Node& node);
+/** Finds the node's row, first among `custom`, and checks arity and input types; throws kInvalidGraph or
+   kNotImplemented with the reason (unknown operator, opset too old or new, input count, type) and how to mend. Sets
+   node.schema. */
+void resolve_schema(Node& node, std::span<const SchemaRow* const> custom = {});
 /** Checks the element types of known inputs against the row; throws kInvalidGraph. */
 void check_input_types(const Node& node);
 

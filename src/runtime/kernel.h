@@ -136,8 +136,6 @@ class KernelContext {
   void check_terminate() const {
     if (services_->terminate && services_->terminate->load(std::memory_order_relaxed)) fail_terminated();
   }
-  /** The value of a captured outer value in this run; used by subgraph runners only. */
-  virtual const Value& captured(const ValueInfo& value) const = 0;
 
  protected:
   [[noreturn]] void fail_input(size_t i) const;

@@ -1,0 +1,41 @@
+// What all sessions of a process share: the logger, the global thread pools, shared allocators.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "tensor/allocator.h"
+
+namespace ortolan::runtime {
+using namespace tensor;
+
+/** Thread-safe. Sessions hold a shared pointer, so it outlives them all. */
+class Environment {
+ public:
+  explicit Environment(Logger logger) : logger_(std::move(logger)) {}
+
+  const Logger& logger() const { return logger_; }
+  void set_severity(Severity least);
+  /** Makes the pools that sessions with use_global_threads share. */
+  void create_global_pools(const ThreadPool::Options& intra, const ThreadPool::Options& inter);
+  /** NULL when there are none. */
+  const std::shared_ptr<ThreadPool>& intra_pool() const { return intra_pool_; }
+  const std::shared_ptr<ThreadPool>& inter_pool() const { return inter_pool_; }
+
+  /** Allocators that sessions may use in place of their own; one for each memory info. */
+  void register_allocator(std::shared_ptr<Allocator> allocator);
+  bool unregister_allocator(const MemoryInfo& memory);
+  std::shared_ptr<Allocator> shared_allocator(const MemoryInfo& memory) const;
+
+ private:
+  Logger logger_;
+  std::shared_ptr<ThreadPool> intra_pool_;
+  std::shared_ptr<ThreadPool> inter_pool_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Allocator>> allocators_;
+};
+
+}  // namespace ortolan::runtime

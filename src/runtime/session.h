@@ -1,0 +1,102 @@
+// A session: a model made ready to run on its providers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "runtime/environment.h"
+#include "runtime/execution_provider.h"
+#include "runtime/packed_weights.h"
+#include "runtime/session_options.h"
+
+namespace ortolan::runtime {
+
+class CompiledGraph;
+class Profiler;
+
+/** Where a node of the model runs, and why the providers before that one left it. */
+struct NodeAssignment {
+  std::string node_name;
+  std::string op_type;
+  std::string domain;
+  std::string provider;
+  std::vector<std::pair<std::string, std::string>> declined;  // provider, reason
+};
+
+/** An input, output or overridable initializer as the caller sees it. */
+struct SessionValue {
+  std::string name;
+  TypeInfo type;
+};
+
+/** Made once, then run by any number of threads at once. */
+class Session {
+ public:
+  /** Loads, rewrites, partitions and compiles. Throws Error with the file's name, node and value names in it.
+      `weights` shares packed weights with other sessions; NULL for a cache of its own. */
+  static std::unique_ptr<Session> from_file(std::shared_ptr<Environment> environment, const std::string& path,
+                                            const SessionOptions& options,
+                                            std::shared_ptr<PackedWeightsCache> weights = nullptr);
+  /** The bytes are copied unless the config says session.use_ort_model_bytes_directly = 1. */
+  static std::unique_ptr<Session> from_bytes(std::shared_ptr<Environment> environment, std::span<const std::byte> bytes,
+                                             const SessionOptions& options,
+                                             std::shared_ptr<PackedWeightsCache> weights = nullptr);
+  static std::unique_ptr<Session> from_model(std::shared_ptr<Environment> environment, std::unique_ptr<Model> model,
+                                             const SessionOptions& options,
+                                             std::shared_ptr<PackedWeightsCache> weights = nullptr);
+  ~Session();
+
+  const std::vector<SessionValue>& inputs() const { return inputs_; }
+  const std::vector<SessionValue>& outputs() const { return outputs_; }
+  const std::vector<SessionValue>& overridable_initializers() const { return overridable_; }
+  /** What describes the model: names, versions, metadata. Its graph may be gone. */
+  const Model& model() const { return *model_; }
+  const SessionOptions& options() const { return options_; }
+  const Logger& logger() const { return logger_; }
+  const std::shared_ptr<Environment>& environment() const { return environment_; }
+  const std::vector<NodeAssignment>& assignments() const { return assignments_; }
+  /** Types of the providers in priority order, CPU last. */
+  std::vector<std::string> provider_types() const;
+  /** The allocator of the session for that memory; NULL when no provider has one. */
+  std::shared_ptr<Allocator> allocator(const MemoryInfo& memory) const;
+
+  /** Runs the model. An output given with a value is written in place (its type and shape must fit), others are
+      made. Throws Error; outputs are then as they were. */
+  void run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
+           std::span<const char* const> output_names, std::span<Value> outputs) const;
+  /** Runs later on a thread of the session's pool and calls `done` with NULL or the error. */
+  void run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
+                 std::vector<std::string> output_names, std::span<Value> outputs,
+                 std::function<void(const Error*)> done) const;
+
+  /** The profile's start, ns since the epoch of the steady clock; and its end: writes the file and gives its name. */
+  uint64_t profiling_start() const;
+  std::string end_profiling();
+
+ private:
+  friend class SessionBuilder;
+  Session();
+
+  std::shared_ptr<Environment> environment_;
+  SessionOptions options_;
+  Logger logger_;
+  std::unique_ptr<Model> model_;
+  std::shared_ptr<ThreadPool> intra_pool_;
+  std::shared_ptr<ThreadPool> inter_pool_;
+  std::shared_ptr<PackedWeightsCache> weights_;
+  std::vector<std::unique_ptr<ExecutionProvider>> providers_;
+  std::unique_ptr<Profiler> profiler_;
+  std::unique_ptr<CompiledGraph> compiled_;
+  std::vector<SessionValue> inputs_;
+  std::vector<SessionValue> outputs_;
+  std::vector<SessionValue> overridable_;
+  std::vector<NodeAssignment> assignments_;
+};
+
+}  // namespace ortolan::runtime

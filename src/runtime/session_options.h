@@ -1,0 +1,71 @@
+// What a caller may set before a session is made, and for one run.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "runtime/custom_operator.h"
+#include "tensor/value.h"
+
+namespace ortolan::runtime {
+
+enum class ExecutionMode : int { kSequential = 0, kParallel = 1 };
+
+/** Graph rewrite levels; numbers are those of GraphOptimizationLevel. */
+enum class RewriteLevel : int { kNone = 0, kBasic = 1, kExtended = 2, kLayout = 3, kAll = 99 };
+
+/** A provider asked for by name, with its options, in priority order. */
+struct ProviderRequest {
+  std::string name;  // "CPUExecutionProvider"
+  std::map<std::string, std::string> options;
+};
+
+struct SessionOptions {
+  std::map<std::string, std::string> config;
+  ExecutionMode mode = ExecutionMode::kSequential;
+  RewriteLevel level = RewriteLevel::kAll;
+  std::string optimized_model_path;  // empty: not saved
+  bool profile = false;
+  std::string profile_prefix;
+  bool cpu_arena = true;
+  bool memory_pattern = true;
+  bool use_global_threads = false;
+  int intra_op_threads = 0;  // 0: as many as the machine allows
+  int inter_op_threads = 0;
+  ThreadPool::Options thread_hooks;  // custom thread creation, affinity; the count above wins
+  bool deterministic = false;
+  std::string log_id;
+  int log_severity = -1;  // -1: the environment's
+  int log_verbosity = 0;
+  std::shared_ptr<LogSink> log_sink;  // NULL: the environment's
+  std::map<std::string, int64_t> dimensions_by_name;
+  std::map<std::string, int64_t> dimensions_by_denotation;
+  std::map<std::string, Value> initializers;           // replace those of the model with that name
+  std::map<std::string, Value> external_initializers;  // likewise, for initializers whose data are external
+  std::map<std::string, std::span<const std::byte>> external_files;  // by file name, in place of files
+  std::vector<ProviderRequest> providers;
+  std::vector<std::shared_ptr<const CustomOperator>> custom_operators;
+  std::vector<std::shared_ptr<void>> libraries;  // of custom operators, kept loaded
+
+  /** The config entry, or `fallback`. */
+  std::string_view config_or(std::string_view key, std::string_view fallback) const;
+};
+
+struct RunOptions {
+  std::map<std::string, std::string> config;
+  std::string tag;
+  int log_severity = -1;
+  int log_verbosity = 0;
+  std::atomic<bool> terminate{false};
+  bool synchronize = true;
+};
+
+}  // namespace ortolan::runtime
