@@ -94,8 +94,10 @@ class Node {
   const T* attribute_if(std::string_view name) const;
   template <class T>
   const T& attribute_of(std::string_view name) const;
+  void drop_uses();
 
   Graph* graph_ = nullptr;
+  size_t mark_ = 0;  // scratch of the graph's algorithms
   std::vector<ValueInfo*> inputs_;
   std::vector<ValueInfo*> outputs_;
   std::vector<Attribute> attributes_;
@@ -109,11 +111,11 @@ struct ModelContext {
 };
 
 /** Nodes and values. Nodes keep the order they were added in until sort(). Subgraphs may use values of the graphs
-    around them: then a node's input belongs to another graph. Not safe for concurrent edits. */
+    around them: then a node's input belongs to another graph. A subgraph that outlives the graph around it loses those
+    inputs (they become NULL). Not safe for concurrent edits. */
 class Graph {
  public:
-  explicit Graph(std::shared_ptr<ModelContext> context, Graph* outer = nullptr)
-      : context_(std::move(context)), outer_(outer) {}
+  explicit Graph(std::shared_ptr<ModelContext> context, Graph* outer = nullptr);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
   ~Graph();
@@ -124,7 +126,7 @@ class Graph {
   ModelContext& context() const { return *context_; }
   const std::shared_ptr<ModelContext>& shared_context() const { return context_; }
   Graph* outer() const { return outer_; }
-  void set_outer(Graph* outer) { outer_ = outer; }
+  void set_outer(Graph* outer);
 
   /** The graph's formal inputs in order (initializers that are inputs too included), and its outputs. */
   std::vector<ValueInfo*> inputs;
@@ -140,6 +142,7 @@ class Graph {
   /** A name not used in this graph or around it, beginning with `stem`. */
   std::string unique_name(std::string_view stem) const;
   ValueInfo* add_initializer(std::string name, Tensor value);
+  /** Appends to the outputs a value of this very graph (checked). */
   void mark_output(ValueInfo* value);
 
   Node* add_node(std::string name, std::string op_type, std::string domain, std::vector<ValueInfo*> inputs,
@@ -151,9 +154,11 @@ class Graph {
   void replace_uses(ValueInfo* from, ValueInfo* to);
   /** Removes a value nobody produces or uses. */
   void remove_value(ValueInfo* value);
-  /** Puts nodes in an order in which producers come first; throws kInvalidGraph naming a node on a cycle. Stable. */
+  /** Puts nodes in an order in which producers come first; throws kInvalidGraph naming a node on a cycle. Stable;
+      linear in nodes and edges. Subgraphs keep their order. */
   void sort();
-  /** Removes what no output depends on, unused initializers included (inputs stay). Returns whether any was. */
+  /** Removes what no output depends on, unused initializers included (inputs stay), here and in subgraphs. Returns
+      whether any was. The way to remove many nodes at once: linear, where remove_node searches. */
   bool remove_unreachable();
 
  private:
@@ -162,6 +167,7 @@ class Graph {
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<ValueInfo>> values_;
   std::unordered_map<std::string_view, ValueInfo*> by_name_;
+  std::vector<Graph*> inner_;  // the living graphs whose outer() is this one
 };
 
 /** A model file's content: the graph and what describes it. */

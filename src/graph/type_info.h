@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tensor/value.h"
@@ -51,6 +52,7 @@ class SymbolTable {
 
  private:
   std::vector<std::string> names_;
+  std::unordered_map<std::string, int64_t> ids_;
 };
 
 /** A shape of which the rank, or single dimensions, may be unknown. */

@@ -1,0 +1,219 @@
+// Graphs: edits keep producers and consumers right, order, sweeps, captured values, and lifetimes of subgraphs.
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace ortolan::graph {
+namespace {
+
+std::shared_ptr<ModelContext> context_with_opset(int version) {
+  auto context = std::make_shared<ModelContext>();
+  context->opsets[""] = version;
+  return context;
+}
+
+struct GraphTest : ::testing::Test {
+  Graph graph{context_with_opset(17)};
+
+  ValueInfo* input(const char* name) {
+    ValueInfo* value = graph.add_value(name, TypeInfo::of_tensor(ElementType::kFloat));
+    value->is_input = true;
+    graph.inputs.push_back(value);
+    return value;
+  }
+  /** A node of one output called `name` + "_out". */
+  Node* node(const char* name, std::vector<ValueInfo*> inputs, const char* op = "Add") {
+    return graph.add_node(name, op, "", std::move(inputs), {graph.add_value(std::string(name) + "_out")});
+  }
+  std::vector<std::string> order() const {
+    std::vector<std::string> names;
+    for (const auto& node : graph.nodes()) names.push_back(node->name);
+    return names;
+  }
+};
+
+std::string error_text(auto&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "no error";
+}
+
+TEST_F(GraphTest, EditsKeepConsumers) {
+  ValueInfo* x = input("x");
+  ValueInfo* y = input("y");
+  Node* both = node("both", {x, x});
+  EXPECT_EQ(both->opset, 17);
+  EXPECT_EQ(x->consumers, (std::vector<Node*>{both, both}));
+  both->set_input(1, y);
+  EXPECT_EQ(x->consumers, std::vector<Node*>{both});
+  EXPECT_EQ(y->consumers, std::vector<Node*>{both});
+  both->set_input(2, y);
+  EXPECT_EQ(both->inputs().size(), 3u);
+  graph.replace_uses(y, x);
+  EXPECT_EQ(both->inputs(), (std::vector<ValueInfo*>{x, x, x}));
+  EXPECT_EQ(x->consumers.size(), 3u);
+  EXPECT_TRUE(y->consumers.empty());
+  graph.remove_node(both);
+  EXPECT_TRUE(x->consumers.empty());
+  ValueInfo* left = graph.find("both_out");
+  ASSERT_NE(left, nullptr);
+  EXPECT_EQ(left->producer, nullptr);
+  graph.remove_value(left);
+  EXPECT_EQ(graph.find("both_out"), nullptr);
+}
+
+TEST_F(GraphTest, RefusesWrongEdits) {
+  ValueInfo* x = input("x");
+  Node* first = node("first", {x}, "Relu");
+  node("second", {first->output(0)}, "Relu");
+  EXPECT_EQ(error_text([&] { graph.add_value("x"); }),
+            "the name 'x' is used for two values of graph ''; give each its own");
+  EXPECT_EQ(error_text([&] { graph.remove_node(first); }),
+            "node 'first' (Relu) cannot be removed: its output 'first_out' is still used");
+  EXPECT_NE(error_text([&] { graph.add_node("third", "Relu", "", {}, {x}); }).find("value 'x' cannot be its output"),
+            std::string::npos);
+  ValueInfo* fresh = graph.add_value("fresh");
+  EXPECT_NE(error_text([&] { graph.add_node("fourth", "Split", "", {x}, {fresh, fresh}); }), "no error");
+  EXPECT_EQ(fresh->producer, nullptr);
+  EXPECT_EQ(x->consumers.size(), 1u);
+}
+
+TEST_F(GraphTest, AttributesAreCheckedByKind) {
+  Node* one = node("one", {}, "Gather");
+  one->set_attribute("axis", int64_t{3});
+  one->set_attribute("mode", std::string("fast"));
+  one->set_attribute("axis", int64_t{4});
+  EXPECT_EQ(one->attributes().size(), 2u);
+  EXPECT_EQ(one->int_or("axis", 0), 4);
+  EXPECT_EQ(one->int_or("none", 7), 7);
+  EXPECT_EQ(one->string_or("mode", ""), "fast");
+  EXPECT_TRUE(one->ints("none").empty());
+  EXPECT_EQ(error_text([&] { one->int_of("mode"); }),
+            "node 'one' (Gather): attribute 'mode' is a string, but must be an int");
+  EXPECT_EQ(error_text([&] { one->ints("axis"); }),
+            "node 'one' (Gather): attribute 'axis' is an int, but must be a list of ints");
+  EXPECT_EQ(error_text([&] { one->tensor_of("value"); }),
+            "node 'one' (Gather): attribute 'value' is missing; the operator needs it, a tensor");
+}
+
+TEST_F(GraphTest, SortIsStableAndFindsCycles) {
+  ValueInfo* x = input("x");
+  ValueInfo* late = graph.add_value("late");
+  node("a", {x});
+  node("needs_late", {late});
+  node("b", {x});
+  graph.add_node("makes_late", "Relu", "", {x}, {late});
+  node("c", {x});
+  graph.sort();
+  std::vector<std::string> sorted{"a", "makes_late", "needs_late", "b", "c"};
+  EXPECT_EQ(order(), sorted);
+  graph.sort();
+  EXPECT_EQ(order(), sorted);
+  late->producer->set_input(0, graph.find("needs_late_out"));
+  EXPECT_NE(error_text([&] { graph.sort(); }).find("depends on its own output: the graph has a cycle"),
+            std::string::npos);
+  EXPECT_EQ(graph.nodes().size(), 5u);
+}
+
+TEST_F(GraphTest, SweepsWhatNoOutputNeeds) {
+  ValueInfo* x = input("x");
+  graph.add_initializer("unused", scalar(1.0f));
+  ValueInfo* used = graph.add_initializer("used", scalar(1.0f));
+  Node* kept = node("kept", {x, used});
+  Node* dead = node("dead", {kept->output(0)});
+  node("deader", {dead->output(0), used});
+  graph.mark_output(kept->output(0));
+  EXPECT_TRUE(graph.remove_unreachable());
+  EXPECT_EQ(order(), std::vector<std::string>{"kept"});
+  EXPECT_EQ(graph.find("unused"), nullptr);
+  EXPECT_EQ(used->consumers, std::vector<Node*>{kept});
+  EXPECT_TRUE(kept->output(0)->consumers.empty());
+  EXPECT_FALSE(graph.remove_unreachable());
+}
+
+/** An If whose branch adds `outside` to itself. */
+Node* add_branch(Graph& graph, ValueInfo* condition, ValueInfo* outside, const char* name) {
+  auto branch = std::make_shared<Graph>(graph.shared_context(), &graph);
+  ValueInfo* sum = branch->add_value("sum");
+  branch->add_node("inner", "Add", "", {outside, outside}, {sum});
+  branch->mark_output(sum);
+  Node* node = graph.add_node(name, "If", "", {condition}, {graph.add_value(std::string(name) + "_out")});
+  node->set_attribute("then_branch", std::move(branch));
+  return node;
+}
+
+TEST_F(GraphTest, SubgraphsCaptureAndSort) {
+  ValueInfo* condition = input("condition");
+  ValueInfo* made = graph.add_value("made");
+  Node* branch = add_branch(graph, condition, made, "branch");
+  graph.add_node("maker", "Relu", "", {condition}, {made});
+  EXPECT_EQ(branch->captured(), std::vector<ValueInfo*>{made});
+  graph.sort();
+  EXPECT_EQ(order(), (std::vector<std::string>{"maker", "branch"}));
+  EXPECT_EQ(branch->graph_of("then_branch").find_visible("made"), made);
+  graph.mark_output(branch->output(0));
+  EXPECT_FALSE(graph.remove_unreachable());
+  EXPECT_EQ(made->consumers.size(), 2u);
+  branch->remove_attribute("then_branch");
+  EXPECT_TRUE(made->consumers.empty());
+  EXPECT_TRUE(graph.remove_unreachable());
+  EXPECT_EQ(order(), std::vector<std::string>{"branch"});
+}
+
+TEST(Lifetime, SubgraphMayOutliveTheGraphAroundIt) {
+  std::shared_ptr<Graph> kept;
+  {
+    Graph graph(context_with_opset(17));
+    ValueInfo* x = graph.add_value("x");
+    Node* branch = add_branch(graph, x, x, "branch");
+    kept = std::get<std::shared_ptr<Graph>>(branch->find_attribute("then_branch")->value);
+  }
+  EXPECT_EQ(kept->outer(), nullptr);
+  EXPECT_EQ(kept->nodes()[0]->input(0), nullptr);
+  kept.reset();
+}
+
+TEST(Lifetime, LargeGraphsAreFast) {
+  auto start = std::chrono::steady_clock::now();
+  {
+    Graph graph(context_with_opset(17));
+    ValueInfo* shared = graph.add_value("shared");
+    ValueInfo* last = shared;
+    for (int i = 0; i < 100000; ++i) {
+      ValueInfo* next = graph.add_value(graph.unique_name("v"));
+      graph.add_node("", "Add", "", {last, shared}, {next});
+      last = next;
+    }
+    graph.mark_output(last);
+    graph.sort();
+    graph.remove_unreachable();
+    EXPECT_EQ(graph.nodes().size(), 100000u);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST(Types, DimsAndNames) {
+  SymbolTable symbols;
+  Dim n = symbols.named("N");
+  EXPECT_TRUE(n.same_as(symbols.named("N")));
+  EXPECT_FALSE(n.same_as(symbols.named("M")));
+  EXPECT_EQ(symbols.name_of(n), "N");
+  EXPECT_TRUE(subtract(n, n).is(0));
+  EXPECT_TRUE(multiply(n, 0).is(0));
+  EXPECT_EQ(multiply(INT64_MAX, 2), Dim{});
+  EXPECT_EQ(add(n, 0), n);
+  EXPECT_EQ(join(SymbolicShape(DimVector{2, n, Dim{}})), "[2,d0,?]");
+  EXPECT_EQ(join(TypeInfo::of_map(ElementType::kString, TypeInfo::of_tensor(ElementType::kFloat))),
+            "map(string,tensor(float))");
+  EXPECT_EQ(join(TypeInfo::of_optional(TypeInfo::of_sequence(TypeInfo::of_tensor(ElementType::kInt64)))),
+            "optional(seq(tensor(int64)))");
+}
+
+}  // namespace
+}  // namespace ortolan::graph
