@@ -52,3 +52,5 @@ const OrtApiSlot* ORT_API_CALL OrtApiCoverage(size_t* count) noexcept {
   *count = slots.size();
   return slots.data();
 }
+
+const char* ORT_API_CALL OrtGetVersionString(void) noexcept { return ORTOLAN_VERSION_STRING; }
