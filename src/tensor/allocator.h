@@ -10,8 +10,8 @@ namespace ortolan::tensor {
 
 /** Numbers are those of OrtMemType. */
 enum class MemoryType : int8_t { kCpuInput = -2, kCpuOutput = -1, kDefault = 0 };
-/** Numbers are those of OrtMemoryInfoDeviceType (0 CPU, 1 GPU, 2 NPU, 3 FPGA). */
-enum class DeviceType : int8_t { kCpu = 0, kGpu = 1, kNpu = 2, kFpga = 3 };
+/** Numbers are those of OrtMemoryInfoDeviceType. */
+enum class DeviceType : int8_t { kCpu = 0, kGpu = 1, kFpga = 2, kNpu = 3 };
 
 /** A device; two are the same only when type, vendor and id all are. */
 struct Device {
@@ -32,6 +32,9 @@ struct MemoryInfo {
   bool operator==(const MemoryInfo&) const = default;
   bool on_cpu() const { return device.type == DeviceType::kCpu || host_accessible; }
 };
+
+/** The one equal to `info` that lives as long as the process: what tensors and allocators refer to. */
+const MemoryInfo& interned(const MemoryInfo& info);
 
 /** What an allocator has done since it was made; bytes. */
 struct AllocatorStats {

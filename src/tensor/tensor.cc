@@ -25,7 +25,7 @@ class CpuAllocator : public Allocator {
   const MemoryInfo& info() const override { return info_; }
 
  private:
-  MemoryInfo info_;
+  const MemoryInfo& info_ = interned(MemoryInfo{.allocator_type = 0});
 };
 
 /** Memory for the tensor's elements; strings are constructed. */
