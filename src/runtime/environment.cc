@@ -1,0 +1,37 @@
+// The environment: global thread pools and shared allocators.
+#include "runtime/environment.h"
+
+#include <algorithm>
+
+namespace ortolan::runtime {
+
+void Environment::set_severity(Severity least) { logger_.set_least(least); }
+
+void Environment::create_global_pools(const ThreadPool::Options& intra, const ThreadPool::Options& inter) {
+  intra_pool_ = std::make_shared<ThreadPool>(intra);
+  inter_pool_ = std::make_shared<ThreadPool>(inter);
+}
+
+void Environment::register_allocator(std::shared_ptr<Allocator> allocator) {
+  std::lock_guard lock(mutex_);
+  for (const auto& known : allocators_) {
+    require(!(known->info() == allocator->info()), ErrorCode::kInvalidArgument, "an allocator for memory '",
+            allocator->info().name, "' on device ", allocator->info().device.id,
+            " is registered already; unregister it first");
+  }
+  allocators_.push_back(std::move(allocator));
+}
+
+bool Environment::unregister_allocator(const MemoryInfo& memory) {
+  std::lock_guard lock(mutex_);
+  return std::erase_if(allocators_, [&](const auto& known) { return known->info() == memory; }) != 0;
+}
+
+std::shared_ptr<Allocator> Environment::shared_allocator(const MemoryInfo& memory) const {
+  std::lock_guard lock(mutex_);
+  auto found =
+      std::find_if(allocators_.begin(), allocators_.end(), [&](const auto& known) { return known->info() == memory; });
+  return found == allocators_.end() ? nullptr : *found;
+}
+
+}  // namespace ortolan::runtime
