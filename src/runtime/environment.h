@@ -10,6 +10,7 @@
 #include "tensor/allocator.h"
 
 namespace ortolan::runtime {
+using namespace base;
 using namespace tensor;
 
 /** Thread-safe. Sessions hold a shared pointer, so it outlives them all. */
