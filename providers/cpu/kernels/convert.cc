@@ -1,0 +1,70 @@
+// Conversions of spans: by the instruction set in use where it has its own, else plain loops.
+#include "cpu/kernels/convert.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+
+void half_to_float(const uint16_t* x, float* y, int64_t n) { kernels().convert->half_to_float(x, y, n); }
+
+void float_to_half(const float* x, uint16_t* y, int64_t n) { kernels().convert->float_to_half(x, y, n); }
+
+void bfloat16_to_float(const uint16_t* x, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(uint32_t{x[i]} << 16);
+}
+
+void float_to_bfloat16(const float* x, uint16_t* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
+    const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    y[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40 : rounded);
+  }
+}
+
+template <class T>
+void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    kernels().convert->quantize_u8(x, n, scale, zero_point, y);
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    kernels().convert->quantize_s8(x, n, scale, zero_point, y);
+  } else {
+    const float low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+    for (int64_t i = 0; i < n; ++i) {
+      const float rounded = std::nearbyint(x[i] / scale) + static_cast<float>(zero_point);
+      y[i] = static_cast<T>(rounded >= low ? std::min(rounded, high) : low);
+    }
+  }
+}
+
+template <class T>
+void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y) {
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    kernels().convert->dequantize_u8(x, n, scale, zero_point, y);
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    kernels().convert->dequantize_s8(x, n, scale, zero_point, y);
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(int64_t{x[i]} - zero_point) * scale;
+  }
+}
+
+template void quantize(const float*, int64_t, float, int32_t, int8_t*);
+template void quantize(const float*, int64_t, float, int32_t, uint8_t*);
+template void quantize(const float*, int64_t, float, int32_t, int16_t*);
+template void quantize(const float*, int64_t, float, int32_t, uint16_t*);
+template void dequantize(const int8_t*, int64_t, float, int32_t, float*);
+template void dequantize(const uint8_t*, int64_t, float, int32_t, float*);
+template void dequantize(const int16_t*, int64_t, float, int32_t, float*);
+template void dequantize(const uint16_t*, int64_t, float, int32_t, float*);
+template void dequantize(const int32_t*, int64_t, float, int32_t, float*);
+
+void min_max(const float* x, int64_t n, float* smallest, float* largest) {
+  kernels().convert->min_max(x, n, smallest, largest);
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,124 @@
+// Conversions of spans for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vec.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+typedef uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+typedef int8_t SignedBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+
+// The integer arithmetic of half precision, lane by lane: shift the mantissa into place and mend the exponent.
+ORTOLAN_INLINE Vf widen_half(Vi h) {
+  const Vi magnitude = (h & 0x7fff) << 13;
+  const Vi exponent = magnitude & 0x0f800000;
+  const Vf normal = from_bits(magnitude + (112 << 23));
+  const Vf special = from_bits(magnitude + (224 << 23));
+  const Vf denormal = from_bits(magnitude + (113 << 23)) - set1(6.103515625e-5f);
+  const Vf value = select(exponent == 0x0f800000, special, select(exponent == 0, denormal, normal));
+  return from_bits(bits(value) | ((h & 0x8000) << 16));
+}
+
+ORTOLAN_INLINE Vi narrow_to_half(Vf x) {
+  const Vi sign = (bits(x) >> 16) & 0x8000;
+  const Vi magnitude = bits(x) & 0x7fffffff;
+  const Vi denormal = bits(from_bits(magnitude) + set1(0.5f)) - 0x3f000000;
+  const Vi normal = (magnitude - (112 << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  const Vi special = magnitude > 0x7f800000 ? set1i(0x7e00) : set1i(0x7c00);
+  const Vi finite = magnitude < (113 << 23) ? denormal : normal;
+  return (magnitude >= (143 << 23) ? special : finite) | sign;
+}
+
+#if defined(__AVX512F__)
+ORTOLAN_INLINE Vf load_half(const uint16_t* x) {
+  return (Vf)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+}
+ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm512_cvtps_ph((__m512)v, 0));
+}
+#elif defined(__AVX2__)
+ORTOLAN_INLINE Vf load_half(const uint16_t* x) {
+  return (Vf)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
+ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm256_cvtps_ph((__m256)v, 0));
+}
+#else
+ORTOLAN_INLINE Vf load_half(const uint16_t* x) { return widen_half(Vi{x[0], x[1], x[2], x[3]}); }
+ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
+  const Vi h = narrow_to_half(v);
+  for (int i = 0; i < kLanes; ++i) y[i] = static_cast<uint16_t>(h[i]);
+}
+#endif
+
+void half_to_float(const uint16_t* x, float* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, load_half(x + i));
+  for (; i < n; ++i) y[i] = widen_half(set1i(x[i]))[0];
+}
+
+void float_to_half(const float* x, uint16_t* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_half(y + i, load(x + i));
+  for (; i < n; ++i) y[i] = static_cast<uint16_t>(narrow_to_half(set1(x[i]))[0]);
+}
+
+ORTOLAN_INLINE Vi quantize_vector(Vf x, Vf scale, Vf zero, Vf low, Vf high) {
+  const Vf rounded = rint(x / scale) + zero;
+  return to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));
+}
+
+template <class T, class Vector, int kLow, int kHigh>
+void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
+  const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    *reinterpret_cast<Vector*>(y + i) =
+        __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
+  }
+  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
+}
+
+template <class T, class Vector>
+void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y) {
+  const Vf s = set1(scale);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vi whole = __builtin_convertvector(*reinterpret_cast<const Vector*>(x + i), Vi);
+    store(y + i, to_float(whole - zero_point) * s);
+  }
+  for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point) * scale;
+}
+
+void min_max(const float* x, int64_t n, float* smallest, float* largest) {
+  Vf low = {}, high = {};
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    const Vf v = left == kLanes ? load(x + i) : load_n(x + i, left);
+    low = vmin(v, low);
+    high = vmax(v, high);
+  }
+  *smallest = low[0];
+  *largest = high[0];
+  for (int i = 1; i < kLanes; ++i) {
+    *smallest = low[i] < *smallest ? low[i] : *smallest;
+    *largest = high[i] > *largest ? high[i] : *largest;
+  }
+}
+
+}  // namespace
+
+extern const ConvertKernels kConvert;
+const ConvertKernels kConvert = {
+    half_to_float,
+    float_to_half,
+    quantize<uint8_t, Bytes, 0, 255>,
+    quantize<int8_t, SignedBytes, -128, 127>,
+    dequantize<uint8_t, Bytes>,
+    dequantize<int8_t, SignedBytes>,
+    min_max,
+};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

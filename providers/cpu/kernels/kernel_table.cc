@@ -1,0 +1,66 @@
+// One KernelTable for each instruction set of this architecture, and the one in use.
+#include "cpu/kernels/kernel_table.h"
+
+#include <atomic>
+
+namespace ortolan::cpu::kernels {
+
+namespace generic {
+extern const VectorF32Kernels kVectorF32;
+extern const RowF32Kernels kRowF32;
+extern const ConvertKernels kConvert;
+}  // namespace generic
+#if defined(__x86_64__)
+namespace avx2 {
+extern const VectorF32Kernels kVectorF32;
+extern const RowF32Kernels kRowF32;
+extern const ConvertKernels kConvert;
+}  // namespace avx2
+namespace avx512 {
+extern const VectorF32Kernels kVectorF32;
+extern const RowF32Kernels kRowF32;
+extern const ConvertKernels kConvert;
+}  // namespace avx512
+#endif
+
+namespace {
+
+using base::IsaLevel;
+
+constexpr KernelTable kTables[] = {
+    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert},
+#if defined(__x86_64__)
+    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert},
+    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert},
+    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert},
+#endif
+};
+
+const KernelTable* best_table(IsaLevel level) noexcept {
+  const KernelTable* best = &kTables[0];
+  for (const KernelTable& table : kTables) {
+    if (table.isa <= level) best = &table;
+  }
+  return best;
+}
+
+constinit std::atomic<const KernelTable*> g_table{nullptr};
+
+}  // namespace
+
+const KernelTable& kernels() noexcept {
+  const KernelTable* table = g_table.load(std::memory_order_acquire);
+  if (table == nullptr) {
+    table = best_table(base::cpu_features().isa);
+    g_table.store(table, std::memory_order_release);
+  }
+  return *table;
+}
+
+bool use_isa(base::IsaLevel level) noexcept {
+  if (level > base::cpu_features().detected) return false;
+  g_table.store(best_table(level), std::memory_order_release);
+  return true;
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,76 @@
+// The functions that exist once per instruction set, and the choice among them. Internal to this folder and its tests.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_features.h"
+#include "cpu/kernels/activation.h"
+#include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::kernels {
+
+struct GemmF32Kernels;
+struct GemmInt8Kernels;
+struct ConvF32Kernels;
+struct MoveKernels;
+
+/** Contracts: vector_f32.h. */
+struct VectorF32Kernels {
+  using Unary = void (*)(const float* x, float* y, int64_t n, float p0, float p1);
+  using Binary = void (*)(const float* a, const float* b, float* y, int64_t n);
+  using BinaryVs = void (*)(const float* a, float b, float* y, int64_t n);
+  using BinarySv = void (*)(float a, const float* b, float* y, int64_t n);
+  Unary unary[static_cast<int>(UnaryOp::kCount)];
+  Binary binary[static_cast<int>(BinaryOp::kCount)];
+  BinaryVs binary_vs[static_cast<int>(BinaryOp::kCount)];
+  BinarySv binary_sv[static_cast<int>(BinaryOp::kCount)];
+  void (*scale_shift)(const float* x, float a, float b, float* y, int64_t n);
+  void (*accumulate_scaled)(const float* x, float a, float* y, int64_t n);
+  void (*multiply_add)(const float* a, const float* b, const float* c, float* y, int64_t n);
+};
+
+/** Rows of normalisation and reduction; contracts: reduce_f32.h and normalization_f32.h. */
+struct RowF32Kernels {
+  using Reduce = float (*)(const float* x, int64_t n);
+  using ReduceColumns = void (*)(const float* x, int64_t axis, int64_t stride, int64_t columns, float* y);
+  Reduce reduce[static_cast<int>(ReduceOp::kCount)];
+  /** y[c] = reduction over a of x[a*stride + c]. */
+  ReduceColumns reduce_columns[static_cast<int>(ReduceOp::kCount)];
+  float (*dot)(const float* a, const float* b, int64_t n);
+  void (*softmax_row)(const float* x, float scale, const float* mask, int64_t n, bool logarithm, float* y);
+  /** Softmax over a of x[a*stride + c] for each of `columns`; y likewise; scratch holds 2*columns floats. */
+  void (*softmax_columns)(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
+                          float* y);
+  /** y = x + a + b; a and b may be nullptr. */
+  void (*add_rows)(const float* x, const float* a, const float* b, float* y, int64_t n);
+  void (*moments)(const float* x, int64_t n, bool centred, float* mean, float* variance);
+  /** y = (x - mean) * factor * scale + bias; scale and bias may be nullptr. */
+  void (*normalize)(const float* x, int64_t n, float mean, float factor, const float* scale, const float* bias,
+                    float* y);
+};
+
+struct ConvertKernels {
+  void (*half_to_float)(const uint16_t* x, float* y, int64_t n);
+  void (*float_to_half)(const float* x, uint16_t* y, int64_t n);
+  void (*quantize_u8)(const float* x, int64_t n, float scale, int32_t zero_point, uint8_t* y);
+  void (*quantize_s8)(const float* x, int64_t n, float scale, int32_t zero_point, int8_t* y);
+  void (*dequantize_u8)(const uint8_t* x, int64_t n, float scale, int32_t zero_point, float* y);
+  void (*dequantize_s8)(const int8_t* x, int64_t n, float scale, int32_t zero_point, float* y);
+  void (*min_max)(const float* x, int64_t n, float* smallest, float* largest);
+};
+
+struct KernelTable {
+  base::IsaLevel isa;
+  const VectorF32Kernels* vector;
+  const RowF32Kernels* rows;
+  const ConvertKernels* convert;
+};
+
+/** The table in use: that of cpu_features().isa. */
+const KernelTable& kernels() noexcept;
+
+/** Makes `level`'s table the one in use; false, with nothing changed, where the processor lacks it. For tests. */
+bool use_isa(base::IsaLevel level) noexcept;
+
+}  // namespace ortolan::cpu::kernels

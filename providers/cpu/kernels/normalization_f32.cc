@@ -1,0 +1,102 @@
+// Softmax and layer normalisation: shares rows among threads.
+#include "cpu/kernels/normalization_f32.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kGrain = 8192;  // elements worth a thread
+constexpr int64_t kColumns = 256;
+constexpr int kScratchSlot = 3;
+
+int64_t row_grain(int64_t columns) { return kGrain / std::max<int64_t>(columns, 1) + 1; }
+
+// The row that is normalised: x itself, or x with what is added to it, stored in `sum` or else in y.
+const float* summed_row(const LayerNorm& args, int64_t row, const RowF32Kernels& rows) {
+  const int64_t n = args.columns;
+  const float* x = args.x + row * n;
+  if (args.skip == nullptr && args.skip_bias == nullptr && args.sum == nullptr) return x;
+  const int64_t skip_row = args.skip_rows > 0 ? row % args.skip_rows : row;
+  float* sum = (args.sum != nullptr ? args.sum : args.y) + row * n;
+  rows.add_rows(x, args.skip == nullptr ? nullptr : args.skip + skip_row * n, args.skip_bias, sum, n);
+  return sum;
+}
+
+void normalize_row(const LayerNorm& args, int64_t row, const RowF32Kernels& rows) {
+  const float* v = summed_row(args, row, rows);
+  float mean, variance;
+  rows.moments(v, args.columns, !args.rms, &mean, &variance);
+  const float factor = 1.0f / std::sqrt(variance + args.epsilon);
+  rows.normalize(v, args.columns, mean, factor, args.scale, args.bias, args.y + row * args.columns);
+  if (args.mean != nullptr) args.mean[row] = mean;
+  if (args.inverse_std != nullptr) args.inverse_std[row] = factor;
+}
+
+}  // namespace
+
+void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis, int64_t inner, bool logarithm,
+             float* y) {
+  if (outer == 0 || axis == 0 || inner == 0) return;
+  const auto& rows = *kernels().rows;
+  if (inner == 1) {
+    base::parallel_for(pool, outer, row_grain(axis), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        rows.softmax_row(x + row * axis, 1.0f, nullptr, axis, logarithm, y + row * axis);
+      }
+    });
+    return;
+  }
+  const int64_t pieces = (inner + kColumns - 1) / kColumns;
+  base::parallel_for(
+      pool, outer * pieces, row_grain(axis * std::min(inner, kColumns)), [&](int64_t begin, int64_t end) {
+        auto* scratch = static_cast<float*>(thread_scratch(kScratchSlot, 2 * kColumns * sizeof(float)));
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t column = i % pieces * kColumns, at = i / pieces * axis * inner + column;
+          rows.softmax_columns(x + at, axis, inner, std::min(kColumns, inner - column), logarithm, scratch, y + at);
+        }
+      });
+}
+
+void softmax_row(const float* x, float scale, const float* mask, int64_t n, float* y) {
+  if (n > 0) kernels().rows->softmax_row(x, scale, mask, n, false, y);
+}
+
+void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
+  const auto& rows = *kernels().rows;
+  base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) normalize_row(args, row, rows);
+  });
+}
+
+void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t n, float* mean, float* variance) {
+  const auto moments = kernels().rows->moments;
+  base::parallel_for(pool, rows, row_grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) moments(x + row * n, n, true, mean + row, variance + row);
+  });
+}
+
+void scale_channels(base::ThreadPool* pool, const float* x, int64_t outer, int64_t channels, int64_t inner,
+                    const float* scale, const float* shift, float* y) {
+  const auto& vector = *kernels().vector;
+  if (inner == 1) {
+    base::parallel_for(pool, outer, row_grain(channels), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        vector.multiply_add(x + row * channels, scale, shift, y + row * channels, channels);
+      }
+    });
+    return;
+  }
+  base::parallel_for(pool, outer * channels, row_grain(inner), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      vector.scale_shift(x + i * inner, scale[i % channels], shift[i % channels], y + i * inner, inner);
+    }
+  });
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,53 @@
+// Reductions of fp32: shares rows or columns among threads.
+#include "cpu/kernels/reduce_f32.h"
+
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kColumns = 256;  // columns of one piece of work
+
+}  // namespace
+
+float reduce(ReduceOp op, const float* x, int64_t n) { return kernels().rows->reduce[static_cast<int>(op)](x, n); }
+
+float dot(const float* a, const float* b, int64_t n) { return kernels().rows->dot(a, b, n); }
+
+void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t outer, int64_t axis, int64_t inner,
+                 float* y) {
+  if (outer == 0 || inner == 0) return;
+  const auto& rows = *kernels().rows;
+  if (inner == 1) {
+    const auto reduce_row = rows.reduce[static_cast<int>(op)];
+    base::parallel_for(pool, outer, kGrain / std::max<int64_t>(axis, 1) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) y[row] = reduce_row(x + row * axis, axis);
+    });
+    return;
+  }
+  const auto reduce_columns = rows.reduce_columns[static_cast<int>(op)];
+  const int64_t pieces = (inner + kColumns - 1) / kColumns;
+  const int64_t work = std::max<int64_t>(axis, 1) * std::min(inner, kColumns);
+  base::parallel_for(pool, outer * pieces, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / pieces, column = i % pieces * kColumns;
+      reduce_columns(x + row * axis * inner + column, axis, inner, std::min(kColumns, inner - column),
+                     y + row * inner + column);
+    }
+  });
+}
+
+int64_t arg_max(const float* x, int64_t n, bool last) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < n; ++i) {
+    const bool better = x[i] > x[best] || (last && x[i] == x[best]) || (x[best] != x[best] && x[i] == x[i]);
+    if (better) best = i;
+  }
+  return best;
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,299 @@
+// Reductions, softmax and normalisation of rows for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vec_math.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+constexpr float kInfinity = __builtin_inff();
+constexpr int64_t kSumBlock = 4096;  // elements whose sum runs in fp32 partial sums
+constexpr int64_t kRowBlock = 64;    // rows of a column sum that run in one partial sum
+
+// A reduction: the neutral element, how an element enters, and how partial results join.
+struct Sum {
+  static constexpr float kNeutral = 0;
+  static constexpr bool kAdds = true;
+  ORTOLAN_INLINE Vf enter(Vf sum, Vf x) { return sum + x; }
+  ORTOLAN_INLINE Vf join(Vf a, Vf b) { return a + b; }
+};
+struct SumSquares : Sum {
+  ORTOLAN_INLINE Vf enter(Vf sum, Vf x) { return fma(x, x, sum); }
+};
+struct SumAbs : Sum {
+  ORTOLAN_INLINE Vf enter(Vf sum, Vf x) { return sum + vabs(x); }
+};
+struct Product {
+  static constexpr float kNeutral = 1;
+  static constexpr bool kAdds = false;
+  ORTOLAN_INLINE Vf enter(Vf product, Vf x) { return product * x; }
+  ORTOLAN_INLINE Vf join(Vf a, Vf b) { return a * b; }
+};
+struct Max {
+  static constexpr float kNeutral = -kInfinity;
+  static constexpr bool kAdds = false;
+  ORTOLAN_INLINE Vf enter(Vf largest, Vf x) { return select(largest == largest, vmax(largest, x), largest); }
+  ORTOLAN_INLINE Vf join(Vf a, Vf b) { return enter(a, b); }
+};
+struct Min {
+  static constexpr float kNeutral = kInfinity;
+  static constexpr bool kAdds = false;
+  ORTOLAN_INLINE Vf enter(Vf least, Vf x) { return select(least == least, vmin(least, x), least); }
+  ORTOLAN_INLINE Vf join(Vf a, Vf b) { return enter(a, b); }
+};
+
+ORTOLAN_INLINE Vf load_n_or(const float* p, int64_t n, float otherwise) {
+  alignas(64) float lanes[kLanes];
+  for (int i = 0; i < kLanes; ++i) lanes[i] = i < n ? p[i] : otherwise;
+  return load(lanes);
+}
+
+template <class Op>
+ORTOLAN_INLINE float join_lanes(Vf v) {
+  alignas(64) float lanes[kLanes];
+  store(lanes, v);
+  Vf result = set1(lanes[0]);
+  for (int i = 1; i < kLanes; ++i) result = Op::join(result, set1(lanes[i]));
+  return Op::kAdds ? sum_lanes(v) : result[0];
+}
+
+template <class Op>
+ORTOLAN_INLINE float reduce_block(const float* x, int64_t n) {
+  const Vf neutral = set1(Op::kNeutral);
+  Vf a = neutral, b = neutral, c = neutral, d = neutral;
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    a = Op::enter(a, load(x + i));
+    b = Op::enter(b, load(x + i + kLanes));
+    c = Op::enter(c, load(x + i + 2 * kLanes));
+    d = Op::enter(d, load(x + i + 3 * kLanes));
+  }
+  for (; i + kLanes <= n; i += kLanes) a = Op::enter(a, load(x + i));
+  if (i < n) b = Op::enter(b, load_n_or(x + i, n - i, Op::kNeutral));
+  return join_lanes<Op>(Op::join(Op::join(a, b), Op::join(c, d)));
+}
+
+template <class Op>
+float reduce(const float* x, int64_t n) {
+  if (!Op::kAdds || n <= kSumBlock) return reduce_block<Op>(x, n);
+  double total = 0;
+  for (int64_t i = 0; i < n; i += kSumBlock) total += reduce_block<Op>(x + i, least(kSumBlock, n - i));
+  return static_cast<float>(total);
+}
+
+template <class Op>
+ORTOLAN_INLINE void reduce_lane_columns(const float* x, int64_t axis, int64_t stride, int64_t count, float* y) {
+  Vf total = set1(Op::kNeutral);
+  for (int64_t begin = 0; begin < axis; begin += kRowBlock) {
+    const int64_t end = least(axis, begin + kRowBlock);
+    Vf part = set1(Op::kNeutral);
+    for (int64_t a = begin; a < end; ++a) {
+      part = Op::enter(part, count == kLanes ? load(x + a * stride) : load_n(x + a * stride, count));
+    }
+    total = Op::join(total, part);
+  }
+  store_n(y, count, total);
+}
+
+template <class Op>
+ORTOLAN_INLINE void reduce_wide_columns(const float* x, int64_t axis, int64_t stride, float* y) {
+  Vf total[4], part[4];
+  for (Vf& t : total) t = set1(Op::kNeutral);
+  for (int64_t begin = 0; begin < axis; begin += kRowBlock) {
+    const int64_t end = least(axis, begin + kRowBlock);
+    for (Vf& p : part) p = set1(Op::kNeutral);
+    for (int64_t a = begin; a < end; ++a) {
+      for (int v = 0; v < 4; ++v) part[v] = Op::enter(part[v], load(x + a * stride + v * kLanes));
+    }
+    for (int v = 0; v < 4; ++v) total[v] = Op::join(total[v], part[v]);
+  }
+  for (int v = 0; v < 4; ++v) store(y + v * kLanes, total[v]);
+}
+
+template <class Op>
+void reduce_columns(const float* x, int64_t axis, int64_t stride, int64_t columns, float* y) {
+  int64_t c = 0;
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) reduce_wide_columns<Op>(x + c, axis, stride, y + c);
+  for (; c < columns; c += kLanes) reduce_lane_columns<Op>(x + c, axis, stride, least(kLanes, columns - c), y + c);
+}
+
+float dot_block(const float* a, const float* b, int64_t n) {
+  Vf s0 = {}, s1 = {}, s2 = {}, s3 = {};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    s0 = fma(load(a + i), load(b + i), s0);
+    s1 = fma(load(a + i + kLanes), load(b + i + kLanes), s1);
+    s2 = fma(load(a + i + 2 * kLanes), load(b + i + 2 * kLanes), s2);
+    s3 = fma(load(a + i + 3 * kLanes), load(b + i + 3 * kLanes), s3);
+  }
+  for (; i + kLanes <= n; i += kLanes) s0 = fma(load(a + i), load(b + i), s0);
+  if (i < n) s1 = fma(load_n(a + i, n - i), load_n(b + i, n - i), s1);
+  return sum_lanes((s0 + s1) + (s2 + s3));
+}
+
+float dot(const float* a, const float* b, int64_t n) {
+  if (n <= kSumBlock) return dot_block(a, b, n);
+  double total = 0;
+  for (int64_t i = 0; i < n; i += kSumBlock) total += dot_block(a + i, b + i, least(kSumBlock, n - i));
+  return static_cast<float>(total);
+}
+
+// One vector of scaled and masked softmax input; lanes past n are -inf.
+ORTOLAN_INLINE Vf softmax_input(const float* x, Vf scale, const float* mask, int64_t i, int64_t left) {
+  if (left == kLanes) {
+    const Vf v = load(x + i);
+    return mask == nullptr ? v * scale : fma(v, scale, load(mask + i));
+  }
+  Vf v = load_n(x + i, left) * scale;
+  if (mask != nullptr) v = v + load_n(mask + i, left);
+  alignas(64) float lanes[kLanes];
+  store(lanes, v);
+  return load_n_or(lanes, left, -kInfinity);
+}
+
+ORTOLAN_INLINE float softmax_largest(const float* x, Vf scale, const float* mask, int64_t n) {
+  Vf a = set1(-kInfinity), b = a;
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    a = vmax(a, softmax_input(x, scale, mask, i, kLanes));
+    b = vmax(b, softmax_input(x, scale, mask, i + kLanes, kLanes));
+  }
+  for (; i < n; i += kLanes) a = vmax(a, softmax_input(x, scale, mask, i, least(kLanes, n - i)));
+  const Vf both = vmax(a, b);
+  float largest = both[0];
+  for (int lane = 1; lane < kLanes; ++lane) largest = both[lane] > largest ? both[lane] : largest;
+  return largest;
+}
+
+void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool logarithm, float* y) {
+  const Vf factor = set1(scale);
+  const Vf largest = set1(softmax_largest(x, factor, mask, n));
+  Vf sum = {}, second = {};
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    const Vf centred = softmax_input(x, factor, mask, i, left) - largest;
+    const Vf e = exp(centred);
+    if (i & kLanes) {
+      second = second + e;
+    } else {
+      sum = sum + e;
+    }
+    if (left == kLanes) {
+      store(y + i, logarithm ? centred : e);
+    } else {
+      store_n(y + i, left, logarithm ? centred : e);
+    }
+  }
+  const float total = sum_lanes(sum + second);
+  const float scale_out = logarithm ? 1.0f : 1.0f / total;
+  const Vf factor_out = set1(scale_out);
+  const Vf shift = logarithm ? Vf{} - log(set1(total)) : Vf{};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, fma(load(y + i), factor_out, shift));
+  if (i < n) store_n(y + i, n - i, fma(load_n(y + i, n - i), factor_out, shift));
+}
+
+void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
+                     float* y) {
+  float* largest = scratch;
+  float* total = scratch + columns;
+  reduce_columns<Max>(x, axis, stride, columns, largest);
+  for (int64_t c = 0; c < columns; c += kLanes) store_n(total + c, least(kLanes, columns - c), Vf{});
+  for (int64_t a = 0; a < axis; ++a) {
+    for (int64_t c = 0; c < columns; c += kLanes) {
+      const int64_t left = least(kLanes, columns - c);
+      const Vf centred = load_n(x + a * stride + c, left) - load_n(largest + c, left);
+      const Vf e = exp(centred);
+      store_n(total + c, left, load_n(total + c, left) + e);
+      store_n(y + a * stride + c, left, logarithm ? centred : e);
+    }
+  }
+  for (int64_t c = 0; c < columns; c += kLanes) {
+    const int64_t left = least(kLanes, columns - c);
+    const Vf t = load_n(total + c, left);
+    store_n(total + c, left, logarithm ? log(t) : set1(1.0f) / t);
+  }
+  for (int64_t a = 0; a < axis; ++a) {
+    for (int64_t c = 0; c < columns; c += kLanes) {
+      const int64_t left = least(kLanes, columns - c);
+      const Vf t = load_n(total + c, left);
+      const Vf v = load_n(y + a * stride + c, left);
+      store_n(y + a * stride + c, left, logarithm ? v - t : v * t);
+    }
+  }
+}
+
+void add_rows(const float* x, const float* a, const float* b, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    Vf v = load_n(x + i, left);
+    if (a != nullptr) v = v + load_n(a + i, left);
+    if (b != nullptr) v = v + load_n(b + i, left);
+    store_n(y + i, left, v);
+  }
+}
+
+float sum_centred_squares(const float* x, int64_t n, float mean) {
+  const Vf centre = set1(mean);
+  Vf a = {}, b = {};
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    const Vf u = load(x + i) - centre, v = load(x + i + kLanes) - centre;
+    a = fma(u, u, a);
+    b = fma(v, v, b);
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+    const Vf u = load(x + i) - centre;
+    a = fma(u, u, a);
+  }
+  if (i < n) {
+    const Vf u = load_n_or(x + i, n - i, mean) - centre;
+    b = fma(u, u, b);
+  }
+  return sum_lanes(a + b);
+}
+
+void moments(const float* x, int64_t n, bool centred, float* mean, float* variance) {
+  const float count = static_cast<float>(n);
+  *mean = centred ? reduce<Sum>(x, n) / count : 0.0f;
+  double squares = 0;
+  for (int64_t i = 0; i < n; i += kSumBlock) squares += sum_centred_squares(x + i, least(kSumBlock, n - i), *mean);
+  *variance = static_cast<float>(squares) / count;
+}
+
+ORTOLAN_INLINE void normalize_vector(const float* x, int64_t i, int64_t left, Vf mean, Vf factor, const float* scale,
+                                     const float* bias, float* y) {
+  Vf v = (load_n(x + i, left) - mean) * factor;
+  if (scale != nullptr) v = v * load_n(scale + i, left);
+  if (bias != nullptr) v = v + load_n(bias + i, left);
+  store_n(y + i, left, v);
+}
+
+void normalize(const float* x, int64_t n, float mean, float factor, const float* scale, const float* bias, float* y) {
+  const Vf m = set1(mean), f = set1(factor);
+  int64_t i = 0;
+  if (scale != nullptr && bias != nullptr) {
+    for (; i + kLanes <= n; i += kLanes) store(y + i, fma((load(x + i) - m) * f, load(scale + i), load(bias + i)));
+  } else if (scale != nullptr) {
+    for (; i + kLanes <= n; i += kLanes) store(y + i, (load(x + i) - m) * f * load(scale + i));
+  }
+  for (; i < n; i += kLanes) normalize_vector(x, i, least(kLanes, n - i), m, f, scale, bias, y);
+}
+
+}  // namespace
+
+extern const RowF32Kernels kRowF32;
+const RowF32Kernels kRowF32 = {
+    {reduce<Sum>, reduce<SumSquares>, reduce<SumAbs>, reduce<Product>, reduce<Max>, reduce<Min>},
+    {reduce_columns<Sum>, reduce_columns<SumSquares>, reduce_columns<SumAbs>, reduce_columns<Product>,
+     reduce_columns<Max>, reduce_columns<Min>},
+    dot,
+    softmax_row,
+    softmax_columns,
+    add_rows,
+    moments,
+    normalize,
+};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

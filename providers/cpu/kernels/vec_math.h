@@ -1,0 +1,126 @@
+// Elementary functions on vectors, a few units in the last place. Included as vec.h is. The polynomials are Chebyshev
+// fits computed in 40 digits on the intervals named beside them.
+#pragma once
+
+#include "cpu/kernels/vec.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+
+template <int N>
+ORTOLAN_INLINE Vf polynomial(Vf x, const float (&highest_first)[N]) {
+  Vf sum = set1(highest_first[0]);
+#pragma GCC unroll 12
+  for (int i = 1; i < N; ++i) sum = fma(sum, x, set1(highest_first[i]));
+  return sum;
+}
+
+/** x = n*ln2 + r with |r| <= ln2/2. */
+ORTOLAN_INLINE Vf reduce_ln2(Vf x, Vf& n) {
+  n = rint(x * set1(1.44269504f));
+  const Vf r = fma(n, set1(-0.693359375f), x);
+  return fma(n, set1(2.12194440e-4f), r);
+}
+
+constexpr float kExpTail[] = {0.0013926376f, 0.00836333308f, 0.0416665535f, 0.166665761f, 0.5f};  // |r| < 0.3475
+
+ORTOLAN_INLINE Vf exp(Vf x) {
+  x = vmax(set1(-104.0f), vmin(set1(89.0f), x));
+  Vf n;
+  const Vf r = reduce_ln2(x, n);
+  const Vf p = fma(polynomial(r, kExpTail), r * r, r) + set1(1.0f);
+  return scale2(p, n);
+}
+
+/** exp(x) - 1 without cancellation. */
+ORTOLAN_INLINE Vf expm1(Vf x) {
+  const Vf bounded = vmax(set1(-30.0f), vmin(set1(89.0f), x));
+  Vf n;
+  const Vf r = reduce_ln2(bounded, n);
+  const Vf p = fma(polynomial(r, kExpTail), r * r, r);
+  const Vf power = scale2(set1(1.0f), n);
+  const Vf wide = scale2(p + set1(1.0f), n) - set1(1.0f);
+  return select(x < set1(40.0f), select(n == Vf{}, p, fma(p, power, power - set1(1.0f))), wide);
+}
+
+ORTOLAN_INLINE Vf log(Vf x) {
+  constexpr float tail[] = {0.0697161147f, -0.114797338f, 0.116854199f, -0.124256873f, 0.142490576f,
+                            -0.166678023f, 0.200007157f,  -0.24999997f, 0.333333312f};  // [sqrt(1/2)-1, sqrt(2)-1]
+  const Vi tiny = x < set1(1.17549435e-38f);
+  const Vi i = bits(select(tiny, x * set1(33554432.0f), x));
+  const Vi e = (i - 0x3f3504f3) >> 23;
+  const Vf m = from_bits(i - (e << 23));
+  const Vf n = to_float(e) - select(tiny, set1(25.0f), Vf{});
+  const Vf f = m - set1(1.0f);
+  const Vf square = f * f;
+  Vf y = polynomial(f, tail) * square * f;
+  y = fma(n, set1(-2.12194440e-4f), y);
+  y = fma(square, set1(-0.5f), y);
+  y = fma(n, set1(0.693359375f), f + y);
+  const float infinity = __builtin_inff();
+  y = select(x == set1(infinity), x, y);
+  y = select(x == Vf{}, set1(-infinity), y);
+  return select(x >= Vf{}, y, set1(__builtin_nanf("")));
+}
+
+/** log(1 + x) for x in [0, 1]. */
+ORTOLAN_INLINE Vf log1p_unit(Vf x) {
+  const Vf u = set1(1.0f) + x;
+  return log(u) + (x - (u - set1(1.0f))) / u;
+}
+
+ORTOLAN_INLINE Vf erf(Vf x) {
+  constexpr float near[] = {8.35189708e-5f, -0.000813879239f, 0.00520072967f, -0.0268592973f,
+                            0.112836941f,   -0.376126337f,    1.12837917f};  // erf(x)/x in x^2 on [0, 0.86]
+  constexpr float far[] = {1.64356965e-6f, -4.61779128e-5f, 0.000597743472f, -0.00476357525f, 0.0264310176f,
+                           -0.110094481f,  -0.631814517f,   -1.13023762f,    0.000320441531f};  // log erfc on [0.92, 4]
+  const Vf a = vmin(set1(4.0f), vabs(x));
+  const Vf small = polynomial(a * a, near) * a;
+  const Vf large = set1(1.0f) - exp(polynomial(a, far));
+  return with_sign(select(a < set1(0.925f), small, large), x);
+}
+
+ORTOLAN_INLINE Vf tanh(Vf x) {
+  constexpr float tail[] = {-0.0060451651f, 0.0209613291f, -0.0538432632f, 0.133327188f,
+                            -0.333333284f};  // (tanh(x)/x - 1)/x^2 in x^2 on [0, 0.4]
+  const Vf a = vabs(x);
+  const Vf square = a * a;
+  const Vf small = fma(polynomial(square, tail) * square, a, a);
+  const Vf large = set1(1.0f) - set1(2.0f) / (exp(a + a) + set1(1.0f));
+  return with_sign(select(a < set1(0.625f), small, large), x);
+}
+
+ORTOLAN_INLINE Vf sigmoid(Vf x) {
+  const Vf e = exp(from_bits(bits(x) | INT32_MIN));
+  return select(x < Vf{}, e, set1(1.0f)) / (set1(1.0f) + e);
+}
+
+ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(exp(from_bits(bits(x) | INT32_MIN))); }
+
+ORTOLAN_INLINE Vf gelu(Vf x) {
+  const Vf bounded = vmax(set1(-1e30f), x);
+  return bounded * set1(0.5f) * (set1(1.0f) + erf(bounded * set1(0.707106781f)));
+}
+
+ORTOLAN_INLINE Vf gelu_tanh(Vf x) {
+  const Vf bounded = vmax(set1(-1e10f), vmin(set1(1e30f), x));
+  const Vf inner = bounded * set1(0.797884561f) * fma(bounded * bounded, set1(0.044715f), set1(1.0f));
+  return select(x > set1(1e4f), x, bounded * set1(0.5f) * (set1(1.0f) + tanh(inner)));
+}
+
+/** sin(x), or cos(x) where `quarter` is 1; |x| up to 8192. */
+ORTOLAN_INLINE Vf sine(Vf x, int quarter) {
+  constexpr float sin_tail[] = {2.72468687e-6f, -0.00019840063f, 0.00833333183f, -0.166666667f};  // [0, pi/4]
+  constexpr float cos_tail[] = {-2.72984077e-7f, 2.48005806e-5f, -0.00138888876f, 0.0416666667f};
+  const Vf n = rint(x * set1(0.636619772f));
+  Vf r = fma(n, set1(-1.5703125f), x);
+  r = fma(n, set1(-4.837512969970703125e-4f), r);
+  r = fma(n, set1(-7.54978995489188216e-8f), r);
+  const Vf square = r * r;
+  const Vf s = fma(polynomial(square, sin_tail) * square, r, r);
+  const Vf c = fma(polynomial(square, cos_tail), square * square, fma(square, set1(-0.5f), set1(1.0f)));
+  const Vi turn = to_int(n) + quarter;
+  const Vf y = select((turn & 1) == 0, s, c);
+  return from_bits(bits(y) ^ ((turn & 2) << 30));
+}
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -1,0 +1,36 @@
+// Elementwise fp32 functions: hands spans to the instruction set in use.
+#include "cpu/kernels/vector_f32.h"
+
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+
+void unary(Activation op, const float* x, float* y, int64_t n) {
+  kernels().vector->unary[static_cast<int>(op.op)](x, y, n, op.p0, op.p1);
+}
+
+void binary(BinaryOp op, const float* a, const float* b, float* y, int64_t n) {
+  kernels().vector->binary[static_cast<int>(op)](a, b, y, n);
+}
+
+void binary(BinaryOp op, const float* a, float b, float* y, int64_t n) {
+  kernels().vector->binary_vs[static_cast<int>(op)](a, b, y, n);
+}
+
+void binary(BinaryOp op, float a, const float* b, float* y, int64_t n) {
+  kernels().vector->binary_sv[static_cast<int>(op)](a, b, y, n);
+}
+
+void scale_shift(const float* x, float a, float b, float* y, int64_t n) {
+  kernels().vector->scale_shift(x, a, b, y, n);
+}
+
+void accumulate_scaled(const float* x, float a, float* y, int64_t n) {
+  kernels().vector->accumulate_scaled(x, a, y, n);
+}
+
+void multiply_add(const float* a, const float* b, const float* c, float* y, int64_t n) {
+  kernels().vector->multiply_add(a, b, c, y, n);
+}
+
+}  // namespace ortolan::cpu::kernels

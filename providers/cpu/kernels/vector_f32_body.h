@@ -1,0 +1,215 @@
+// The loops of vector_f32.h for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vec_math.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+struct Params {
+  Vf p0, p1;
+};
+
+template <Vf (*F)(Vf, Params)>
+void map(const float* x, float* y, int64_t n, float p0, float p1) {
+  const Params params{set1(p0), set1(p1)};
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    const Vf first = F(load(x + i), params);
+    const Vf second = F(load(x + i + kLanes), params);
+    store(y + i, first);
+    store(y + i + kLanes, second);
+  }
+  for (; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    store_n(y + i, left, F(load_n(x + i, left), params));
+  }
+}
+
+ORTOLAN_INLINE Vf one() { return set1(1.0f); }
+ORTOLAN_INLINE Vf apply_identity(Vf x, Params) { return x; }
+ORTOLAN_INLINE Vf apply_abs(Vf x, Params) { return vabs(x); }
+ORTOLAN_INLINE Vf apply_neg(Vf x, Params) { return from_bits(bits(x) ^ INT32_MIN); }
+ORTOLAN_INLINE Vf apply_reciprocal(Vf x, Params) { return one() / x; }
+ORTOLAN_INLINE Vf apply_sqrt(Vf x, Params) { return vsqrt(x); }
+ORTOLAN_INLINE Vf apply_floor(Vf x, Params) { return floor(x); }
+ORTOLAN_INLINE Vf apply_ceil(Vf x, Params) { return ceil(x); }
+ORTOLAN_INLINE Vf apply_round(Vf x, Params) { return rint(x); }
+ORTOLAN_INLINE Vf apply_sign(Vf x, Params) {
+  return select(x > Vf{}, one(), select(x < Vf{}, set1(-1.0f), select(x == Vf{}, Vf{}, x)));
+}
+ORTOLAN_INLINE Vf apply_exp(Vf x, Params) { return exp(x); }
+ORTOLAN_INLINE Vf apply_log(Vf x, Params) { return log(x); }
+ORTOLAN_INLINE Vf apply_erf(Vf x, Params) { return erf(x); }
+ORTOLAN_INLINE Vf apply_tanh(Vf x, Params) { return tanh(x); }
+ORTOLAN_INLINE Vf apply_sigmoid(Vf x, Params) { return sigmoid(x); }
+ORTOLAN_INLINE Vf apply_softplus(Vf x, Params) { return softplus(x); }
+ORTOLAN_INLINE Vf apply_softsign(Vf x, Params) {
+  const Vf a = vabs(x);
+  return select(a == set1(__builtin_inff()), with_sign(one(), x), x / (one() + a));
+}
+ORTOLAN_INLINE Vf apply_relu(Vf x, Params) { return vmax(Vf{}, x); }
+ORTOLAN_INLINE Vf apply_clip(Vf x, Params p) { return vmin(p.p1, vmax(p.p0, x)); }
+ORTOLAN_INLINE Vf apply_leaky_relu(Vf x, Params p) { return select(x < Vf{}, p.p0 * x, x); }
+ORTOLAN_INLINE Vf apply_thresholded_relu(Vf x, Params p) { return select(x <= p.p0, Vf{}, x); }
+ORTOLAN_INLINE Vf apply_elu(Vf x, Params p) { return select(x < Vf{}, p.p0 * expm1(x), x); }
+ORTOLAN_INLINE Vf apply_selu(Vf x, Params p) { return p.p1 * apply_elu(x, p); }
+ORTOLAN_INLINE Vf apply_celu(Vf x, Params p) { return select(x < Vf{}, p.p0 * expm1(x / p.p0), x); }
+ORTOLAN_INLINE Vf apply_gelu(Vf x, Params) { return gelu(x); }
+ORTOLAN_INLINE Vf apply_gelu_tanh(Vf x, Params) { return gelu_tanh(x); }
+ORTOLAN_INLINE Vf times_sigmoid(Vf x, Vf inner) {
+  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * sigmoid(inner));
+}
+ORTOLAN_INLINE Vf apply_quick_gelu(Vf x, Params p) { return times_sigmoid(x, p.p0 * x); }
+ORTOLAN_INLINE Vf apply_silu(Vf x, Params) { return times_sigmoid(x, x); }
+ORTOLAN_INLINE Vf apply_mish(Vf x, Params) {
+  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * tanh(softplus(x)));
+}
+ORTOLAN_INLINE Vf apply_hard_sigmoid(Vf x, Params p) { return vmin(one(), vmax(Vf{}, fma(p.p0, x, p.p1))); }
+ORTOLAN_INLINE Vf apply_hard_swish(Vf x, Params) {
+  const Vf gate = vmin(one(), vmax(Vf{}, fma(x, set1(1.0f / 6), set1(0.5f))));
+  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * gate);
+}
+
+template <float (*F)(float)>
+Vf each_lane(Vf x) {
+  for (int i = 0; i < kLanes; ++i) x[i] = F(x[i]);
+  return x;
+}
+float library_sin(float x) { return std::sin(x); }
+float library_cos(float x) { return std::cos(x); }
+
+ORTOLAN_INLINE bool any_lane(Vi mask) {
+  int32_t all = 0;
+  for (int i = 0; i < kLanes; ++i) all |= mask[i];
+  return all != 0;
+}
+ORTOLAN_INLINE Vf apply_sin(Vf x, Params) {
+  if (any_lane(~(vabs(x) <= set1(8192.0f)))) return each_lane<library_sin>(x);
+  return sine(x, 0);
+}
+ORTOLAN_INLINE Vf apply_cos(Vf x, Params) {
+  if (any_lane(~(vabs(x) <= set1(8192.0f)))) return each_lane<library_cos>(x);
+  return sine(x, 1);
+}
+
+ORTOLAN_INLINE Vf apply_add(Vf a, Vf b) { return a + b; }
+ORTOLAN_INLINE Vf apply_sub(Vf a, Vf b) { return a - b; }
+ORTOLAN_INLINE Vf apply_mul(Vf a, Vf b) { return a * b; }
+ORTOLAN_INLINE Vf apply_div(Vf a, Vf b) { return a / b; }
+ORTOLAN_INLINE Vf apply_min(Vf a, Vf b) { return select(a == a, vmin(a, b), a); }
+ORTOLAN_INLINE Vf apply_max(Vf a, Vf b) { return select(a == a, vmax(a, b), a); }
+ORTOLAN_INLINE Vf apply_prelu(Vf a, Vf b) { return select(a < Vf{}, a * b, a); }
+ORTOLAN_INLINE Vf apply_pow(Vf a, Vf b) {
+  for (int i = 0; i < kLanes; ++i) a[i] = std::pow(a[i], b[i]);
+  return a;
+}
+
+// `A` and `B` read operand lanes at an index, whole vectors or the first few.
+struct Span {
+  const float* p;
+  Vf at(int64_t i) const { return load(p + i); }
+  Vf at_n(int64_t i, int64_t n) const { return load_n(p + i, n); }
+};
+struct Scalar {
+  Vf v;
+  Vf at(int64_t) const { return v; }
+  Vf at_n(int64_t, int64_t) const { return v; }
+};
+
+template <Vf (*F)(Vf, Vf), class A, class B>
+ORTOLAN_INLINE void zip(A a, B b, float* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    const Vf first = F(a.at(i), b.at(i));
+    const Vf second = F(a.at(i + kLanes), b.at(i + kLanes));
+    store(y + i, first);
+    store(y + i + kLanes, second);
+  }
+  for (; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    store_n(y + i, left, F(a.at_n(i, left), b.at_n(i, left)));
+  }
+}
+
+template <Vf (*F)(Vf, Vf)>
+void zip_vv(const float* a, const float* b, float* y, int64_t n) {
+  zip<F>(Span{a}, Span{b}, y, n);
+}
+template <Vf (*F)(Vf, Vf)>
+void zip_vs(const float* a, float b, float* y, int64_t n) {
+  zip<F>(Span{a}, Scalar{set1(b)}, y, n);
+}
+template <Vf (*F)(Vf, Vf)>
+void zip_sv(float a, const float* b, float* y, int64_t n) {
+  zip<F>(Scalar{set1(a)}, Span{b}, y, n);
+}
+
+void scale_shift(const float* x, float a, float b, float* y, int64_t n) {
+  const Vf scale = set1(a), shift = set1(b);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    if (left == kLanes) {
+      store(y + i, fma(load(x + i), scale, shift));
+    } else {
+      store_n(y + i, left, fma(load_n(x + i, left), scale, shift));
+    }
+  }
+}
+
+void accumulate_scaled(const float* x, float a, float* y, int64_t n) {
+  const Vf scale = set1(a);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    if (left == kLanes) {
+      store(y + i, fma(load(x + i), scale, load(y + i)));
+    } else {
+      store_n(y + i, left, fma(load_n(x + i, left), scale, load_n(y + i, left)));
+    }
+  }
+}
+
+void multiply_add(const float* a, const float* b, const float* c, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    if (left == kLanes) {
+      store(y + i, fma(load(a + i), load(b + i), load(c + i)));
+    } else {
+      store_n(y + i, left, fma(load_n(a + i, left), load_n(b + i, left), load_n(c + i, left)));
+    }
+  }
+}
+
+}  // namespace
+
+extern const VectorF32Kernels kVectorF32;
+const VectorF32Kernels kVectorF32 = {
+    {map<apply_identity>,     map<apply_abs>,
+     map<apply_neg>,          map<apply_reciprocal>,
+     map<apply_sqrt>,         map<apply_floor>,
+     map<apply_ceil>,         map<apply_round>,
+     map<apply_sign>,         map<apply_exp>,
+     map<apply_log>,          map<apply_sin>,
+     map<apply_cos>,          map<apply_erf>,
+     map<apply_tanh>,         map<apply_sigmoid>,
+     map<apply_softplus>,     map<apply_softsign>,
+     map<apply_relu>,         map<apply_clip>,
+     map<apply_leaky_relu>,   map<apply_thresholded_relu>,
+     map<apply_elu>,          map<apply_selu>,
+     map<apply_celu>,         map<apply_gelu>,
+     map<apply_gelu_tanh>,    map<apply_quick_gelu>,
+     map<apply_silu>,         map<apply_mish>,
+     map<apply_hard_sigmoid>, map<apply_hard_swish>},
+    {zip_vv<apply_add>, zip_vv<apply_sub>, zip_vv<apply_mul>, zip_vv<apply_div>, zip_vv<apply_min>, zip_vv<apply_max>,
+     zip_vv<apply_prelu>, zip_vv<apply_pow>},
+    {zip_vs<apply_add>, zip_vs<apply_sub>, zip_vs<apply_mul>, zip_vs<apply_div>, zip_vs<apply_min>, zip_vs<apply_max>,
+     zip_vs<apply_prelu>, zip_vs<apply_pow>},
+    {zip_sv<apply_add>, zip_sv<apply_sub>, zip_sv<apply_mul>, zip_sv<apply_div>, zip_sv<apply_min>, zip_sv<apply_max>,
+     zip_sv<apply_prelu>, zip_sv<apply_pow>},
+    scale_shift,
+    accumulate_scaled,
+    multiply_add,
+};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

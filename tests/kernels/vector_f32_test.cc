@@ -1,0 +1,215 @@
+// Tests of elementwise fp32 functions against double references, on every instruction set.
+#include "cpu/kernels/vector_f32.h"
+
+#include <limits>
+
+#include "isa_test.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+double elu(double x, double a) { return x < 0 ? a * std::expm1(x) : x; }
+
+double exact(Activation op, double x) {
+  const double p0 = op.p0, p1 = op.p1;
+  if (std::isnan(x)) return x;
+  const bool lowest = x == -kInf;
+  switch (op.op) {
+    case UnaryOp::kIdentity:
+      return x;
+    case UnaryOp::kAbs:
+      return std::fabs(x);
+    case UnaryOp::kNeg:
+      return -x;
+    case UnaryOp::kReciprocal:
+      return 1 / x;
+    case UnaryOp::kSqrt:
+      return std::sqrt(x);
+    case UnaryOp::kFloor:
+      return std::floor(x);
+    case UnaryOp::kCeil:
+      return std::ceil(x);
+    case UnaryOp::kRound:
+      return std::nearbyint(x);
+    case UnaryOp::kSign:
+      return (x > 0) - (x < 0);
+    case UnaryOp::kExp:
+      return std::exp(x);
+    case UnaryOp::kLog:
+      return std::log(x);
+    case UnaryOp::kSin:
+      return std::sin(x);
+    case UnaryOp::kCos:
+      return std::cos(x);
+    case UnaryOp::kErf:
+      return std::erf(x);
+    case UnaryOp::kTanh:
+      return std::tanh(x);
+    case UnaryOp::kSigmoid:
+      return sigmoid(x);
+    case UnaryOp::kSoftplus:
+      return softplus(x);
+    case UnaryOp::kSoftsign:
+      return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x));
+    case UnaryOp::kRelu:
+      return std::max(x, 0.0);
+    case UnaryOp::kClip:
+      return std::min(std::max(x, p0), p1);
+    case UnaryOp::kLeakyRelu:
+      return x < 0 ? p0 * x : x;
+    case UnaryOp::kThresholdedRelu:
+      return x > p0 ? x : 0;
+    case UnaryOp::kElu:
+      return elu(x, p0);
+    case UnaryOp::kSelu:
+      return p1 * elu(x, p0);
+    case UnaryOp::kCelu:
+      return std::max(x, 0.0) + std::min(0.0, p0 * std::expm1(x / p0));
+    case UnaryOp::kGelu:
+      return lowest ? 0 : x / 2 * std::erfc(-x / std::sqrt(2.0));
+    case UnaryOp::kGeluTanh:
+      return lowest ? 0 : x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case UnaryOp::kQuickGelu:
+      return lowest ? 0 : x * sigmoid(p0 * x);
+    case UnaryOp::kSilu:
+      return lowest ? 0 : x * sigmoid(x);
+    case UnaryOp::kMish:
+      return lowest ? 0 : x * std::tanh(softplus(x));
+    case UnaryOp::kHardSigmoid:
+      return std::clamp(p0 * x + p1, 0.0, 1.0);
+    case UnaryOp::kHardSwish:
+      return lowest ? 0 : x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
+    case UnaryOp::kCount:
+      break;
+  }
+  return kNan;
+}
+
+Activation with_parameters(int op) {
+  Activation activation{static_cast<UnaryOp>(op), 0.3f, 0.9f};
+  if (activation.op == UnaryOp::kClip) activation.p0 = -0.7f;
+  return activation;
+}
+
+// Functions that subtract nearly equal values are held to an absolute error instead.
+bool cancels(UnaryOp op) {
+  return op == UnaryOp::kGelu || op == UnaryOp::kGeluTanh || op == UnaryOp::kHardSwish || op == UnaryOp::kHardSigmoid ||
+         op == UnaryOp::kSin || op == UnaryOp::kCos;
+}
+
+std::vector<float> interesting_inputs(std::mt19937& random) {
+  std::vector<float> x = {0.0f,  -0.0f,  1,          -1,     0.5f,   -0.5f, 1.5f,   2.5f, -2.5f, kInf,    -kInf,
+                          kNan,  1e-40f, -1e-40f,    1e-38f, 88.5f,  88.8f, -87.2f, -88,  -100,  -103.5f, -104.5f,
+                          3e38f, -3e38f, 8388609.0f, 0.925f, 0.625f, 1e6f,  -1e6f,  4,    -4,    3.9f};
+  std::uniform_real_distribution<float> narrow(-6, 6), wide(-110, 110), exponent(-120, 120);
+  for (int i = 0; i < 4000; ++i) x.push_back(narrow(random));
+  for (int i = 0; i < 2000; ++i) x.push_back(wide(random));
+  for (int i = 0; i < 2000; ++i) x.push_back(std::exp2(exponent(random)));
+  return x;
+}
+
+class VectorF32 : public IsaTest {};
+
+TEST_P(VectorF32, UnaryFunctionsAreWithinAFewUlps) {
+  const std::vector<float> x = interesting_inputs(random_);
+  std::vector<float> y(x.size());
+  for (int op = 0; op < static_cast<int>(UnaryOp::kCount); ++op) {
+    const Activation activation = with_parameters(op);
+    unary(activation, x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double want = exact(activation, x[i]);
+      const bool close_enough =
+          cancels(activation.op) && std::fabs(y[i] - want) < 3e-7 * std::max(1.0f, std::fabs(x[i]));
+      if (!close_enough && ulps(y[i], want) > 5) {
+        FAIL() << "op " << op << " x " << x[i] << " y " << y[i] << " exact " << want << " ulps " << ulps(y[i], want);
+      }
+    }
+  }
+}
+
+TEST_P(VectorF32, UnaryTailsTouchNothingElse) {
+  for (int64_t n = 0; n < 70; ++n) {
+    const std::vector<float> x = normal(n + 1);
+    std::vector<float> y(n + 1, 77);
+    unary({UnaryOp::kNeg}, x.data() + 1, y.data(), n);
+    for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[i], -x[i + 1]);
+    EXPECT_EQ(y[n], 77);
+  }
+}
+
+TEST_P(VectorF32, RoundingKeepsTheSignOfZero) {
+  for (UnaryOp op : {UnaryOp::kFloor, UnaryOp::kCeil, UnaryOp::kRound}) {
+    const float x[] = {-0.0f, -0.25f, 0.25f};
+    float y[3];
+    unary({op}, x, y, 3);
+    EXPECT_TRUE(std::signbit(y[0]));
+    EXPECT_TRUE(std::signbit(y[1]));
+    EXPECT_FALSE(std::signbit(y[2]));
+  }
+}
+
+double exact(BinaryOp op, double a, double b) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return a + b;
+    case BinaryOp::kSub:
+      return a - b;
+    case BinaryOp::kMul:
+      return a * b;
+    case BinaryOp::kDiv:
+      return a / b;
+    case BinaryOp::kMin:
+      return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+    case BinaryOp::kMax:
+      return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+    case BinaryOp::kPRelu:
+      return a < 0 ? a * b : a;
+    case BinaryOp::kPow:
+      return std::pow(a, b);
+    case BinaryOp::kCount:
+      break;
+  }
+  return NAN;
+}
+
+TEST_P(VectorF32, BinaryFunctionsInAllThreeForms) {
+  for (int op = 0; op < static_cast<int>(BinaryOp::kCount); ++op) {
+    const auto binary_op = static_cast<BinaryOp>(op);
+    for (int64_t n : {0, 1, 15, 16, 17, 33, 100}) {
+      std::vector<float> a = normal(n), b = normal(n), y(n + 1, 77);
+      if (n > 10) a[3] = kNan, b[5] = kNan, a[7] = kInf, b[9] = -kInf, b[2] = 0;
+      binary(binary_op, a.data(), b.data(), y.data(), n);
+      for (int64_t i = 0; i < n; ++i) ASSERT_LE(ulps(y[i], exact(binary_op, a[i], b[i])), 1) << op << " at " << i;
+      binary(binary_op, a.data(), 0.75f, y.data(), n);
+      for (int64_t i = 0; i < n; ++i) ASSERT_LE(ulps(y[i], exact(binary_op, a[i], 0.75)), 1) << op << " at " << i;
+      binary(binary_op, 0.75f, b.data(), y.data(), n);
+      for (int64_t i = 0; i < n; ++i) ASSERT_LE(ulps(y[i], exact(binary_op, 0.75, b[i])), 1) << op << " at " << i;
+      EXPECT_EQ(y[n], 77);
+    }
+  }
+}
+
+TEST_P(VectorF32, FusedForms) {
+  for (int64_t n : {0, 1, 16, 37}) {
+    const std::vector<float> a = normal(n), b = normal(n), c = normal(n);
+    std::vector<float> y(n), z = c;
+    multiply_add(a.data(), b.data(), c.data(), y.data(), n);
+    accumulate_scaled(a.data(), 3, z.data(), n);
+    for (int64_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(y[i], double{a[i]} * b[i] + c[i], 1e-6);
+      EXPECT_NEAR(z[i], 3.0 * a[i] + c[i], 1e-6);
+    }
+    scale_shift(a.data(), 2, -1, y.data(), n);
+    for (int64_t i = 0; i < n; ++i) EXPECT_NEAR(y[i], 2.0 * a[i] - 1, 1e-6);
+  }
+}
+
+ORTOLAN_FOR_EACH_ISA(VectorF32);
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
