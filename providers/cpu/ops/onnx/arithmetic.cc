@@ -1,0 +1,215 @@
+// Arithmetic on two inputs or more: Add, Sub, Mul, Div, Mod, PRelu, SwiGLU, Max, Min, Sum, Mean. Integers wrap around;
+// division by zero is an error.
+#include <algorithm>
+#include <cmath>
+
+#include "cpu/elementwise_binary.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+using kernels::BinaryOp;
+
+/** The loops of a vector function. */
+template <BinaryOp kOp>
+constexpr BinaryLoops vector_loops() {
+  return {[](const void* a, const void* b, void* y, int64_t count) {
+            kernels::binary(kOp, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(y),
+                            count);
+          },
+          [](const void* a, const void* b, void* y, int64_t count) {
+            kernels::binary(kOp, *static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(y),
+                            count);
+          },
+          [](const void* a, const void* b, void* y, int64_t count) {
+            kernels::binary(kOp, static_cast<const float*>(a), *static_cast<const float*>(b), static_cast<float*>(y),
+                            count);
+          }};
+}
+
+/** The unsigned type in which integers of T's size wrap around. */
+template <class T>
+struct Wrapping {
+  using type = std::make_unsigned_t<T>;
+};
+template <>
+struct Wrapping<double> {
+  using type = double;
+};
+
+/** Of at least int's size, so that products of 16-bit numbers do not overflow int. */
+template <class T>
+using Wide = std::conditional_t<std::is_integral_v<T> && sizeof(T) < 4, uint32_t, T>;
+
+[[noreturn, gnu::cold]] void fail_division() {
+  fail(ErrorCode::kInvalidArgument,
+       "an integer is divided by zero (input 1); only floating-point numbers can be divided by zero");
+}
+
+template <class T>
+T divide(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) fail_division();
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+    }
+  }
+  return static_cast<T>(a / b);
+}
+
+/** The remainder with the sign of a, as C's. */
+template <class T>
+T remainder_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) fail_division();
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return 0;
+    }
+    return static_cast<T>(a % b);
+  } else {
+    return std::fmod(a, b);
+  }
+}
+
+/** The remainder with the sign of b, as Python's. */
+template <class T>
+T modulo(T a, T b) {
+  T rest = remainder_of(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+}
+
+constexpr TypeSet kNativeTypes = kIntegerTypes | ElementType::kDouble;  // what the vector functions leave
+
+enum class Arithmetic { kAdd, kSub, kMul };
+
+template <Arithmetic kOp, BinaryOp kVector>
+BinaryLoops wrapping(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return vector_loops<kVector>();
+  return dispatch<kNativeTypes>(type, []<class T>(TypeTag<T>) {
+    using U = typename Wrapping<T>::type;
+    return loops_of<U, U, [](U a, U b) {
+      if constexpr (kOp == Arithmetic::kAdd) return static_cast<U>(Wide<U>(a) + Wide<U>(b));
+      if constexpr (kOp == Arithmetic::kSub) return static_cast<U>(Wide<U>(a) - Wide<U>(b));
+      if constexpr (kOp == Arithmetic::kMul) return static_cast<U>(Wide<U>(a) * Wide<U>(b));
+    }>();
+  });
+}
+
+BinaryLoops division(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kDiv>();
+  return dispatch<kNativeTypes>(type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(8192); });
+}
+
+BinaryLoops remainders(const Node& node, ElementType type) {
+  bool sign_of_dividend = node.int_or("fmod", 0) != 0;
+  bool is_float = type == ElementType::kFloat || type == ElementType::kDouble;
+  require(sign_of_dividend || !is_float, ErrorCode::kInvalidGraph,
+          "attribute fmod is 0, but the elements are floating-point numbers; set fmod to 1");
+  return dispatch<kIntegerTypes | kFloat32And64>(type, [&]<class T>(TypeTag<T>) {
+    return sign_of_dividend ? loops_of<T, T, remainder_of<T>>(4096) : loops_of<T, T, modulo<T>>(4096);
+  });
+}
+
+BinaryLoops maximum(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kMax>();
+  return dispatch<kNativeTypes>(
+      type, []<class T>(TypeTag<T>) { return loops_of<T, T, [](T a, T b) { return a != a || b < a ? a : b; }>(); });
+}
+
+BinaryLoops minimum(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kMin>();
+  return dispatch<kNativeTypes>(
+      type, []<class T>(TypeTag<T>) { return loops_of<T, T, [](T a, T b) { return a != a || a < b ? a : b; }>(); });
+}
+
+constexpr TypeSet kPReluTypes =
+    kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
+
+BinaryLoops prelu(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kPRelu>();
+  return dispatch<kPReluTypes.without(kHalfTypes | ElementType::kFloat)>(type, []<class T>(TypeTag<T>) {
+    using U = typename Wrapping<T>::type;
+    return loops_of<T, T, [](T x, T slope) { return x < 0 ? static_cast<T>(U(x) * U(slope)) : x; }>();
+  });
+}
+
+/** a * b * sigmoid(alpha * a) with alpha 1; other values of alpha are the kernel's below. */
+class SwiGlu : public OpKernel {
+ public:
+  explicit SwiGlu(const KernelInfo& info)
+      : multiply_(wrapping<Arithmetic::kMul, BinaryOp::kMul>(info.node(), compute_type(info.input_type(0).element))),
+        alpha_(info.node().float_or("alpha", 1)) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& a = context.input(0);
+    const Tensor& b = context.input(1);
+    require(a.type() == b.type(), ErrorCode::kInvalidArgument, "inputs hold ", name_of(a.type()), " and ",
+            name_of(b.type()), "; they must be of one type");
+    Tensor gate(a.type(), a.shape(), context.services().allocator);
+    context.threads().parallel_for(a.element_count(), 8192,
+                                   [&](int64_t begin, int64_t end) { swish(a, gate, begin, end); });
+    run_binary(multiply_, gate, gate.shape(), b, b.shape(), context.output(0), context.threads());
+  }
+
+ private:
+  void swish(const Tensor& a, Tensor& gate, int64_t begin, int64_t end) const {
+    kernels::Activation activation{kernels::UnaryOp::kQuickGelu, alpha_, 0};
+    if (a.type() == ElementType::kDouble) {
+      const double* x = a.data<double>();
+      double* y = gate.mutable_data<double>();
+      for (int64_t i = begin; i < end; ++i) y[i] = x[i] / (1 + std::exp(-alpha_ * x[i]));
+    } else if (a.type() == ElementType::kFloat) {
+      kernels::unary(activation, a.data<float>() + begin, gate.mutable_data<float>() + begin, end - begin);
+    } else {
+      float block[kConversionBlock];
+      for (int64_t i = begin; i < end; i += kConversionBlock) {
+        int64_t n = std::min(kConversionBlock, end - i);
+        widen(a.type(), static_cast<const uint16_t*>(a.raw()) + i, block, n);
+        kernels::unary(activation, block, block, n);
+        narrow(a.type(), block, static_cast<uint16_t*>(gate.mutable_raw()) + i, n);
+      }
+    }
+  }
+
+  BinaryLoops multiply_;
+  float alpha_;
+};
+
+/** The sum of the inputs divided by their number. */
+class Mean : public ElementwiseVariadic {
+ public:
+  explicit Mean(const KernelInfo& info) : ElementwiseVariadic(info, wrapping<Arithmetic::kAdd, BinaryOp::kAdd>) {}
+
+ protected:
+  void finish(Tensor& y, size_t inputs, ThreadPool& threads) const override {
+    dispatch<kFloat32And64>(y.type(), [&]<class T>(TypeTag<T>) {
+      auto factor = static_cast<T>(inputs);
+      for (T& value : y.mutable_span<T>()) value /= factor;
+    });
+  }
+};
+
+constexpr auto kAdd = wrapping<Arithmetic::kAdd, BinaryOp::kAdd>;
+constexpr auto kSub = wrapping<Arithmetic::kSub, BinaryOp::kSub>;
+constexpr auto kMul = wrapping<Arithmetic::kMul, BinaryOp::kMul>;
+
+constexpr KernelRow row(const char* name, int since, MakeKernel make, TypeSet types) {
+  return {"", name, since, kLatest, make, {{0, types}}, Reuse::kInPlace};
+}
+
+constexpr KernelRow kRows[] = {
+    row("Add", 1, make_binary<kAdd>, kNumericTypes),        row("Sub", 1, make_binary<kSub>, kNumericTypes),
+    row("Mul", 1, make_binary<kMul>, kNumericTypes),        row("Div", 1, make_binary<division>, kNumericTypes),
+    row("Mod", 10, make_binary<remainders>, kNumericTypes), row("PRelu", 1, make_binary<prelu>, kPReluTypes),
+    row("SwiGLU", 28, make_kernel<SwiGlu>, kFloatTypes),    row("Max", 1, make_variadic<maximum>, kNumericTypes),
+    row("Min", 1, make_variadic<minimum>, kNumericTypes),   row("Sum", 1, make_variadic<kAdd>, kFloatTypes),
+    row("Mean", 1, make_kernel<Mean>, kFloatTypes),
+};
+
+}  // namespace
+
+extern const KernelTable arithmetic_rows;
+constinit const KernelTable arithmetic_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

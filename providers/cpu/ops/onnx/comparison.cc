@@ -1,0 +1,118 @@
+// Equal, Greater, GreaterOrEqual, Less, LessOrEqual; And, Or, Xor of bool; bitwise operators and BitShift of integers.
+#include "cpu/elementwise_binary.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+constexpr TypeSet kComparedTypes = kIntegerTypes | kFloat32And64;
+
+enum class Comparison { kEqual, kGreater, kGreaterOrEqual };
+
+template <Comparison kOp, class T>
+bool compare(T a, T b) {
+  if constexpr (kOp == Comparison::kEqual) return a == b;
+  if constexpr (kOp == Comparison::kGreater) return a > b;
+  if constexpr (kOp == Comparison::kGreaterOrEqual) return a >= b;
+}
+
+BinaryLoops equal(const Node&, ElementType type) {
+  return dispatch<kComparedTypes | ElementType::kBool>(type, []<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {  // shared by size
+      using U = std::make_unsigned_t<T>;
+      return loops_of<U, bool, compare<Comparison::kEqual, U>>();
+    } else {
+      return loops_of<T, bool, compare<Comparison::kEqual, T>>();
+    }
+  });
+}
+
+template <Comparison kOp>
+BinaryLoops ordered(const Node&, ElementType type) {
+  return dispatch<kComparedTypes>(type, []<class T>(TypeTag<T>) { return loops_of<T, bool, compare<kOp, T>>(); });
+}
+
+/** a < b is b > a: the same loops with their sides exchanged. */
+template <Comparison kOp>
+BinaryLoops exchanged(const Node&, ElementType type) {
+  return dispatch<kComparedTypes>(
+      type, []<class T>(TypeTag<T>) { return loops_of<T, bool, [](T a, T b) { return compare<kOp, T>(b, a); }>(); });
+}
+
+/** Strings are compared one by one; they have no loops. */
+class EqualStrings : public OpKernel {
+ public:
+  explicit EqualStrings(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& a = context.input(0);
+    const Tensor& b = context.input(1);
+    Tensor& y = context.output(0);
+    const std::string* x0 = a.data<std::string>();
+    const std::string* x1 = b.data<std::string>();
+    bool* out = y.mutable_data<bool>();
+    BroadcastPlan plan(y.shape(), {&a.shape(), &b.shape()});
+    int64_t step_a = plan.is_scalar(0) ? 0 : 1, step_b = plan.is_scalar(1) ? 0 : 1;
+    plan.run(context.threads(), 4096, [&](const int64_t* at, int64_t to, int64_t length) {
+      for (int64_t i = 0; i < length; ++i) out[to + i] = x0[at[0] + i * step_a] == x1[at[1] + i * step_b];
+    });
+  }
+};
+
+std::unique_ptr<OpKernel> make_equal(const KernelInfo& info) {
+  if (info.input_type(0).element == ElementType::kString) return std::make_unique<EqualStrings>(info);
+  return std::make_unique<ElementwiseBinary>(info, equal);
+}
+
+enum class Bits { kAnd, kOr, kXor };
+
+/** Bools are bytes of 0 and 1, so they take the loops of uint8. */
+template <Bits kOp>
+BinaryLoops bitwise(const Node&, ElementType type) {
+  return dispatch<kIntegerTypes | ElementType::kBool>(type, []<class T>(TypeTag<T>) {
+    using U =
+        typename std::conditional_t<std::is_same_v<T, bool>, std::type_identity<uint8_t>, std::make_unsigned<T>>::type;
+    return loops_of<U, U, [](U a, U b) {
+      if constexpr (kOp == Bits::kAnd) return static_cast<U>(a & b);
+      if constexpr (kOp == Bits::kOr) return static_cast<U>(a | b);
+      if constexpr (kOp == Bits::kXor) return static_cast<U>(a ^ b);
+    }>();
+  });
+}
+
+/** Shifts by the width of the type or more give 0. */
+BinaryLoops shift(const Node& node, ElementType type) {
+  const std::string& direction = node.string_of("direction");
+  bool left = direction == "LEFT";
+  require(left || direction == "RIGHT", ErrorCode::kInvalidGraph, "attribute direction is '", direction,
+          "'; set it to 'LEFT' or 'RIGHT'");
+  return dispatch<kUnsignedTypes>(type, [&]<class T>(TypeTag<T>) {
+    constexpr T kWidth = 8 * sizeof(T);
+    return left ? loops_of<T, T, [](T a, T b) { return b < kWidth ? static_cast<T>(a << b) : T{0}; }>()
+                : loops_of<T, T, [](T a, T b) { return b < kWidth ? static_cast<T>(a >> b) : T{0}; }>();
+  });
+}
+
+constexpr KernelRow row(const char* name, int since, MakeKernel make, TypeSet types) {
+  return {"", name, since, kLatest, make, {{0, types}}, Reuse::kInPlace};
+}
+
+constexpr KernelRow kRows[] = {
+    row("Equal", 1, make_equal, kNumericTypes | ElementType::kBool | ElementType::kString),
+    row("Greater", 1, make_binary<ordered<Comparison::kGreater>>, kNumericTypes),
+    row("GreaterOrEqual", 12, make_binary<ordered<Comparison::kGreaterOrEqual>>, kNumericTypes),
+    row("Less", 1, make_binary<exchanged<Comparison::kGreater>>, kNumericTypes),
+    row("LessOrEqual", 12, make_binary<exchanged<Comparison::kGreaterOrEqual>>, kNumericTypes),
+    row("And", 1, make_binary<bitwise<Bits::kAnd>>, ElementType::kBool),
+    row("Or", 1, make_binary<bitwise<Bits::kOr>>, ElementType::kBool),
+    row("Xor", 1, make_binary<bitwise<Bits::kXor>>, ElementType::kBool),
+    row("BitwiseAnd", 18, make_binary<bitwise<Bits::kAnd>>, kIntegerTypes),
+    row("BitwiseOr", 18, make_binary<bitwise<Bits::kOr>>, kIntegerTypes),
+    row("BitwiseXor", 18, make_binary<bitwise<Bits::kXor>>, kIntegerTypes),
+    row("BitShift", 11, make_binary<shift>, kUnsignedTypes),
+};
+
+}  // namespace
+
+extern const KernelTable comparison_rows;
+constinit const KernelTable comparison_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,239 @@
+// Operators that map each element of one input to one element of the output. Each is a line of a table: a vector
+// function of kernels/activation.h or a scalar one for float, a scalar one for double, and its parameters.
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/vector_f32.h"
+#include "cpu/small_floats.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+using kernels::UnaryOp;
+
+/** The values of the operator's attributes. */
+struct Parameters {
+  kernels::Activation activation;
+  double a = 0, b = 0;
+};
+
+using Loop = void (*)(const void* x, void* y, int64_t count, const Parameters& p);
+
+template <class T, auto kFunction>
+void loop(const void* x, void* y, int64_t count, const Parameters& p) {
+  auto* from = static_cast<const T*>(x);
+  auto* to = static_cast<T*>(y);
+  for (int64_t i = 0; i < count; ++i) to[i] = kFunction(from[i], p);
+}
+
+void activation_loop(const void* x, void* y, int64_t count, const Parameters& p) {
+  kernels::unary(p.activation, static_cast<const float*>(x), static_cast<float*>(y), count);
+}
+
+/** Elements worth a second thread, by the cost of one. */
+constexpr int64_t kCheap = 32768;
+constexpr int64_t kVector = 8192;
+constexpr int64_t kScalar = 1024;
+
+using D = double;
+using P = const Parameters&;
+constexpr D kSqrtHalf = 0.70710678118654752440;
+
+struct FloatOperator {
+  const char* name;
+  UnaryOp vector;  // kCount: none, then float_loop
+  Loop float_loop;
+  Loop double_loop;
+  int64_t grain;
+  const char* a_name = nullptr;
+  float a_default = 0;
+  const char* b_name = nullptr;
+  float b_default = 0;
+};
+
+/** A line of an operator that has a vector function. */
+template <auto kFunction>
+constexpr FloatOperator vector(const char* name, UnaryOp op, int64_t grain, const char* a_name = nullptr, float a = 0,
+                               const char* b_name = nullptr, float b = 0) {
+  return {name, op, activation_loop, loop<double, kFunction>, grain, a_name, a, b_name, b};
+}
+template <auto kFunction>
+constexpr FloatOperator scalar(const char* name, const char* a_name = nullptr, float a = 0,
+                               const char* b_name = nullptr, float b = 0) {
+  return {name, UnaryOp::kCount, loop<float, kFunction>, loop<double, kFunction>, kScalar, a_name, a, b_name, b};
+}
+
+constexpr auto kSign = [](auto x, P) -> decltype(x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); };
+constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
+  D value = static_cast<D>(x);
+  return static_cast<decltype(x)>(value < -p.a ? value + p.b : p.a < value ? value - p.b : 0);
+};
+
+constexpr FloatOperator kFloatOperators[] = {
+    vector<[](D x, P) { return std::fabs(x); }>("Abs", UnaryOp::kAbs, kCheap),
+    scalar<[](auto x, P) { return std::acos(x); }>("Acos"),
+    scalar<[](auto x, P) { return std::acosh(x); }>("Acosh"),
+    scalar<[](auto x, P) { return std::asin(x); }>("Asin"),
+    scalar<[](auto x, P) { return std::asinh(x); }>("Asinh"),
+    scalar<[](auto x, P) { return std::atan(x); }>("Atan"),
+    scalar<[](auto x, P) { return std::atanh(x); }>("Atanh"),
+    vector<[](D x, P) { return std::ceil(x); }>("Ceil", UnaryOp::kCeil, kCheap),
+    vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>("Celu", UnaryOp::kCelu,
+                                                                                               kVector, "alpha", 1),
+    vector<[](D x, P) { return std::cos(x); }>("Cos", UnaryOp::kCos, kVector),
+    scalar<[](auto x, P) { return std::cosh(x); }>("Cosh"),
+    vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kVector, "alpha", 1),
+    vector<[](D x, P) { return std::erf(x); }>("Erf", UnaryOp::kErf, kVector),
+    vector<[](D x, P) { return std::exp(x); }>("Exp", UnaryOp::kExp, kVector),
+    vector<[](D x, P) { return std::floor(x); }>("Floor", UnaryOp::kFloor, kCheap),
+    vector<[](D x, P) { return x / 2 * (1 + std::erf(x * kSqrtHalf)); }>("Gelu", UnaryOp::kGelu, kVector),
+    vector<[](D x, P) { return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }>(
+        "Gelu:tanh", UnaryOp::kGeluTanh, kVector),
+    vector<[](D x, P p) { return std::fmax(0, std::fmin(1, p.a * x + p.b)); }>("HardSigmoid", UnaryOp::kHardSigmoid,
+                                                                               kCheap, "alpha", 0.2f, "beta", 0.5f),
+    vector<[](D x, P) { return x * std::fmax(0, std::fmin(1, x / 6 + 0.5)); }>("HardSwish", UnaryOp::kHardSwish,
+                                                                               kCheap),
+    vector<[](D x, P p) { return x < 0 ? p.a * x : x; }>("LeakyRelu", UnaryOp::kLeakyRelu, kCheap, "alpha", 0.01f),
+    vector<[](D x, P) { return std::log(x); }>("Log", UnaryOp::kLog, kVector),
+    vector<[](D x, P) { return x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))); }>(
+        "Mish", UnaryOp::kMish, kVector),
+    vector<[](D x, P) { return -x; }>("Neg", UnaryOp::kNeg, kCheap),
+    vector<[](D x, P) { return 1 / x; }>("Reciprocal", UnaryOp::kReciprocal, kCheap),
+    vector<[](D x, P) { return x < 0 ? 0 : x; }>("Relu", UnaryOp::kRelu, kCheap),
+    vector<[](D x, P) { return std::nearbyint(x); }>("Round", UnaryOp::kRound, kCheap),
+    vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>(
+        "Selu", UnaryOp::kSelu, kVector, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
+    scalar<kShrink>("Shrink", "lambd", 0.5f, "bias", 0),
+    vector<[](D x, P) { return 1 / (1 + std::exp(-x)); }>("Sigmoid", UnaryOp::kSigmoid, kVector),
+    vector<kSign>("Sign", UnaryOp::kSign, kCheap),
+    vector<[](D x, P) { return std::sin(x); }>("Sin", UnaryOp::kSin, kVector),
+    scalar<[](auto x, P) { return std::sinh(x); }>("Sinh"),
+    vector<[](D x, P) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }>("Softplus", UnaryOp::kSoftplus,
+                                                                                         kVector),
+    vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kCheap),
+    vector<[](D x, P) { return std::sqrt(x); }>("Sqrt", UnaryOp::kSqrt, kCheap),
+    vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kVector, "alpha", 1),
+    scalar<[](auto x, P) { return std::tan(x); }>("Tan"),
+    vector<[](D x, P) { return std::tanh(x); }>("Tanh", UnaryOp::kTanh, kVector),
+    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kCheap, "alpha", 1),
+};
+
+/** Wraps around. */
+template <class T>
+constexpr T negate(T x) {
+  return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
+}
+
+/** The loop of an integer operator, or NULL. */
+template <class T>
+Loop integer_loop(std::string_view name) {
+  if (name == "Abs") return loop<T, [](T x, P) { return x < 0 ? negate(x) : x; }>;
+  if (name == "Neg") return loop<T, [](T x, P) { return negate(x); }>;
+  if (name == "Relu") return loop<T, [](T x, P) { return x < 0 ? T{0} : x; }>;
+  if (name == "Sign") return loop<T, kSign>;
+  if (name == "Shrink") return loop<T, kShrink>;
+  if (name == "Erf") return loop<T, [](T x, P) { return static_cast<T>(std::erf(static_cast<D>(x))); }>;
+  if (name == "BitwiseNot") return loop<T, [](T x, P) { return static_cast<T>(~x); }>;
+  return nullptr;
+}
+
+std::string operator_name(const Node& node) {
+  if (node.op_type != "Gelu") return node.op_type;
+  std::string_view approximate = node.string_or("approximate", "none");
+  require(approximate == "none" || approximate == "tanh", ErrorCode::kInvalidGraph, "attribute approximate is '",
+          approximate, "'; set it to 'none' or 'tanh'");
+  return approximate == "tanh" ? "Gelu:tanh" : "Gelu";
+}
+
+class ElementwiseUnary : public OpKernel {
+ public:
+  explicit ElementwiseUnary(const KernelInfo& info) : type_(info.input_type(0).element) {
+    std::string name = operator_name(info.node());
+    for (const FloatOperator& candidate : kFloatOperators) {
+      if (candidate.name == name) read_attributes(info.node(), candidate);
+    }
+    if (kIntegerTypes.contains(type_)) {
+      loop_ = dispatch<kIntegerTypes>(type_, [&]<class T>(TypeTag<T>) { return integer_loop<T>(name); });
+    } else if (type_ == ElementType::kBool) {
+      loop_ = loop<bool, [](bool x, P) { return !x; }>;
+    }
+    require(loop_ != nullptr, ErrorCode::kNotImplemented, name, " has no kernel for elements of ", name_of(type_));
+  }
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    require(x.type() == type_, ErrorCode::kInvalidArgument, "input 0 holds ", name_of(x.type()), ", not ",
+            name_of(type_));
+    auto* from = static_cast<const char*>(x.raw());
+    auto* to = static_cast<char*>(y.mutable_raw());
+    int64_t size = bits_of(type_) / 8;
+    context.threads().parallel_for(x.element_count(), grain_, [&](int64_t begin, int64_t end) {
+      run(from + begin * size, to + begin * size, end - begin);
+    });
+  }
+
+ private:
+  void read_attributes(const Node& node, const FloatOperator& op) {
+    bool old_selu = node.op_type == "Selu" && node.opset < 6;
+    if (op.a_name) parameters_.a = node.float_or(op.a_name, old_selu ? 1.6732f : op.a_default);
+    if (op.b_name) parameters_.b = node.float_or(op.b_name, old_selu ? 1.0507f : op.b_default);
+    parameters_.activation = {op.vector, static_cast<float>(parameters_.a), static_cast<float>(parameters_.b)};
+    grain_ = op.grain;
+    loop_ = type_ == ElementType::kDouble ? op.double_loop : op.float_loop;
+  }
+
+  void run(const char* x, char* y, int64_t count) const {
+    if (!kHalfTypes.contains(type_)) return loop_(x, y, count, parameters_);
+    float block[kConversionBlock];
+    for (int64_t i = 0; i < count; i += kConversionBlock) {
+      int64_t n = std::min(kConversionBlock, count - i);
+      widen(type_, x + 2 * i, block, n);
+      loop_(block, block, n, parameters_);
+      narrow(type_, block, y + 2 * i, n);
+    }
+  }
+
+  ElementType type_;
+  Loop loop_ = nullptr;
+  int64_t grain_ = kCheap;
+  Parameters parameters_;
+};
+
+constexpr KernelRow row(const char* name, int since, TypeSet types) {
+  return {"", name, since, kLatest, make_kernel<ElementwiseUnary>, {{0, types}}, Reuse::kInPlace};
+}
+
+constexpr TypeSet kSignedNumbers = kFloatTypes | kSignedTypes;
+
+constexpr KernelRow kRows[] = {
+    row("Abs", 1, kNumericTypes),      row("Acos", 7, kFloatTypes),
+    row("Acosh", 9, kFloatTypes),      row("Asin", 7, kFloatTypes),
+    row("Asinh", 9, kFloatTypes),      row("Atan", 7, kFloatTypes),
+    row("Atanh", 9, kFloatTypes),      row("BitwiseNot", 18, kIntegerTypes),
+    row("Ceil", 1, kFloatTypes),       row("Celu", 12, kFloatTypes),
+    row("Cos", 7, kFloatTypes),        row("Cosh", 9, kFloatTypes),
+    row("Elu", 1, kFloatTypes),        row("Erf", 9, kNumericTypes),
+    row("Exp", 1, kFloatTypes),        row("Floor", 1, kFloatTypes),
+    row("Gelu", 20, kFloatTypes),      row("HardSigmoid", 1, kFloatTypes),
+    row("HardSwish", 14, kFloatTypes), row("LeakyRelu", 1, kFloatTypes),
+    row("Log", 1, kFloatTypes),        row("Mish", 18, kFloatTypes),
+    row("Neg", 1, kSignedNumbers),     row("Not", 1, ElementType::kBool),
+    row("Reciprocal", 1, kFloatTypes), row("Relu", 1, kSignedNumbers),
+    row("Round", 11, kFloatTypes),     row("Selu", 1, kFloatTypes),
+    row("Shrink", 9, kNumericTypes),   row("Sigmoid", 1, kFloatTypes),
+    row("Sign", 9, kNumericTypes),     row("Sin", 7, kFloatTypes),
+    row("Sinh", 9, kFloatTypes),       row("Softplus", 1, kFloatTypes),
+    row("Softsign", 1, kFloatTypes),   row("Sqrt", 1, kFloatTypes),
+    row("Swish", 24, kFloatTypes),     row("Tan", 7, kFloatTypes),
+    row("Tanh", 1, kFloatTypes),       row("ThresholdedRelu", 10, kFloatTypes),
+};
+
+}  // namespace
+
+extern const KernelTable elementwise_unary_rows;
+constinit const KernelTable elementwise_unary_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,81 @@
+// Where, by element size: selection moves bytes and does no arithmetic.
+#include "cpu/broadcast.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+struct Block16 {
+  uint64_t low, high;
+};
+
+/** Rows in which an operand's step is 0 (one element) or 1. */
+struct Steps {
+  int64_t condition, x, y;
+};
+
+template <class T>
+void select(const bool* condition, const T* x, const T* y, T* out, const Steps& step, int64_t count) {
+  if (step.condition == 1 && step.x == 1 && step.y == 1) {
+    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i] : y[i];
+  } else if (step.condition == 1 && step.x == 1) {
+    const T other = *y;
+    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i] : other;
+  } else if (step.condition == 1 && step.y == 1) {
+    const T one = *x;
+    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? one : y[i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = condition[i * step.condition] ? x[i * step.x] : y[i * step.y];
+    }
+  }
+}
+
+template <class T>
+void run(KernelContext& context) {
+  const Tensor& condition = context.input(0);
+  const Tensor& x = context.input(1);
+  const Tensor& y = context.input(2);
+  Tensor& out = context.output(0);
+  BroadcastPlan plan(out.shape(), {&condition.shape(), &x.shape(), &y.shape()});
+  Steps step{!plan.is_scalar(0), !plan.is_scalar(1), !plan.is_scalar(2)};
+  auto* c = condition.data<bool>();
+  auto *x0 = static_cast<const T*>(x.raw()), *y0 = static_cast<const T*>(y.raw());
+  auto* to = static_cast<T*>(out.mutable_raw());
+  plan.run(context.threads(), 32768, [&](const int64_t* at, int64_t begin, int64_t count) {
+    select(c + at[0], x0 + at[1], y0 + at[2], to + begin, step, count);
+  });
+}
+
+class Where : public OpKernel {
+ public:
+  explicit Where(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    ElementType type = context.input(1).type();
+    require(context.input(2).type() == type, ErrorCode::kInvalidArgument, "inputs X and Y hold ", name_of(type),
+            " and ", name_of(context.input(2).type()), "; they must be of one type");
+    if (type == ElementType::kString) return run<std::string>(context);
+    switch (bits_of(type)) {
+      case 8:
+        return run<uint8_t>(context);
+      case 16:
+        return run<uint16_t>(context);
+      case 32:
+        return run<uint32_t>(context);
+      case 64:
+        return run<uint64_t>(context);
+      default:
+        return run<Block16>(context);
+    }
+  }
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Where", 9, kLatest, make_kernel<Where>, {{1, kPlainTypes | ElementType::kString}}, Reuse::kInPlace}};
+
+}  // namespace
+
+extern const KernelTable where_rows;
+constinit const KernelTable where_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
