@@ -125,7 +125,8 @@ TEST_P(VectorF32, UnaryFunctionsAreWithinAFewUlps) {
       const double want = exact(activation, x[i]);
       const bool close_enough =
           cancels(activation.op) && std::fabs(y[i] - want) < 3e-7 * std::max(1.0f, std::fabs(x[i]));
-      if (!close_enough && ulps(y[i], want) > 5) {
+      const double limit = activation.op == UnaryOp::kQuickGelu ? 5 + std::fabs(x[i]) : 5;  // p0*x is rounded
+      if (!close_enough && ulps(y[i], want) > limit) {
         FAIL() << "op " << op << " x " << x[i] << " y " << y[i] << " exact " << want << " ulps " << ulps(y[i], want);
       }
     }
