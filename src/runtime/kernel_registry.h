@@ -63,7 +63,7 @@ class KernelRegistry {
   const KernelRow* find(const Node& node, std::string* why = nullptr) const;
 
  private:
-  std::unordered_multimap<std::string, const KernelRow*> rows_;  // by "domain:name"
+  std::unordered_map<std::string, std::vector<const KernelRow*>> rows_;  // by "domain:name"
 };
 
 }  // namespace ortolan::runtime

@@ -1,0 +1,159 @@
+// Running a compiled graph: a frame is taken from the pool, its steps run in order, its results are taken out.
+#include "runtime/compiled_graph.h"
+
+#include <new>
+
+#include "runtime/frame.h"
+#include "runtime/graph_compiler.h"
+#include "runtime/profiler.h"
+#include "runtime/resolve.h"
+
+namespace ortolan::runtime {
+namespace {
+
+constexpr size_t kMostFreeFrames = 16;
+
+const Shape& no_shape() {
+  static const Shape* const kShape = new Shape{-1};
+  return *kShape;
+}
+
+const Shape& shape_of(const Value& value) {
+  const Tensor* tensor = value.tensor_if();
+  return tensor != nullptr ? tensor->shape() : no_shape();
+}
+
+bool plan_fits(const MemoryPlan& plan, std::span<const Value* const> inputs, std::span<const Value* const> captured) {
+  if (plan.key.size() != inputs.size() + captured.size()) return false;
+  const Shape* key = plan.key.data();
+  for (const Value* value : inputs) {
+    if (!(shape_of(*value) == *key++)) return false;
+  }
+  for (const Value* value : captured) {
+    if (!(shape_of(*value) == *key++)) return false;
+  }
+  return true;
+}
+
+std::vector<TypeInfo> types_of(std::span<const Value* const> values) {
+  std::vector<TypeInfo> types;
+  for (const Value* value : values) types.push_back(type_of(*value));
+  return types;
+}
+
+/** Adds the node to an error that a kernel threw. */
+[[noreturn]] void rethrow_within(const Node& node) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    throw error.within(node.label());
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::kFail, node.label(), ": out of memory; use smaller inputs or a machine with more memory");
+  } catch (const std::exception& error) {
+    fail(ErrorCode::kRuntimeException, node.label(), ": ", error.what());
+  }
+}
+
+}  // namespace
+
+CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, GraphCompiler* outer)
+    : graph_(graph), profiler_(services.profiler), plan_memory_(services.plan_memory) {
+  GraphCompiler(*this, services, outer).compile();
+}
+
+CompiledGraph::~CompiledGraph() = default;
+
+std::unique_ptr<Frame> CompiledGraph::take_free(const Feeds& feeds, bool planned) const {
+  for (size_t i = free_frames_.size(); i-- > 0;) {
+    const MemoryPlan* plan = free_frames_[i]->plan();
+    bool fits = planned ? plan != nullptr && plan_fits(*plan, feeds.inputs, feeds.captured) : plan == nullptr;
+    if (!fits) continue;
+    auto frame = std::move(free_frames_[i]);
+    free_frames_.erase(free_frames_.begin() + static_cast<ptrdiff_t>(i));
+    return frame;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Frame> CompiledGraph::take_frame(const Feeds& feeds) const {
+  std::shared_ptr<const MemoryPlan> plan;
+  {
+    std::lock_guard lock(mutex_);
+    if (plan_memory_) {
+      if (auto frame = take_free(feeds, true)) return frame;
+      plan = plan_for(feeds);
+    }
+    if (plan == nullptr) {
+      if (auto frame = take_free(feeds, false)) return frame;
+    }
+  }
+  return std::make_unique<Frame>(*this, std::move(plan));
+}
+
+void CompiledGraph::give_back(std::unique_ptr<Frame> frame) const {
+  std::lock_guard lock(mutex_);
+  if (free_frames_.size() == kMostFreeFrames) free_frames_.erase(free_frames_.begin());
+  free_frames_.push_back(std::move(frame));
+}
+
+std::shared_ptr<const MemoryPlan> CompiledGraph::plan_for(const Feeds& feeds) const {
+  std::vector<Shape> key;
+  for (const Value* value : feeds.inputs) key.push_back(shape_of(*value));
+  for (const Value* value : feeds.captured) key.push_back(shape_of(*value));
+  bool seen_before = false;
+  auto plan = plans_.find(key, seen_before);
+  if (plan != nullptr || !(seen_before || (static_inputs_ && graph_.outer() == nullptr))) return plan;
+  plan = make_plan(*this, types_of(feeds.inputs), types_of(feeds.captured));
+  plans_.add(plan);
+  return plan;
+}
+
+void CompiledGraph::execute(Frame& frame) const {
+  auto& slots = frame.slots();
+  const std::atomic<bool>* terminate = frame.services().terminate;
+  const StepContext* current = nullptr;
+  try {
+    for (StepContext& context : frame.contexts()) {
+      current = &context;
+      if (terminate != nullptr) context.check_terminate();
+      if (context.dynamic()) context.begin();
+      ScopedNodeEvent event(profiler_, context.node());
+      context.step().kernel->compute(context);
+      for (int slot : context.dying()) slots[slot] = Value();
+      frame.end_scratch();
+    }
+  } catch (...) {
+    rethrow_within(current->node());
+  }
+}
+
+void CompiledGraph::run(const RunServices& services, std::span<const Value* const> inputs, std::span<const int> wanted,
+                        std::span<Value> results) const {
+  auto frame = take_frame({inputs, {}});
+  frame->begin(services, inputs, {}, wanted, results);
+  execute(*frame);
+  frame->collect(wanted, results, /*unshare=*/true);
+  give_back(std::move(frame));
+}
+
+std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Value> inputs) const {
+  require(inputs.size() == graph_.inputs.size(), ErrorCode::kInvalidGraph, "the subgraph takes ",
+          graph_.inputs.size(), " inputs, but gets ", inputs.size());
+  auto& outer_slots = static_cast<StepContext&>(context).frame().slots();
+  InlinedVector<const Value*, 16> feeds;
+  for (const Value& value : inputs) feeds.push_back(&value);
+  InlinedVector<const Value*, 16> captured;
+  for (const auto& [outer_slot, slot] : captures_) captured.push_back(&outer_slots[outer_slot]);
+  InlinedVector<int, 16> wanted;
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) wanted.push_back(static_cast<int>(i));
+  std::vector<Value> results(graph_.outputs.size());
+
+  auto frame = take_frame({feeds, captured});
+  frame->begin(context.services(), feeds, captured, wanted, results);
+  execute(*frame);
+  frame->collect(wanted, results, /*unshare=*/false);
+  give_back(std::move(frame));
+  return results;
+}
+
+}  // namespace ortolan::runtime

@@ -1,0 +1,246 @@
+// The state of one run: where inputs, outputs and scratch memory of each step come from.
+#include "runtime/frame.h"
+
+#include <algorithm>
+
+#include "runtime/resolve.h"
+
+namespace ortolan::runtime {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+void* aligned_block(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* block = std::aligned_alloc(kAlignment, checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment);
+  require(block != nullptr, ErrorCode::kFail, "cannot allocate ", bytes,
+          " bytes for the values of a run; use smaller inputs or a machine with more memory");
+  return block;
+}
+
+/** The value without memory that anybody else may change or free. */
+Value unshared(Value value, bool unshare) {
+  if (const Tensor* tensor = value.tensor_if()) {
+    bool borrowed = tensor->owner() == nullptr && tensor->raw() != nullptr;
+    return borrowed || (unshare && tensor->owner().use_count() > 1) ? Value(clone(*tensor)) : value;
+  }
+  if (value.kind() != ValueKind::kSequence) return value;
+  auto copy = std::make_shared<Sequence>();
+  copy->element_type = value.sequence().element_type;
+  for (const Value& item : value.sequence().items) copy->items.push_back(unshared(item, unshare));
+  return copy;
+}
+
+}  // namespace
+
+StepContext::StepContext(Frame& frame, const Step& step, void** pointers) : frame_(frame), step_(&step) {
+  node_ = step.node;
+  services_ = &frame.services();
+  input_count_ = static_cast<uint32_t>(step.inputs.size());
+  output_count_ = static_cast<uint32_t>(step.outputs.size());
+  gives_views_ = step.reuse == Reuse::kView;
+  auto slot_pointer = [&](int slot) { return slot < 0 ? nullptr : &frame.slots()[slot]; };
+  auto** inputs = reinterpret_cast<Value**>(pointers);
+  auto** outputs = inputs + input_count_;
+  prepared_ = reinterpret_cast<Tensor**>(outputs + output_count_);
+  for (size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = slot_pointer(step.inputs[i]);
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    int slot = step.outputs[i];
+    outputs[i] = slot_pointer(slot);
+    bool fixed = slot >= 0 && frame.has_fixed_place(slot);
+    prepared_[i] = fixed ? outputs[i]->tensor_if() : nullptr;
+    dynamic_ |= slot >= 0 && !fixed;
+  }
+  inputs_ = inputs;
+  outputs_ = outputs;
+  for (int slot : step.dying) {
+    if (!frame.has_fixed_place(slot)) dying_.push_back(slot);
+  }
+}
+
+void StepContext::begin() {
+  inferred_ = false;
+  for (size_t i = 0; i < output_count_; ++i) {
+    int slot = step_->outputs[i];
+    if (slot >= 0 && !frame_.has_fixed_place(slot)) prepared_[i] = nullptr;
+  }
+}
+
+void StepContext::infer_outputs() {
+  if (inferred_) return;
+  std::vector<ops::InferInput> inputs(input_count_);
+  for (size_t i = 0; i < input_count_; ++i) {
+    if (!has_input(i)) continue;
+    inputs[i].present = true;
+    inputs[i].type = type_of(*inputs_[i]);
+    const Tensor* tensor = inputs_[i]->tensor_if();
+    if (tensor != nullptr && tensor->memory().on_cpu()) inputs[i].value = tensor;
+  }
+  outputs_known_.assign(output_count_, {});
+  for (size_t i = 0; i < output_count_; ++i) outputs_known_[i].wanted = outputs_[i] != nullptr;
+  ops::InferContext context(*node_, inputs, outputs_known_);
+  node_->schema->rule(context);
+  inferred_ = true;
+}
+
+Tensor& StepContext::prepare_output(size_t i) {
+  require(has_output(i), ErrorCode::kRuntimeException, "the kernel asks for output ", i, ", which the node lacks");
+  const PlannedSlot& planned = frame_.planned(step_->outputs[i]);
+  if (planned.type != ElementType::kUndefined) return make_output(i, planned.type, planned.shape);
+  infer_outputs();
+  const TypeInfo& type = outputs_known_[i].type;
+  require(type.is_tensor() && type.element != ElementType::kUndefined && type.shape.fully_known(),
+          ErrorCode::kRuntimeException, "the shape rule does not give type and shape of output ", i, " (got ", type,
+          type.shape, ")");
+  return make_output(i, type.element, type.shape.concrete());
+}
+
+Tensor& StepContext::allocate_output(size_t i, const Shape& shape) {
+  require(has_output(i), ErrorCode::kRuntimeException, "the kernel asks for output ", i, ", which the node lacks");
+  ElementType type = frame_.graph().slot_value(step_->outputs[i]).type.element;
+  if (type == ElementType::kUndefined) {
+    infer_outputs();
+    type = outputs_known_[i].type.element;
+  }
+  return allocate_output(i, type, shape);
+}
+
+Tensor& StepContext::allocate_output(size_t i, ElementType type, const Shape& shape) {
+  require(has_output(i), ErrorCode::kRuntimeException, "the kernel asks for output ", i, ", which the node lacks");
+  if (Tensor* ready = prepared_[i]) {
+    require(ready->type() == type && ready->shape() == shape, ErrorCode::kRuntimeException, "output ", i,
+            " was planned as ", name_of(ready->type()), ready->shape(), ", but the kernel makes ", name_of(type),
+            shape);
+    return *ready;
+  }
+  return make_output(i, type, shape);
+}
+
+const Tensor* StepContext::reusable_input(ElementType type, const Shape& shape) const {
+  if (step_->reuse != Reuse::kInPlace || type == ElementType::kString) return nullptr;
+  for (size_t i = 0; i < 2 && i < input_count_; ++i) {
+    const Tensor* input = inputs_[i] != nullptr ? inputs_[i]->tensor_if() : nullptr;
+    if (input == nullptr || input->owner().use_count() != 1) continue;
+    bool dies = std::ranges::find(dying_, step_->inputs[i]) != dying_.end();
+    if (dies && input->type() == type && input->shape() == shape) return input;
+  }
+  return nullptr;
+}
+
+Tensor& StepContext::make_output(size_t i, ElementType type, const Shape& shape) {
+  size_t bytes = bytes_for(type, shape.element_count());
+  require(bytes <= static_cast<size_t>(services_->max_tensor_bytes), ErrorCode::kFail, "output ", i, " of shape ",
+          shape, " would take ", bytes, " bytes, more than the ", services_->max_tensor_bytes,
+          " allowed for one tensor; raise the session entry 'ortolan.max_tensor_bytes'");
+  if (const Tensor* bound = frame_.bound(step_->outputs[i])) {
+    require(bound->type() == type && bound->shape() == shape, ErrorCode::kInvalidArgument, "output ", i, " is ",
+            name_of(type), shape, ", but the value bound to it is ", name_of(bound->type()), bound->shape());
+    *outputs_[i] = Tensor(type, shape, const_cast<void*>(bound->raw()), nullptr, bound->memory());
+  } else if (const Tensor* input = reusable_input(type, shape)) {
+    *outputs_[i] = Value(*input);
+  } else {
+    *outputs_[i] = Tensor(type, shape, services_->allocator);
+  }
+  return *(prepared_[i] = outputs_[i]->tensor_if());
+}
+
+void* StepContext::scratch_bytes(size_t bytes) { return frame_.scratch(bytes); }
+
+Frame::Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan)
+    : graph_(graph), plan_(std::move(plan)), slots_(graph.slot_count()) {
+  for (const auto& [slot, value] : graph.constants()) slots_[slot] = value;
+  if (plan_ != nullptr) place_planned_slots();
+  make_contexts();
+}
+
+const PlannedSlot& Frame::planned(int slot) const {
+  static const PlannedSlot* const kNothing = new PlannedSlot;
+  return plan_ != nullptr ? plan_->slots[slot] : *kNothing;
+}
+
+void Frame::place_planned_slots() {
+  block_.reset(aligned_block(plan_->block_bytes));
+  for (int slot = 0; slot < graph_.slot_count(); ++slot) {
+    const PlannedSlot& planned = plan_->slots[slot];
+    if (planned.offset < 0) continue;
+    slots_[slot] = Tensor(planned.type, planned.shape, static_cast<std::byte*>(block_.get()) + planned.offset);
+  }
+}
+
+void Frame::make_contexts() {
+  size_t count = 0;
+  for (const Step& step : graph_.steps()) count += step.inputs.size() + 2 * step.outputs.size();
+  pointers_.resize(count);
+  contexts_.reserve(graph_.steps().size());
+  void** next = pointers_.data();
+  for (const Step& step : graph_.steps()) {
+    contexts_.emplace_back(*this, step, next);
+    next += step.inputs.size() + 2 * step.outputs.size();
+  }
+}
+
+void Frame::begin(const RunServices& services, std::span<const Value* const> inputs,
+                  std::span<const Value* const> captured, std::span<const int> wanted, std::span<const Value> results) {
+  services_ = services;
+  for (size_t i = 0; i < inputs.size(); ++i) slots_[graph_.input_slots()[i]] = *inputs[i];
+  for (size_t i = 0; i < captured.size(); ++i) slots_[graph_.captures()[i].second] = *captured[i];
+  place_outputs(wanted, results);
+}
+
+void Frame::place_outputs(std::span<const int> wanted, std::span<const Value> results) {
+  bound_.clear();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (const Tensor* tensor = results[i].tensor_if()) bound_.emplace_back(graph_.output_slots()[wanted[i]], tensor);
+  }
+}
+
+const Tensor* Frame::bound(int slot) const {
+  for (const auto& [bound_slot, tensor] : bound_) {
+    if (bound_slot == slot) return tensor;
+  }
+  return nullptr;
+}
+
+void* Frame::scratch(size_t bytes) {
+  if (scratch_used_ == scratch_.size()) scratch_.emplace_back();
+  ScratchBlock& block = scratch_[scratch_used_++];
+  if (block.bytes < bytes) {
+    block.memory.reset();
+    block.memory.reset(aligned_block(bytes));
+    block.bytes = bytes;
+  }
+  return block.memory.get();
+}
+
+void Frame::collect(std::span<const int> wanted, std::span<Value> results, bool unshare) {
+  for (int slot : graph_.input_slots()) {
+    if (!graph_.is_output(slot)) slots_[slot] = Value();
+  }
+  for (const auto& [outer, slot] : graph_.captures()) {
+    if (!graph_.is_output(slot)) slots_[slot] = Value();
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) collect_one(graph_.output_slots()[wanted[i]], results[i], unshare);
+  for (int slot : graph_.output_slots()) slots_[slot] = Value();
+  for (const auto& [slot, value] : graph_.constants()) {
+    if (graph_.is_output(slot)) slots_[slot] = value;
+  }
+}
+
+void Frame::collect_one(int slot, Value& result, bool unshare) {
+  const Tensor* bound = result.tensor_if();
+  if (bound == nullptr) {
+    Value value = slots_[slot];
+    bool again = std::ranges::count(graph_.output_slots(), slot) > 1;
+    if (!again) slots_[slot] = Value();
+    result = unshared(std::move(value), unshare);
+    return;
+  }
+  const Tensor& made = slots_[slot].tensor();
+  if (made.raw() == bound->raw()) return;
+  require(made.type() == bound->type() && made.shape() == bound->shape(), ErrorCode::kInvalidArgument, "output '",
+          graph_.slot_value(slot).name, "' is ", name_of(made.type()), made.shape(),
+          ", but the value given for it is ", name_of(bound->type()), bound->shape());
+  copy_elements(made, result.tensor());
+}
+
+}  // namespace ortolan::runtime

@@ -1,0 +1,103 @@
+// The state of one run of a graph: slots, the block that a plan lays out, and a kernel context for each step.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "ops/infer_context.h"
+#include "runtime/compiled_graph.h"
+
+namespace ortolan::runtime {
+
+class Frame;
+
+/** The executor's side of a KernelContext: where outputs come from. */
+class StepContext final : public KernelContext {
+ public:
+  /** `pointers` has room for inputs, outputs and prepared outputs of the step. */
+  StepContext(Frame& frame, const Step& step, void** pointers);
+
+  const Step& step() const { return *step_; }
+  Frame& frame() const { return frame_; }
+  /** True when an output must be made during the run, so that begin() is needed. */
+  bool dynamic() const { return dynamic_; }
+  /** Slots to empty after this step: those that die here and own memory. */
+  const std::vector<int>& dying() const { return dying_; }
+  /** Forgets the outputs of the last run. */
+  void begin();
+
+ protected:
+  Tensor& prepare_output(size_t i) override;
+  Tensor& allocate_output(size_t i, const Shape& shape) override;
+  Tensor& allocate_output(size_t i, ElementType type, const Shape& shape) override;
+  void* scratch_bytes(size_t bytes) override;
+
+ private:
+  void infer_outputs();
+  Tensor& make_output(size_t i, ElementType type, const Shape& shape);
+  /** An input that dies here and whose memory the output may take; NULL if none. */
+  const Tensor* reusable_input(ElementType type, const Shape& shape) const;
+
+  Frame& frame_;
+  const Step* step_;
+  bool dynamic_ = false;
+  bool inferred_ = false;
+  std::vector<int> dying_;
+  std::vector<ops::InferOutput> outputs_known_;
+};
+
+/** Used by one run at a time, then pooled. */
+class Frame {
+ public:
+  Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  const CompiledGraph& graph() const { return graph_; }
+  const MemoryPlan* plan() const { return plan_.get(); }
+  /** The place that the plan gives a slot; its type is kUndefined when nothing is known. */
+  const PlannedSlot& planned(int slot) const;
+  bool has_fixed_place(int slot) const { return planned(slot).offset >= 0; }
+
+  /** Puts inputs, captured values and the memory of outputs in their slots. */
+  void begin(const RunServices& services, std::span<const Value* const> inputs, std::span<const Value* const> captured,
+             std::span<const int> wanted, std::span<const Value> results);
+  /** Takes the results out. At the top level they are copied where something else holds their memory. */
+  void collect(std::span<const int> wanted, std::span<Value> results, bool unshare);
+
+  std::vector<Value>& slots() { return slots_; }
+  std::vector<StepContext>& contexts() { return contexts_; }
+  const RunServices& services() const { return services_; }
+  /** The caller's tensor to write graph output `slot` to; NULL if none. */
+  const Tensor* bound(int slot) const;
+  void* scratch(size_t bytes);
+  void end_scratch() { scratch_used_ = 0; }
+
+ private:
+  void place_planned_slots();
+  void make_contexts();
+  void place_outputs(std::span<const int> wanted, std::span<const Value> results);
+  void collect_one(int slot, Value& result, bool unshare);
+
+  struct FreeBlock {
+    void operator()(void* block) const { std::free(block); }
+  };
+  struct ScratchBlock {
+    std::unique_ptr<void, FreeBlock> memory;
+    size_t bytes = 0;
+  };
+
+  const CompiledGraph& graph_;
+  std::shared_ptr<const MemoryPlan> plan_;
+  std::unique_ptr<void, FreeBlock> block_;
+  std::vector<Value> slots_;
+  std::vector<void*> pointers_;
+  std::vector<StepContext> contexts_;
+  std::vector<std::pair<int, const Tensor*>> bound_;
+  std::vector<ScratchBlock> scratch_;
+  size_t scratch_used_ = 0;
+  RunServices services_;
+};
+
+}  // namespace ortolan::runtime

@@ -1,0 +1,130 @@
+// Turning a partitioned graph into steps.
+#include "runtime/graph_compiler.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/custom_operator.h"
+
+namespace ortolan::runtime {
+namespace {
+
+/** What a kernel's maker may ask, answered from the session. */
+class StepKernelInfo final : public KernelInfo {
+ public:
+  StepKernelInfo(const Step& step, const CompileServices& services)
+      : KernelInfo(*step.node), step_(step), services_(services) {}
+
+  ThreadPool& threads() const override { return *services_.threads; }
+  std::string_view config(std::string_view key, std::string_view fallback) const override {
+    auto found = services_.config->find(std::string(key));
+    return found == services_.config->end() ? fallback : std::string_view(found->second);
+  }
+  PackedWeights& packed_weights() const override { return *services_.weights; }
+  const SubgraphRunner& subgraph(std::string_view attribute) const override {
+    for (const auto& [name, graph] : step_.subgraphs) {
+      if (name == attribute) return *graph;
+    }
+    fail(ErrorCode::kInvalidGraph, "attribute '", attribute, "' with a graph is missing; the operator needs it");
+  }
+
+ private:
+  const Step& step_;
+  const CompileServices& services_;
+};
+
+const ExecutionProvider& provider_of(const Node& node, const CompileServices& services) {
+  for (const auto& provider : services.providers) {
+    if (provider->type() == node.provider) return *provider;
+  }
+  fail(ErrorCode::kRuntimeException, node.label(), ": provider '", node.provider, "' is not in the session");
+}
+
+}  // namespace
+
+int GraphCompiler::slot_of(const ValueInfo* value) {
+  if (value == nullptr) return -1;
+  auto [found, added] = slots_.try_emplace(value, target_.slot_count());
+  if (!added) return found->second;
+  int slot = found->second;
+  target_.slot_values_.push_back(value);
+  target_.is_output_.push_back(false);
+  if (const Tensor* constant = value->fixed_constant()) {
+    target_.constants_.emplace_back(slot, *constant);
+  } else if (value->graph != &target_.graph_) {
+    require(outer_ != nullptr, ErrorCode::kInvalidGraph, "value '", value->name, "' belongs to no enclosing graph");
+    target_.captures_.emplace_back(outer_->slot_of(value), slot);
+  }
+  return slot;
+}
+
+void GraphCompiler::compile() {
+  Graph& graph = target_.graph_;
+  for (ValueInfo* input : graph.inputs) target_.input_slots_.push_back(slot_of(input));
+  for (const auto& node : graph.nodes()) add_step(*node);
+  for (ValueInfo* output : graph.outputs) {
+    int slot = slot_of(output);
+    target_.output_slots_.push_back(slot);
+    target_.is_output_[slot] = true;
+  }
+  find_dying();
+  target_.static_inputs_ = std::ranges::all_of(graph.inputs, [](const ValueInfo* input) {
+    return input->type.is_tensor() && input->type.shape.fully_known();
+  });
+}
+
+void GraphCompiler::add_step(Node& node) {
+  target_.steps_.emplace_back();
+  Step& step = target_.steps_.back();
+  step.node = &node;
+  for (const ValueInfo* value : node.inputs()) step.inputs.push_back(slot_of(value));
+  for (const ValueInfo* value : node.outputs()) step.outputs.push_back(slot_of(value));
+  add_subgraphs(step, node);
+  make_kernel(step);
+}
+
+void GraphCompiler::add_subgraphs(Step& step, Node& node) {
+  std::set<int> captured;
+  for (auto& [name, subgraph] : node.subgraphs()) {
+    auto compiled = std::make_unique<CompiledGraph>(*subgraph, services_, this);
+    for (const auto& [outer_slot, slot] : compiled->captures()) captured.insert(outer_slot);
+    step.subgraphs.emplace_back(name, std::move(compiled));
+  }
+  step.captured.assign(captured.begin(), captured.end());
+}
+
+void GraphCompiler::make_kernel(Step& step) {
+  const Node& node = *step.node;
+  StepKernelInfo info(step, services_);
+  try {
+    if (node.schema->flags & ops::kCustom) {
+      step.kernel = static_cast<const CustomOperator*>(node.schema)->make(info);
+      return;
+    }
+    const KernelRegistry* registry = provider_of(node, services_).kernel_registry();
+    const KernelRow* row = registry != nullptr ? registry->find(node) : nullptr;
+    require(row != nullptr, ErrorCode::kRuntimeException, "provider '", node.provider, "' lost its kernel");
+    step.reuse = row->reuse;
+    step.kernel = row->make(info);
+  } catch (const Error& error) {
+    throw error.within(node.label());
+  }
+}
+
+void GraphCompiler::find_dying() {
+  std::vector<int> last_use(target_.slot_count(), -1);
+  auto& steps = target_.steps_;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (const auto* slots : {&steps[i].inputs, &steps[i].captured, &steps[i].outputs}) {
+      for (int slot : *slots) {
+        if (slot >= 0) last_use[slot] = static_cast<int>(i);
+      }
+    }
+  }
+  for (const auto& [slot, value] : target_.constants_) last_use[slot] = -1;
+  for (int slot = 0; slot < target_.slot_count(); ++slot) {
+    if (last_use[slot] >= 0 && !target_.is_output_[slot]) steps[last_use[slot]].dying.push_back(slot);
+  }
+}
+
+}  // namespace ortolan::runtime

@@ -1,0 +1,171 @@
+// Making a freshly read model complete.
+#include "runtime/resolve.h"
+
+#include "ops/schema.h"
+
+namespace ortolan::runtime {
+namespace {
+
+constexpr int64_t kMostContent = 64;  // longer integer tensors are not followed as dimensions
+
+/** The elements of a small integer constant of rank 0 or 1 as dimensions. */
+std::optional<DimVector> content_of(const Tensor& tensor) {
+  bool integer = tensor.type() == ElementType::kInt64 || tensor.type() == ElementType::kInt32;
+  if (!integer || tensor.rank() > 1 || tensor.element_count() > kMostContent) return std::nullopt;
+  DimVector content;
+  for (int64_t value : to_int64s(tensor)) {
+    if (value < 0) return std::nullopt;
+    content.push_back(value);
+  }
+  return content;
+}
+
+void set_type_of_constants(Graph& graph) {
+  for (const auto& value : graph.values()) {
+    if (!value->constant) continue;
+    value->type = TypeInfo::of_tensor(value->constant->type(), value->constant->shape());
+    if (!value->is_input) value->content = content_of(*value->constant);
+  }
+}
+
+template <class T>
+Tensor tensor_from(const std::vector<T>& values) {
+  return vector_tensor<T>(std::span<const T>(values));
+}
+
+/** The value of a Constant node's one attribute; undefined for a sparse one, which its kernel handles. */
+Tensor constant_value(const Node& node) {
+  for (const Attribute& attribute : node.attributes()) {
+    if (attribute.name == "value") return node.tensor_of("value");
+    if (attribute.name == "value_float") return scalar<float>(node.float_of("value_float"));
+    if (attribute.name == "value_int") return scalar<int64_t>(node.int_of("value_int"));
+    if (attribute.name == "value_string") return scalar<std::string>(node.string_of("value_string"));
+    if (attribute.name == "value_floats") return tensor_from(node.floats("value_floats"));
+    if (attribute.name == "value_ints") return tensor_from(node.ints("value_ints"));
+    if (attribute.name == "value_strings") return tensor_from(node.strings("value_strings"));
+  }
+  return {};
+}
+
+void turn_constants_to_initializers(Graph& graph) {
+  std::vector<Node*> constants;
+  for (const auto& node : graph.nodes()) {
+    if (node->op_type == "Constant" && node->domain.empty()) constants.push_back(node.get());
+  }
+  for (Node* node : constants) {
+    Tensor value = constant_value(*node);
+    ValueInfo* output = node->output(0);
+    if (!value.defined() || output == nullptr) continue;
+    node->set_output(0, nullptr);
+    output->constant = std::move(value);
+    graph.remove_node(node);
+  }
+}
+
+void check_known_type(const Node& node, const ValueInfo& value) {
+  require(value.type.known() || value.producer != nullptr || value.is_input || value.constant.has_value(),
+          ErrorCode::kInvalidGraph, node.label(), ": input '", value.name, "' has no type");
+}
+
+/** Keeps the file's element type where the rule could not tell. */
+TypeInfo with_hint(TypeInfo inferred, const TypeInfo& stated) {
+  if (!inferred.known()) {
+    TypeInfo hint = stated;
+    hint.shape = {};
+    return hint;
+  }
+  if (inferred.is_tensor() && inferred.element == ElementType::kUndefined) inferred.element = stated.element;
+  return inferred;
+}
+
+void infer_graph(Graph& graph);
+
+/** Runs a node's rule and stores what it says in its outputs. */
+void infer_node(Node& node) {
+  std::vector<ops::InferInput> inputs;
+  for (const ValueInfo* value : node.inputs()) {
+    if (value != nullptr) check_known_type(node, *value);
+    inputs.push_back(infer_input(value));
+  }
+  ops::check_input_types(node);
+  std::vector<ops::InferOutput> outputs(node.outputs().size());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].wanted = node.outputs()[i] != nullptr;
+
+  auto into_subgraph = [](Graph& subgraph, std::span<const TypeInfo> types) {
+    for (size_t i = 0; i < types.size() && i < subgraph.inputs.size(); ++i) {
+      TypeInfo type = types[i];
+      subgraph.inputs[i]->type = with_hint(std::move(type), subgraph.inputs[i]->type);
+    }
+    infer_graph(subgraph);
+    std::vector<TypeInfo> results;
+    for (const ValueInfo* output : subgraph.outputs) results.push_back(output->type);
+    return results;
+  };
+  ops::InferSubgraph infer_subgraph(into_subgraph);
+  ops::InferContext context(node, inputs, outputs, &infer_subgraph);
+  ops::infer(context);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (ValueInfo* value = node.outputs()[i]) {
+      value->type = with_hint(std::move(outputs[i].type), value->type);
+      value->content = std::move(outputs[i].content);
+    }
+  }
+}
+
+void infer_graph(Graph& graph) {
+  set_type_of_constants(graph);
+  for (const auto& node : graph.nodes()) infer_node(*node);
+}
+
+/** Formal inputs of subgraphs get their shapes from the node around them, never from the file. */
+void forget_stated_shapes(Graph& graph) {
+  for (ValueInfo* input : graph.inputs) {
+    if (graph.outer() != nullptr) input->type.shape = {};
+  }
+}
+
+}  // namespace
+
+ops::InferInput infer_input(const ValueInfo* value) {
+  if (value == nullptr) return {};
+  ops::InferInput input;
+  input.present = true;
+  input.type = value->type;
+  input.value = value->fixed_constant();
+  input.content = value->content ? &*value->content : nullptr;
+  return input;
+}
+
+TypeInfo type_of(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kTensor:
+      return TypeInfo::of_tensor(value.tensor().type(), value.tensor().shape());
+    case ValueKind::kSparse:
+      return {ValueKind::kSparse, value.sparse()->type, value.sparse()->dense_shape, nullptr, {}};
+    case ValueKind::kMap:
+      return TypeInfo::of_map(value.map().keys.type(), TypeInfo::of_tensor(value.map().values.type()));
+    case ValueKind::kSequence: {
+      const Sequence& sequence = value.sequence();
+      if (!sequence.items.empty() && !sequence.items.front().is_tensor()) {
+        return TypeInfo::of_sequence(type_of(sequence.items.front()));
+      }
+      return TypeInfo::of_sequence(TypeInfo::of_tensor(sequence.element_type));
+    }
+    default:
+      return {};
+  }
+}
+
+void infer_types(Graph& graph) { infer_graph(graph); }
+
+void resolve_model(Model& model, std::span<const ops::SchemaRow* const> custom) {
+  for_each_graph(*model.graph, [&](Graph& graph) {
+    turn_constants_to_initializers(graph);
+    graph.sort();
+    forget_stated_shapes(graph);
+    for (const auto& node : graph.nodes()) ops::resolve_schema(*node, custom);
+  });
+  infer_graph(*model.graph);
+}
+
+}  // namespace ortolan::runtime
