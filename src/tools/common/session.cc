@@ -1,0 +1,136 @@
+// Session options from a SessionConfig, loading, reading the ports, running.
+#include "session.h"
+
+#include <strings.h>
+
+namespace ortolan::tools {
+namespace {
+
+using CountSlot = decltype(OrtApi::SessionGetInputCount);
+using NameSlot = decltype(OrtApi::SessionGetInputName);
+using TypeSlot = decltype(OrtApi::SessionGetInputTypeInfo);
+
+std::vector<Port> read_ports(const Library& library, const OrtSession* session, CountSlot count, NameSlot name,
+                             TypeSlot type) {
+  std::vector<Port> ports(library.get<size_t>(count, session));
+  for (size_t i = 0; i < ports.size(); ++i) {
+    ports[i].name = library.take(library.get<char*>(name, session, i, library.allocator()));
+    auto info = library.make<OrtTypeInfo>(type, library->ReleaseTypeInfo, session, i);
+    ports[i].type = read_type(library, info.get());
+  }
+  return ports;
+}
+
+void append_provider(const Library& library, OrtSessionOptions* options, const SessionConfig& config) {
+  std::string name = provider_name(config.provider);
+  if (name == "CPUExecutionProvider") return;
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : config.provider_options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  // The slot wants the short name: without the common ending.
+  std::string stem = name.substr(0, name.size() - std::string("ExecutionProvider").size());
+  library.check(library->SessionOptionsAppendExecutionProvider(options, stem.c_str(), keys.data(), values.data(),
+                                                               keys.size()));
+}
+
+void set_lists(const Library& library, OrtSessionOptions* options, const SessionConfig& config) {
+  for (const auto& [key, value] : config.entries) {
+    library.check(library->AddSessionConfigEntry(options, key.c_str(), value.c_str()));
+  }
+  for (const auto& [name, size] : config.dimensions) {
+    library.check(library->AddFreeDimensionOverrideByName(options, name.c_str(), size));
+  }
+  for (const auto& [name, size] : config.denotations) {
+    library.check(library->AddFreeDimensionOverride(options, name.c_str(), size));
+  }
+}
+
+}  // namespace
+
+std::string provider_name(const std::string& given) {
+  constexpr const char* kKnown[] = {"CPU",      "CUDA",   "OpenCL", "Vulkan", "Dnnl", "OpenVINO",
+                                    "TensorRT", "WebGPU", "QNN",    "XNNPACK"};
+  const std::string ending = "ExecutionProvider";
+  if (given.size() > ending.size() && given.ends_with(ending)) return given;
+  for (const char* known : kKnown) {
+    if (!strcasecmp(known, given.c_str())) return known + ending;
+  }
+  return given + ending;
+}
+
+Handle<OrtSessionOptions> make_session_options(const Library& library, const SessionConfig& config) {
+  auto options = library.make<OrtSessionOptions>(library->CreateSessionOptions, library->ReleaseSessionOptions);
+  OrtSessionOptions* raw = options.get();
+  library.check(library->SetSessionGraphOptimizationLevel(raw, GraphOptimizationLevel(config.level)));
+  library.check(library->SetSessionExecutionMode(raw, config.parallel ? ORT_PARALLEL : ORT_SEQUENTIAL));
+  if (config.threads) library.check(library->SetIntraOpNumThreads(raw, config.threads));
+  if (config.inter_threads) library.check(library->SetInterOpNumThreads(raw, config.inter_threads));
+  if (!config.arena) library.check(library->DisableCpuMemArena(raw));
+  if (!config.memory_pattern) library.check(library->DisableMemPattern(raw));
+  if (config.log_severity >= 0) library.check(library->SetSessionLogSeverityLevel(raw, config.log_severity));
+  if (!config.optimized_path.empty()) {
+    library.check(library->SetOptimizedModelFilePath(raw, config.optimized_path.c_str()));
+  }
+  if (!config.profile_prefix.empty()) library.check(library->EnableProfiling(raw, config.profile_prefix.c_str()));
+  if (!config.custom_ops_library.empty()) {
+    library.check(library->RegisterCustomOpsLibrary_V2(raw, config.custom_ops_library.c_str()));
+  }
+  set_lists(library, raw, config);
+  append_provider(library, raw, config);
+  return options;
+}
+
+Session::Session(const Library& library, const OrtEnv* environment, const std::string& model_path,
+                 const SessionConfig& config)
+    : library_(library), session_(nullptr, library->ReleaseSession) {
+  auto options = make_session_options(library, config);
+  session_ = library.make<OrtSession>(library->CreateSession, library->ReleaseSession, environment, model_path.c_str(),
+                                      options.get());
+  inputs_ = read_ports(library, get(), library->SessionGetInputCount, library->SessionGetInputName,
+                       library->SessionGetInputTypeInfo);
+  outputs_ = read_ports(library, get(), library->SessionGetOutputCount, library->SessionGetOutputName,
+                        library->SessionGetOutputTypeInfo);
+}
+
+std::vector<Handle<OrtValue>> Session::run(const std::vector<const OrtValue*>& inputs, const OrtRunOptions* options) {
+  std::vector<const char*> input_names, output_names;
+  std::vector<const OrtValue*> given;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    input_names.push_back(inputs_[i].name.c_str());
+    given.push_back(inputs[i]);
+  }
+  for (const Port& output : outputs_) output_names.push_back(output.name.c_str());
+  std::vector<OrtValue*> raw(outputs_.size());
+  OrtStatus* status = library_->Run(get(), options, input_names.data(), given.data(), given.size(), output_names.data(),
+                                    output_names.size(), raw.data());
+  std::vector<Handle<OrtValue>> results;
+  for (OrtValue* value : raw) results.emplace_back(value, library_->ReleaseValue);
+  library_.check(status);
+  return results;
+}
+
+std::map<std::string, std::string> Session::metadata() const {
+  auto metadata =
+      library_.make<OrtModelMetadata>(library_->SessionGetModelMetadata, library_->ReleaseModelMetadata, get());
+  OrtAllocator* allocator = library_.allocator();
+  char** keys = nullptr;
+  int64_t count = 0;
+  library_.check(library_->ModelMetadataGetCustomMetadataMapKeys(metadata.get(), allocator, &keys, &count));
+  std::map<std::string, std::string> out;
+  for (int64_t i = 0; i < count; ++i) {
+    std::string key = library_.take(keys[i]);
+    out[key] = library_.take(library_.get<char*>(library_->ModelMetadataLookupCustomMetadataMap, metadata.get(),
+                                                 allocator, key.c_str()));
+  }
+  if (keys) allocator->Free(allocator, keys);
+  return out;
+}
+
+std::string Session::end_profiling() {
+  return library_.take(library_.get<char*>(library_->SessionEndProfiling, get(), library_.allocator()));
+}
+
+}  // namespace ortolan::tools

@@ -1,0 +1,61 @@
+// A loaded model: its options, what goes in and comes out, and runs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "value.h"
+
+namespace ortolan::tools {
+
+struct SessionConfig {
+  int level = 99;         // optimisation: 0, 1, 2, 3 or 99
+  int threads = 0;        // inside an operator; 0: the library's choice
+  int inter_threads = 0;  // between operators
+  bool parallel = false;  // operators may run side by side
+  bool arena = true;
+  bool memory_pattern = true;
+  int log_severity = -1;                                           // -1: the library's choice
+  std::string provider = "cpu";                                    // cpu or a provider's name
+  std::vector<std::pair<std::string, std::string>> provider_options;
+  std::vector<std::pair<std::string, std::string>> entries;        // session config entries
+  std::vector<std::pair<std::string, int64_t>> dimensions;         // free dimension overrides by name
+  std::vector<std::pair<std::string, int64_t>> denotations;        // ... by denotation
+  std::string optimized_path;                                      // write the optimised model here
+  std::string profile_prefix;                                      // profile, files start with this
+  std::string custom_ops_library;
+};
+
+struct Port {
+  std::string name;
+  TypeSpec type;
+};
+
+class Session {
+ public:
+  Session(const Library& library, const OrtEnv* environment, const std::string& model_path,
+          const SessionConfig& config);
+
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+  // Null values are inputs that are not given. Outputs come in the model's order.
+  std::vector<Handle<OrtValue>> run(const std::vector<const OrtValue*>& inputs, const OrtRunOptions* options = nullptr);
+  std::map<std::string, std::string> metadata() const;
+  // Ends profiling; gives the path of the file.
+  std::string end_profiling();
+  OrtSession* get() const { return session_.get(); }
+  const Library& library() const { return library_; }
+
+ private:
+  const Library& library_;
+  Handle<OrtSession> session_;
+  std::vector<Port> inputs_, outputs_;
+};
+
+Handle<OrtSessionOptions> make_session_options(const Library& library, const SessionConfig& config);
+// The name of a provider as the ABI has it: "cpu" gives CPUExecutionProvider.
+std::string provider_name(const std::string& given);
+
+}  // namespace ortolan::tools
