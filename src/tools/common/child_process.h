@@ -9,7 +9,7 @@ namespace ortolan::tools {
 struct ChildResult {
   enum class End { kDone, kFailed, kCrashed, kTimedOut };
   End end = End::kFailed;
-  std::string text;        // what the work returned; for kFailed the error; for kCrashed the signal
+  std::string text;         // what the work returned; for kFailed the error; for kCrashed the signal
   long peak_kilobytes = 0;  // the most memory the child had resident
 };
 

@@ -47,7 +47,8 @@ std::string float_difference(const Value& expected, const Value& actual, const T
 std::string integer_difference(const Value& expected, const Value& actual, const Tolerance& tolerance) {
   size_t misses = 0, count = expected.elements(), first = count;
   for (size_t i = 0; i < count; ++i) {
-    if (integer_at(expected.type, expected.bytes.data(), i) == integer_at(actual.type, actual.bytes.data(), i)) continue;
+    if (integer_at(expected.type, expected.bytes.data(), i) == integer_at(actual.type, actual.bytes.data(), i))
+      continue;
     if (!misses++) first = i;
   }
   if (misses <= tolerance.share * double(count)) return {};
@@ -133,7 +134,8 @@ void add(const Value& a, const Value& b, Distance& total) {
 }  // namespace
 
 std::string difference(const Value& expected, const Value& actual, const Tolerance& tolerance) {
-  if (expected.kind != actual.kind) return join("is a ", kind_name(actual.kind), ", expected a ", kind_name(expected.kind));
+  if (expected.kind != actual.kind)
+    return join("is a ", kind_name(actual.kind), ", expected a ", kind_name(expected.kind));
   if (expected.kind == Value::Kind::kTensor) return tensor_difference(expected, actual, tolerance);
   bool map = expected.kind == Value::Kind::kMap;
   std::vector<Value> wanted = map ? sorted_map(expected) : expected.items;

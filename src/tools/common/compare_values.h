@@ -19,11 +19,11 @@ std::string difference(const Value& expected, const Value& actual, const Toleran
 
 // How far apart two values are, for measuring: over all numbers in them.
 struct Distance {
-  double absolute = 0;      // greatest |a-b|
-  double relative = 0;      // that, divided by the greatest |b|
-  double largest = 0;       // greatest |b|
-  size_t mismatches = 0;    // integers, strings, NaN or infinities that differ
-  bool comparable = true;   // same structure
+  double absolute = 0;     // greatest |a-b|
+  double relative = 0;     // that, divided by the greatest |b|
+  double largest = 0;      // greatest |b|
+  size_t mismatches = 0;   // integers, strings, NaN or infinities that differ
+  bool comparable = true;  // same structure
 };
 Distance distance(const Value& a, const Value& b);
 

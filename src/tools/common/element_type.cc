@@ -125,29 +125,44 @@ size_t byte_size(ElementType type, size_t elements) { return (elements * traits(
 int64_t integer_at(ElementType type, const std::byte* data, size_t index) {
   switch (type) {
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8: return load<uint8_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8: return load<int8_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16: return load<uint16_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16: return load<int16_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32: return load<uint32_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32: return load<int32_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
+      return load<uint8_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+      return load<int8_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16:
+      return load<uint16_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
+      return load<int16_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32:
+      return load<uint32_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
+      return load<int32_t>(data, index);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64: return load<int64_t>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4: return packed(data, index, 4);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4: return sign_extended(packed(data, index, 4), 4);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2: return packed(data, index, 2);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2: return sign_extended(packed(data, index, 2), 2);
-    default: fail(traits(type).name, " is no integer type");
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+      return load<int64_t>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4:
+      return packed(data, index, 4);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4:
+      return sign_extended(packed(data, index, 4), 4);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2:
+      return packed(data, index, 2);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2:
+      return sign_extended(packed(data, index, 2), 2);
+    default:
+      fail(traits(type).name, " is no integer type");
   }
 }
 
 double number_at(ElementType type, const std::byte* data, size_t index) {
   switch (type) {
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT: return load<float>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
+      return load<float>(data, index);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE: return load<double>(data, index);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64: return double(load<uint64_t>(data, index));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
+      return load<double>(data, index);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+      return double(load<uint64_t>(data, index));
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
       return small_float(load<uint16_t>(data, index), 5, 10, 15, Specials::kIeee);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
@@ -160,31 +175,47 @@ double number_at(ElementType type, const std::byte* data, size_t index) {
       return small_float(load<uint8_t>(data, index), 5, 2, 15, Specials::kIeee);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ:
       return small_float(load<uint8_t>(data, index), 5, 2, 16, Specials::kNegative);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1: return small_float(packed(data, index, 4), 2, 1, 1, Specials::kNone);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1:
+      return small_float(packed(data, index, 4), 2, 1, 1, Specials::kNone);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0: {
       int exponent = load<uint8_t>(data, index);
       return exponent == 255 ? NAN : std::ldexp(1.0, exponent - 127);
     }
-    default: return double(integer_at(type, data, index));
+    default:
+      return double(integer_at(type, data, index));
   }
 }
 
 void set_number(ElementType type, std::byte* data, size_t index, double value) {
   switch (type) {
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT: return store(data, index, float(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE: return store(data, index, value);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16: return store(data, index, to_float16(float(value)));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16: return store(data, index, to_bfloat16(float(value)));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL: return store(data, index, uint8_t(value != 0));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8: return store(data, index, uint8_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8: return store(data, index, int8_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16: return store(data, index, uint16_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16: return store(data, index, int16_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32: return store(data, index, uint32_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32: return store(data, index, int32_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64: return store(data, index, uint64_t(value));
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64: return store(data, index, int64_t(value));
-    default: fail("numbers of type ", traits(type).name, " cannot be made here");
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
+      return store(data, index, float(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
+      return store(data, index, value);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
+      return store(data, index, to_float16(float(value)));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
+      return store(data, index, to_bfloat16(float(value)));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL:
+      return store(data, index, uint8_t(value != 0));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8:
+      return store(data, index, uint8_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8:
+      return store(data, index, int8_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16:
+      return store(data, index, uint16_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16:
+      return store(data, index, int16_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32:
+      return store(data, index, uint32_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32:
+      return store(data, index, int32_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+      return store(data, index, uint64_t(value));
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+      return store(data, index, int64_t(value));
+    default:
+      fail("numbers of type ", traits(type).name, " cannot be made here");
   }
 }
 

@@ -73,7 +73,8 @@ double parse_number(const std::string& text, const std::string& what) {
 std::pair<std::string, std::string> parse_pair(const std::string& text, char separator, const std::string& what) {
   // Names may hold the separator themselves (as "input:0"), values do not.
   size_t at = text.rfind(separator);
-  if (at == std::string::npos || at == 0) fail_usage(what, " must look like NAME", separator, "VALUE, not '", text, "'");
+  if (at == std::string::npos || at == 0)
+    fail_usage(what, " must look like NAME", separator, "VALUE, not '", text, "'");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 

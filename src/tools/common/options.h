@@ -8,9 +8,9 @@
 namespace ortolan::tools {
 
 struct Option {
-  char letter;            // 0: none
-  const char* name;       // long name; "": none
-  const char* argument;   // what the help calls the value; null: a switch
+  char letter;           // 0: none
+  const char* name;      // long name; "": none
+  const char* argument;  // what the help calls the value; null: a switch
   const char* help;
   std::function<void(const std::string&)> set;  // gets "" for a switch
 };

@@ -27,13 +27,18 @@ void read_typed_fields(const pb::TensorProto& proto, Value& value) {
   size_t width = std::max<size_t>(1, traits(value.type).bits / 8);
   switch (value.type) {
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64: return narrow(proto.float_data(), 4, value.bytes);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64:
+      return narrow(proto.float_data(), 4, value.bytes);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128: return narrow(proto.double_data(), 8, value.bytes);
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64: return narrow(proto.int64_data(), 8, value.bytes);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128:
+      return narrow(proto.double_data(), 8, value.bytes);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64:
+      return narrow(proto.int64_data(), 8, value.bytes);
     case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32:
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64: return narrow(proto.uint64_data(), width, value.bytes);
-    default: return narrow(proto.int32_data(), width, value.bytes);
+    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64:
+      return narrow(proto.uint64_data(), width, value.bytes);
+    default:
+      return narrow(proto.int32_data(), width, value.bytes);
   }
 }
 
@@ -90,8 +95,8 @@ Value joined(const pb::SequenceProto& proto, size_t keys) {
 Value to_value(const pb::MapProto& proto) {
   bool texts = proto.string_keys_size() > 0;
   size_t count = texts ? proto.string_keys_size() : proto.keys_size();
-  Value keys = make_tensor(texts ? ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING : ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64,
-                           {int64_t(count)});
+  Value keys =
+      make_tensor(texts ? ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING : ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, {int64_t(count)});
   if (texts) {
     keys.strings.assign(proto.string_keys().begin(), proto.string_keys().end());
   } else {
@@ -127,11 +132,16 @@ NamedValue parse(const std::string& path) {
 
 NamedValue read_proto_value(const std::string& path, const TypeSpec& type) {
   switch (type.kind) {
-    case ONNX_TYPE_SEQUENCE: return parse<pb::SequenceProto>(path);
-    case ONNX_TYPE_MAP: return parse<pb::MapProto>(path);
-    case ONNX_TYPE_OPTIONAL: return parse<pb::OptionalProto>(path);
-    case ONNX_TYPE_SPARSETENSOR: fail(path, ": sparse tensors cannot be read");
-    default: return parse<pb::TensorProto>(path);
+    case ONNX_TYPE_SEQUENCE:
+      return parse<pb::SequenceProto>(path);
+    case ONNX_TYPE_MAP:
+      return parse<pb::MapProto>(path);
+    case ONNX_TYPE_OPTIONAL:
+      return parse<pb::OptionalProto>(path);
+    case ONNX_TYPE_SPARSETENSOR:
+      fail(path, ": sparse tensors cannot be read");
+    default:
+      return parse<pb::TensorProto>(path);
   }
 }
 

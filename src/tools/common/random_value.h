@@ -10,8 +10,8 @@
 namespace ortolan::tools {
 
 struct RandomRules {
-  std::map<std::string, int64_t> dims;      // symbolic dimension -> size; the rest get 1
-  std::map<std::string, int64_t> bounds;    // input -> integers are below this; the rest get 0 and 1
+  std::map<std::string, int64_t> dims;                 // symbolic dimension -> size; the rest get 1
+  std::map<std::string, int64_t> bounds;               // input -> integers are below this; the rest get 0 and 1
   std::map<std::string, std::vector<int64_t>> shapes;  // input -> whole shape
   uint64_t seed = 1;
 };

@@ -31,8 +31,8 @@ void append_provider(const Library& library, OrtSessionOptions* options, const S
   }
   // The slot wants the short name: without the common ending.
   std::string stem = name.substr(0, name.size() - std::string("ExecutionProvider").size());
-  library.check(library->SessionOptionsAppendExecutionProvider(options, stem.c_str(), keys.data(), values.data(),
-                                                               keys.size()));
+  library.check(
+      library->SessionOptionsAppendExecutionProvider(options, stem.c_str(), keys.data(), values.data(), keys.size()));
 }
 
 void set_lists(const Library& library, OrtSessionOptions* options, const SessionConfig& config) {
@@ -50,8 +50,8 @@ void set_lists(const Library& library, OrtSessionOptions* options, const Session
 }  // namespace
 
 std::string provider_name(const std::string& given) {
-  constexpr const char* kKnown[] = {"CPU",      "CUDA",   "OpenCL", "Vulkan", "Dnnl", "OpenVINO",
-                                    "TensorRT", "WebGPU", "QNN",    "XNNPACK"};
+  constexpr const char* kKnown[] = {"CPU",      "CUDA",     "OpenCL", "Vulkan", "Dnnl",
+                                    "OpenVINO", "TensorRT", "WebGPU", "QNN",    "XNNPACK"};
   const std::string ending = "ExecutionProvider";
   if (given.size() > ending.size() && given.ends_with(ending)) return given;
   for (const char* known : kKnown) {
@@ -122,8 +122,8 @@ std::map<std::string, std::string> Session::metadata() const {
   std::map<std::string, std::string> out;
   for (int64_t i = 0; i < count; ++i) {
     std::string key = library_.take(keys[i]);
-    out[key] = library_.take(library_.get<char*>(library_->ModelMetadataLookupCustomMetadataMap, metadata.get(),
-                                                 allocator, key.c_str()));
+    out[key] = library_.take(
+        library_.get<char*>(library_->ModelMetadataLookupCustomMetadataMap, metadata.get(), allocator, key.c_str()));
   }
   if (keys) allocator->Free(allocator, keys);
   return out;

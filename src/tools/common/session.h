@@ -17,14 +17,14 @@ struct SessionConfig {
   bool parallel = false;  // operators may run side by side
   bool arena = true;
   bool memory_pattern = true;
-  int log_severity = -1;                                           // -1: the library's choice
-  std::string provider = "cpu";                                    // cpu or a provider's name
+  int log_severity = -1;         // -1: the library's choice
+  std::string provider = "cpu";  // cpu or a provider's name
   std::vector<std::pair<std::string, std::string>> provider_options;
-  std::vector<std::pair<std::string, std::string>> entries;        // session config entries
-  std::vector<std::pair<std::string, int64_t>> dimensions;         // free dimension overrides by name
-  std::vector<std::pair<std::string, int64_t>> denotations;        // ... by denotation
-  std::string optimized_path;                                      // write the optimised model here
-  std::string profile_prefix;                                      // profile, files start with this
+  std::vector<std::pair<std::string, std::string>> entries;  // session config entries
+  std::vector<std::pair<std::string, int64_t>> dimensions;   // free dimension overrides by name
+  std::vector<std::pair<std::string, int64_t>> denotations;  // ... by denotation
+  std::string optimized_path;                                // write the optimised model here
+  std::string profile_prefix;                                // profile, files start with this
   std::string custom_ops_library;
 };
 

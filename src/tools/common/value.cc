@@ -101,12 +101,17 @@ std::string to_text(ElementType type, const std::vector<int64_t>& shape) {
 
 std::string to_text(const TypeSpec& type) {
   switch (type.kind) {
-    case ONNX_TYPE_SEQUENCE: return "sequence(" + to_text(type.inner.at(0)) + ")";
-    case ONNX_TYPE_OPTIONAL: return "optional(" + to_text(type.inner.at(0)) + ")";
-    case ONNX_TYPE_MAP: return join("map(", traits(type.element).name, ", ", to_text(type.inner.at(0)), ")");
+    case ONNX_TYPE_SEQUENCE:
+      return "sequence(" + to_text(type.inner.at(0)) + ")";
+    case ONNX_TYPE_OPTIONAL:
+      return "optional(" + to_text(type.inner.at(0)) + ")";
+    case ONNX_TYPE_MAP:
+      return join("map(", traits(type.element).name, ", ", to_text(type.inner.at(0)), ")");
     case ONNX_TYPE_TENSOR:
-    case ONNX_TYPE_SPARSETENSOR: break;
-    default: return "unknown";
+    case ONNX_TYPE_SPARSETENSOR:
+      break;
+    default:
+      return "unknown";
   }
   std::string text = type.kind == ONNX_TYPE_SPARSETENSOR ? "sparse " : "";
   text += traits(type.element).name;
@@ -178,7 +183,8 @@ TypeSpec read_type(const Library& library, const OrtTypeInfo* info) {
       type.inner.push_back(read_owned(library, library.get<OrtTypeInfo*>(library->GetMapValueType, map)));
       return type;
     }
-    default: return type;
+    default:
+      return type;
   }
 }
 
