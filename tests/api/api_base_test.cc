@@ -1,0 +1,101 @@
+// OrtGetApiBase, levels, versions, statuses.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ortolan.h"
+
+namespace {
+
+const OrtApi& api() { return *OrtGetApiBase()->GetApi(ORT_API_VERSION); }
+
+TEST(ApiBase, EveryLevelGetsTheSameTable) {
+  for (uint32_t level = 1; level <= 30; ++level) {
+    EXPECT_EQ(OrtGetApiBase()->GetApi(level), &api()) << level;
+  }
+}
+
+TEST(ApiBase, AnUnknownLevelGetsNoTableAndALineOnStderr) {
+  for (uint32_t level : {0u, 31u, 0xFFFFFFFFu}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(OrtGetApiBase()->GetApi(level), nullptr);
+    const std::string line = testing::internal::GetCapturedStderr();
+    EXPECT_NE(line.find("The requested API version [" + std::to_string(level) +
+                        "] is not available, only API versions [1, 30] are supported in this build."),
+              std::string::npos)
+        << line;
+    EXPECT_EQ(line.back(), '\n');
+  }
+}
+
+TEST(ApiBase, TheVersionLooksLikeTheOfficialOneAndTheBuildInfoNamesUs) {
+  const std::string version = OrtGetApiBase()->GetVersionString();
+  EXPECT_EQ(version.rfind("1.30.", 0), 0u) << version;
+  EXPECT_EQ(OrtGetVersionString(), version);
+  EXPECT_NE(std::string(api().GetBuildInfoString()).find("Ortolan"), std::string::npos);
+}
+
+TEST(ApiBase, UnknownExperimentalFunctionsAndTrainingAreNull) {
+  EXPECT_EQ(api().GetExperimentalFunction("OrtNoSuchFunction"), nullptr);
+  EXPECT_EQ(api().GetTrainingApi(ORT_API_VERSION), nullptr);
+}
+
+TEST(Status, KeepsCodeAndText) {
+  OrtStatus* status = api().CreateStatus(ORT_NOT_FOUND, "nothing here");
+  ASSERT_NE(status, nullptr);
+  EXPECT_EQ(api().GetErrorCode(status), ORT_NOT_FOUND);
+  EXPECT_STREQ(api().GetErrorMessage(status), "nothing here");
+  api().ReleaseStatus(status);
+}
+
+TEST(Status, TakesNullAndOk) {
+  OrtStatus* status = api().CreateStatus(ORT_OK, nullptr);
+  ASSERT_NE(status, nullptr);
+  EXPECT_EQ(api().GetErrorCode(status), ORT_OK);
+  EXPECT_STREQ(api().GetErrorMessage(status), "");
+  api().ReleaseStatus(status);
+  api().ReleaseStatus(nullptr);
+  EXPECT_EQ(api().GetErrorCode(nullptr), ORT_OK);
+  EXPECT_STREQ(api().GetErrorMessage(nullptr), "");
+}
+
+TEST(Coverage, ListsEverySlotInOrder) {
+  size_t count = 0;
+  const OrtApiSlot* slots = OrtApiCoverage(&count);
+  ASSERT_EQ(count, 426u + 20 + 16 + 13 + 74);
+  uint32_t expected = 0;
+  for (size_t i = 0; i < count; ++i) {
+    expected = i > 0 && std::string(slots[i].table) == slots[i - 1].table ? expected + 1 : 0;
+    EXPECT_EQ(slots[i].slot, expected) << slots[i].name;
+    EXPECT_EQ(std::string(slots[i].since).rfind("1.", 0), 0u) << slots[i].name;
+  }
+  EXPECT_STREQ(slots[0].name, "CreateStatus");
+  EXPECT_TRUE(slots[0].implemented);
+  EXPECT_STREQ(slots[425].name, "KernelContext_GetPreallocatedOutput");
+}
+
+/** A stub takes no argument into account, so slots of any parameters may be called as if they had none. */
+TEST(Coverage, EveryStubOfTheMainTableThatReturnsAStatusNamesItself) {
+  size_t count = 0;
+  const OrtApiSlot* slots = OrtApiCoverage(&count);
+  size_t stubs = 0;
+  for (const char* name : {"CreateLoraAdapter", "SessionOptionsAppendExecutionProvider_VitisAI", "CreateOp"}) {
+    for (size_t i = 0; i < 426; ++i) {
+      if (std::string(slots[i].name) != name || slots[i].implemented) {
+        continue;
+      }
+      ++stubs;
+      using NoParameters = OrtStatus* (*)();
+      OrtStatus* status = reinterpret_cast<NoParameters const*>(&api())[i]();
+      ASSERT_NE(status, nullptr) << name;
+      EXPECT_EQ(api().GetErrorCode(status), ORT_NOT_IMPLEMENTED);
+      EXPECT_NE(std::string(api().GetErrorMessage(status)).find(name), std::string::npos);
+      api().ReleaseStatus(status);
+    }
+  }
+  if (stubs == 0) {
+    GTEST_SKIP() << "all of these are implemented";
+  }
+}
+
+}  // namespace
