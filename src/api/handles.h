@@ -7,25 +7,39 @@
 #include "base/error.h"
 #include "onnxruntime_c_api.h"
 
+namespace ortolan::base {
+class KeyValues;
+}
 namespace ortolan::tensor {
 class Value;
 struct MemoryInfo;
+struct ArenaOptions;
 }  // namespace ortolan::tensor
 
 namespace ortolan::api {
+
+struct TensorDescription;
+struct TypeDescription;
 
 /** The core type behind a handle: one specialisation a handle. */
 template <class Handle>
 struct CoreOf;
 
-template <>
-struct CoreOf<OrtValue> {
-  using type = tensor::Value;
-};
-template <>
-struct CoreOf<OrtMemoryInfo> {
-  using type = tensor::MemoryInfo;
-};
+#define ORTOLAN_CORE_OF(Handle, Type) \
+  template <>                         \
+  struct CoreOf<Handle> {             \
+    using type = Type;                \
+  };
+ORTOLAN_CORE_OF(OrtValue, tensor::Value)
+ORTOLAN_CORE_OF(OrtMemoryInfo, tensor::MemoryInfo)
+ORTOLAN_CORE_OF(OrtArenaCfg, tensor::ArenaOptions)
+ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)
+ORTOLAN_CORE_OF(OrtTensorTypeAndShapeInfo, TensorDescription)
+ORTOLAN_CORE_OF(OrtTypeInfo, TypeDescription)
+ORTOLAN_CORE_OF(OrtMapTypeInfo, TypeDescription)
+ORTOLAN_CORE_OF(OrtSequenceTypeInfo, TypeDescription)
+ORTOLAN_CORE_OF(OrtOptionalTypeInfo, TypeDescription)
+#undef ORTOLAN_CORE_OF
 
 /** The core type behind a handle, const where the handle is. */
 template <class Handle>

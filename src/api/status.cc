@@ -6,6 +6,7 @@
 #include <new>
 
 #include "api/slots.h"
+#include "base/error.h"
 
 /** The text follows the struct in the same block of memory. */
 struct OrtStatus {
@@ -32,6 +33,12 @@ OrtStatus* make_status(OrtErrorCode code, std::string_view text) noexcept {
   }
   copy[text.size()] = '\0';
   return new (block) OrtStatus{code, copy};
+}
+
+void throw_status(OrtStatus* status) {
+  base::Error error(static_cast<base::ErrorCode>(status->code), status->text);
+  ReleaseStatus(status);
+  throw error;
 }
 
 OrtStatus* ORT_API_CALL CreateStatus(OrtErrorCode code, const char* msg) noexcept {

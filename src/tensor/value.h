@@ -90,4 +90,10 @@ class Value {
       content_;
 };
 
+/** A map of copies of the elements, ordered by key. Throws for keys that are neither int64 nor string, a key that
+    stands twice, and counts that differ. */
+std::shared_ptr<Map> make_map(const Tensor& keys, const Tensor& values);
+/** A sequence that shares the items. Throws unless all are tensors of one element type, or all are maps. */
+std::shared_ptr<Sequence> make_sequence(std::vector<Value> items);
+
 }  // namespace ortolan::tensor
