@@ -26,11 +26,7 @@ void* ORT_API_CALL reserve_block(OrtAllocator* self, size_t size) {
   return guard_or<void*>(nullptr, [&] { return static_cast<ApiAllocator*>(self)->core->reserve(size); });
 }
 OrtStatus* ORT_API_CALL get_stats(const OrtAllocator* self, OrtKeyValuePairs** out) {
-  return guard([&] {
-    require_argument(out, "out");
-    auto stats = stats_of(*static_cast<const ApiAllocator*>(self)->core);
-    *out = wrap<OrtKeyValuePairs>(std::make_unique<base::KeyValues>(stats));
-  });
+  return guard([&] { give(out, stats_of(*static_cast<const ApiAllocator*>(self)->core)); });
 }
 void* ORT_API_CALL alloc_on_stream(OrtAllocator* self, size_t size, OrtSyncStream*) { return alloc_block(self, size); }
 OrtStatus* ORT_API_CALL shrink(OrtAllocator* self) {

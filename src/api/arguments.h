@@ -32,6 +32,13 @@ void put(T* out, U&& value, const char* name = "out") {
   *out = static_cast<T>(std::forward<U>(value));
 }
 
+/** Hands a new object to the caller: `give(out, core)` makes it from the core value (moved) for the handle. */
+template <class Handle, class T>
+void give(Handle** out, T&& core, const char* name = "out") {
+  require_argument(out, name);
+  *out = wrap<Handle>(std::make_unique<Core<Handle>>(std::forward<T>(core)));
+}
+
 /** The border between the header's element type numbers and ONNX's, which differ for the last three. */
 ElementType element_type_from_api(ONNXTensorElementDataType type);
 ONNXTensorElementDataType element_type_to_api(ElementType type);

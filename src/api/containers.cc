@@ -9,10 +9,9 @@ namespace {
 
 /** A value of its own for the caller: tensors are copied with the allocator, maps are shared (nobody can write them).
  */
-OrtValue* new_item(const Value& item, OrtAllocator* allocator) {
+Value copy_of(const Value& item, OrtAllocator* allocator) {
   auto core = core_allocator(allocator);
-  Value copy = item.is_tensor() ? Value(clone(item.tensor(), core)) : item;
-  return wrap<OrtValue>(std::make_unique<Value>(std::move(copy)));
+  return item.is_tensor() ? Value(clone(item.tensor(), core)) : item;
 }
 
 Value item_of(const Value& value, int index) {
@@ -39,11 +38,7 @@ Value make_container(const std::vector<Value>& parts, ONNXType type) {
 }  // namespace
 
 OrtStatus* ORT_API_CALL GetValue(const OrtValue* value, int index, OrtAllocator* allocator, OrtValue** out) noexcept {
-  return guard([&] {
-    Value item = item_of(unwrap(value, "value"), index);
-    require_argument(out, "out");
-    *out = new_item(item, allocator);
-  });
+  return guard([&] { give(out, copy_of(item_of(unwrap(value, "value"), index), allocator)); });
 }
 
 OrtStatus* ORT_API_CALL GetValueCount(const OrtValue* value, size_t* out) noexcept {
@@ -59,8 +54,7 @@ OrtStatus* ORT_API_CALL CreateValue(const OrtValue* const* in, size_t num_values
     require(num_values > 0, ErrorCode::kInvalidArgument, "num_values is 0; at least one value is needed");
     std::vector<Value> parts;
     for (const OrtValue* part : array(in, num_values, "in")) parts.push_back(unwrap(part, "in[i]"));
-    require_argument(out, "out");
-    *out = wrap<OrtValue>(std::make_unique<Value>(make_container(parts, value_type)));
+    give(out, make_container(parts, value_type));
   });
 }
 

@@ -7,7 +7,7 @@
 namespace ortolan::api {
 
 void ORT_API_CALL CreateKeyValuePairs(OrtKeyValuePairs** out) noexcept {
-  ReleaseStatus(guard([&] { put(out, wrap<OrtKeyValuePairs>(std::make_unique<base::KeyValues>())); }));
+  ReleaseStatus(guard([&] { give(out, base::KeyValues()); }));
 }
 
 void ORT_API_CALL AddKeyValuePair(OrtKeyValuePairs* pairs, const char* key, const char* value) noexcept {

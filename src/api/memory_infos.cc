@@ -49,16 +49,13 @@ void check_kinds(OrtAllocatorType type, int memory_type) {
           "memory type ", memory_type, " is none of OrtMemType's");
 }
 
-OrtMemoryInfo* new_info(MemoryInfo info) { return wrap<OrtMemoryInfo>(std::make_unique<MemoryInfo>(std::move(info))); }
-
 }  // namespace
 
 OrtStatus* ORT_API_CALL CreateMemoryInfo(const char* name, OrtAllocatorType type, int id, OrtMemType mem_type,
                                          OrtMemoryInfo** out) noexcept {
   return guard([&] {
     check_kinds(type, mem_type);
-    require_argument(out, "out");
-    *out = new_info(info_by_name(text(name, "name"), type, id, static_cast<MemoryType>(mem_type)));
+    give(out, info_by_name(text(name, "name"), type, id, static_cast<MemoryType>(mem_type)));
   });
 }
 
@@ -75,8 +72,7 @@ OrtStatus* ORT_API_CALL CreateMemoryInfo_V2(const char* name, OrtMemoryInfoDevic
             static_cast<int>(device_type), " is none of OrtMemoryInfoDeviceType's");
     Device device{static_cast<DeviceType>(device_type), vendor_id, device_id};
     bool accessible = device.type == DeviceType::kCpu || mem_type == OrtDeviceMemoryType_HOST_ACCESSIBLE;
-    require_argument(out, "out");
-    *out = new_info({text(name, "name"), allocator_type, MemoryType::kDefault, device, accessible, alignment});
+    give(out, MemoryInfo{text(name, "name"), allocator_type, MemoryType::kDefault, device, accessible, alignment});
   });
 }
 

@@ -77,7 +77,7 @@ OrtStatus* ORT_API_CALL CreateSparseTensorAsOrtValue(OrtAllocator* allocator, co
   return guard([&] {
     auto sparse = make_sparse(element_type_from_api(type), shape_from(dense_shape, dense_shape_len, "dense_shape"),
                               core_allocator(allocator));
-    put(out, wrap<OrtValue>(std::make_unique<Value>(std::move(sparse))));
+    give(out, std::move(sparse));
   });
 }
 
@@ -94,7 +94,7 @@ OrtStatus* ORT_API_CALL CreateSparseTensorWithValuesAsOrtValue(const OrtMemoryIn
     Shape shape = shape_from(values_shape, values_shape_len, "values_shape");
     if (shape.element_count() != 0) require_argument(p_data, "p_data");
     sparse->values = Tensor(element, std::move(shape), p_data, nullptr, interned(unwrap(info, "info")));
-    put(out, wrap<OrtValue>(std::make_unique<Value>(std::move(sparse))));
+    give(out, std::move(sparse));
   });
 }
 
@@ -170,9 +170,7 @@ OrtStatus* ORT_API_CALL GetSparseTensorValuesTypeAndShape(const OrtValue* value,
                                                           OrtTensorTypeAndShapeInfo** out) noexcept {
   return guard([&] {
     const SparseTensor& sparse = sparse_of(value);
-    require_argument(out, "out");
-    *out = wrap<OrtTensorTypeAndShapeInfo>(
-        std::make_unique<TensorDescription>(describe(sparse.type, sparse.values.shape())));
+    give(out, describe(sparse.type, sparse.values.shape()));
   });
 }
 
@@ -189,9 +187,7 @@ OrtStatus* ORT_API_CALL GetSparseTensorIndicesTypeShape(const OrtValue* value, O
                                                         OrtTensorTypeAndShapeInfo** out) noexcept {
   return guard([&] {
     const Tensor& indices = indices_of(sparse_of(value), indices_format);
-    require_argument(out, "out");
-    *out =
-        wrap<OrtTensorTypeAndShapeInfo>(std::make_unique<TensorDescription>(describe(indices.type(), indices.shape())));
+    give(out, describe(indices.type(), indices.shape()));
   });
 }
 

@@ -48,7 +48,7 @@ OrtStatus* ORT_API_CALL CreateTensorAsOrtValue(OrtAllocator* allocator, const in
                                                ONNXTensorElementDataType type, OrtValue** out) noexcept {
   return guard([&] {
     Tensor tensor(element_type_from_api(type), shape_from(shape, shape_len), core_allocator(allocator));
-    put(out, wrap<OrtValue>(std::make_unique<Value>(std::move(tensor))));
+    give(out, std::move(tensor));
   });
 }
 
@@ -58,7 +58,7 @@ OrtStatus* ORT_API_CALL CreateTensorWithDataAsOrtValue(const OrtMemoryInfo* info
   return guard([&] {
     Tensor tensor =
         view_of(element_type_from_api(type), shape_from(shape, shape_len), p_data, p_data_len, unwrap(info, "info"));
-    put(out, wrap<OrtValue>(std::make_unique<Value>(std::move(tensor))));
+    give(out, std::move(tensor));
   });
 }
 
@@ -72,7 +72,7 @@ OrtStatus* ORT_API_CALL CreateTensorWithDataAndDeleterAsOrtValue(OrtAllocator* d
     Tensor view = view_of(element_type_from_api(type), shape_from(shape, shape_len), p_data, p_data_len, core->info());
     std::shared_ptr<void> owner(p_data, [deleter](void* data) { deleter->Free(deleter, data); });
     Tensor owning(view.type(), view.shape(), p_data, std::move(owner), view.memory());
-    *out = wrap<OrtValue>(std::make_unique<Value>(std::move(owning)));
+    give(out, std::move(owning));
   });
 }
 

@@ -46,8 +46,7 @@ template <class Handle>
 OrtStatus* contained_type(const Handle* info, OrtTypeInfo** out) {
   return guard([&] {
     const TypeDescription& type = unwrap(info, "type info");
-    require_argument(out, "out");
-    *out = wrap<OrtTypeInfo>(std::make_unique<TypeDescription>(type.contained ? *type.contained : TypeDescription{}));
+    give(out, type.contained ? *type.contained : TypeDescription{});
   });
 }
 
@@ -154,7 +153,7 @@ void ORT_API_CALL ReleaseTypeInfo(OrtTypeInfo* info) noexcept { release(info); }
 void ORT_API_CALL ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo* info) noexcept { release(info); }
 
 OrtStatus* ORT_API_CALL CreateTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo** out) noexcept {
-  return guard([&] { put(out, wrap<OrtTensorTypeAndShapeInfo>(std::make_unique<TensorDescription>())); });
+  return guard([&] { give(out, TensorDescription{}); });
 }
 
 OrtStatus* ORT_API_CALL SetTensorElementType(OrtTensorTypeAndShapeInfo* info, ONNXTensorElementDataType type) noexcept {
@@ -225,8 +224,11 @@ bool ORT_API_CALL TensorTypeAndShape_HasShape(const OrtTensorTypeAndShapeInfo* i
 OrtStatus* ORT_API_CALL GetTypeInfo(const OrtValue* value, OrtTypeInfo** out) noexcept {
   return guard([&] {
     const Value& core = unwrap(value, "value");
-    require_argument(out, "out");
-    *out = core.has_value() ? wrap<OrtTypeInfo>(std::make_unique<TypeDescription>(describe(core))) : nullptr;
+    if (core.has_value()) {
+      give(out, describe(core));
+    } else {
+      put(out, nullptr);
+    }
   });
 }
 
@@ -235,8 +237,7 @@ OrtStatus* ORT_API_CALL GetTensorTypeAndShape(const OrtValue* value, OrtTensorTy
     const Value& core = unwrap(value, "value");
     bool fits = core.is_tensor() || core.kind() == ValueKind::kSparse;
     require(fits, ErrorCode::kInvalidArgument, "the value is neither a tensor nor a sparse tensor");
-    require_argument(out, "out");
-    *out = wrap<OrtTensorTypeAndShapeInfo>(std::make_unique<TensorDescription>(describe(core).tensor));
+    give(out, describe(core).tensor);
   });
 }
 
