@@ -1,0 +1,58 @@
+// Index tensors checked against the dimension that they point into.
+#include "cpu/checked_indices.h"
+
+namespace ortolan::cpu {
+namespace {
+
+[[noreturn]] void fail_index(int64_t index, size_t position, int64_t dim) {
+  fail(ErrorCode::kInvalidArgument, "index ", index, " at position ", position, " is outside [", -dim, ", ", dim - 1,
+       "]; indices must lie within the dimension they point into");
+}
+
+inline int64_t normalised(int64_t index, size_t position, int64_t dim) {
+  int64_t positive = index + (index < 0 ? dim : 0);
+  if (static_cast<uint64_t>(positive) >= static_cast<uint64_t>(dim)) [[unlikely]]
+    fail_index(index, position, dim);
+  return positive;
+}
+
+template <class I>
+void normalise(std::span<const I> indices, std::span<int64_t> result, int64_t dim) {
+  for (size_t i = 0; i < indices.size(); ++i) result[i] = normalised(indices[i], i, dim);
+}
+
+}  // namespace
+
+std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& indices, int64_t dim) {
+  auto result = context.scratch<int64_t>(indices.element_count());
+  if (indices.type() == ElementType::kInt32) {
+    normalise(indices.span<int32_t>(), result, dim);
+  } else {
+    normalise(indices.span<int64_t>(), result, dim);
+  }
+  return result;
+}
+
+std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& tuples, std::span<const int64_t> dims,
+                                         std::span<const int64_t> strides) {
+  size_t width = dims.size();
+  auto result = context.scratch<int64_t>(tuples.shape().count_to(tuples.rank() - 1));
+  auto indices = tuples.span<int64_t>();
+  for (size_t i = 0; i < result.size(); ++i) {
+    int64_t offset = 0;
+    for (size_t j = 0; j < width; ++j) offset += normalised(indices[i * width + j], i, dims[j]) * strides[j];
+    result[i] = offset;
+  }
+  return result;
+}
+
+void require_within(const Shape& indices, const Shape& data, size_t axis) {
+  require(indices.rank() == data.rank(), ErrorCode::kInvalidArgument, "indices have shape ", indices,
+          " and data has shape ", data, "; both must have the same rank");
+  for (size_t i = 0; i < data.rank(); ++i) {
+    require(i == axis || indices[i] <= data[i], ErrorCode::kInvalidArgument, "dimension ", i, " of indices ", indices,
+            " is larger than that of data ", data);
+  }
+}
+
+}  // namespace ortolan::cpu

@@ -1,0 +1,102 @@
+// Kernels of Constant and ConstantOfShape.
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+/** The dense form of a COO tensor whose indices are flat or one tuple an element. */
+Tensor densified(const SparseTensor& sparse) {
+  Tensor dense(sparse.type, sparse.dense_shape);
+  bool strings = sparse.type == ElementType::kString;
+  if (!strings && dense.byte_count() > 0) std::memset(dense.mutable_raw(), 0, dense.byte_count());
+  require(sparse.format == SparseFormat::kCoo && sparse.indices.size() == 1 && !is_packed(sparse.type),
+          ErrorCode::kNotImplemented, "a sparse constant must be in COO format and not of a packed type");
+  const Tensor& indices = sparse.indices[0];
+  int64_t count = sparse.values.element_count(), total = dense.element_count();
+  auto rank = static_cast<int64_t>(sparse.dense_shape.rank());
+  int64_t width = indices.rank() == 2 ? indices.shape()[1] : 1;
+  require(width == (indices.rank() == 2 ? rank : 1) && indices.element_count() == checked_mul(count, width),
+          ErrorCode::kInvalidGraph, "the indices of a sparse constant have shape ", indices.shape(), " for ", count,
+          " values");
+  Dims strides = indices.rank() == 2 ? row_strides(sparse.dense_shape) : Dims{1};
+  auto index = indices.span<int64_t>();
+  dispatch_moved(sparse.type, [&]<class E>(TypeTag<E>) {
+    auto* from = static_cast<const E*>(sparse.values.raw());
+    auto* to = static_cast<E*>(dense.mutable_raw());
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t position = 0;
+      for (int64_t j = 0; j < width; ++j) {
+        int64_t at = index[static_cast<size_t>(i * width + j)];
+        int64_t limit = width == rank && indices.rank() == 2 ? sparse.dense_shape[static_cast<size_t>(j)] : total;
+        require(at >= 0 && at < limit, ErrorCode::kInvalidGraph, "index ", at, " of a sparse constant is outside [0, ",
+                limit - 1, "]");
+        position += at * strides[static_cast<size_t>(j)];
+      }
+      to[position] = from[i];
+    }
+  });
+  return dense;
+}
+
+Tensor constant_value(const Node& node) {
+  if (node.has_attribute("value_float")) return scalar(node.float_of("value_float"));
+  if (node.has_attribute("value_int")) return scalar(node.int_of("value_int"));
+  if (node.has_attribute("value_string")) return scalar(node.string_of("value_string"));
+  if (node.has_attribute("value_floats")) return vector_tensor(std::span<const float>(node.floats("value_floats")));
+  if (node.has_attribute("value_ints")) return vector_tensor(std::span<const int64_t>(node.ints("value_ints")));
+  if (node.has_attribute("value_strings")) {
+    return vector_tensor(std::span<const std::string>(node.strings("value_strings")));
+  }
+  if (const Attribute* sparse = node.find_attribute("sparse_value")) {
+    auto* value = std::get_if<std::shared_ptr<SparseTensor>>(&sparse->value);
+    require(value != nullptr && *value, ErrorCode::kInvalidGraph, "attribute 'sparse_value' is not a sparse tensor");
+    return densified(**value);
+  }
+  return node.tensor_of("value");
+}
+
+class Constant : public OpKernel {
+ public:
+  explicit Constant(const KernelInfo& info) : value_(constant_value(info.node())) {}
+  void compute(KernelContext& context) const override { context.set_output(0, value_); }
+
+ private:
+  Tensor value_;
+};
+
+class ConstantOfShape : public OpKernel {
+ public:
+  explicit ConstantOfShape(const KernelInfo& info)
+      : value_(info.node().has_attribute("value") ? info.node().tensor_of("value") : scalar(0.0f)) {
+    require(value_.element_count() == 1, ErrorCode::kInvalidGraph, "attribute 'value' must hold one element");
+  }
+  void compute(KernelContext& context) const override {
+    Tensor& output = context.output(0);
+    if (!is_packed(value_.type())) {
+      StridedWalk walk;
+      walk.add(output.element_count(), 0, 1);
+      return strided_copy(context.threads(), value_.type(), walk, value_.raw(), output.mutable_raw());
+    }
+    int code = unpack_element(value_.type(), value_.raw(), 0);
+    for (int64_t i = 0; i < output.element_count(); ++i) pack_element(value_.type(), output.mutable_raw(), i, code);
+  }
+
+ private:
+  Tensor value_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Constant", 1, kLatest, make_kernel<Constant>},
+    {"", "ConstantOfShape", 9, kLatest, make_kernel<ConstantOfShape>},
+};
+
+}  // namespace
+
+extern const KernelTable constant_rows;
+const KernelTable constant_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,91 @@
+// Kernels of Expand, Tile and Range.
+#include "base/thread_pool.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+void require_whole_bytes(const Tensor& input) {
+  require(!is_packed(input.type()), ErrorCode::kNotImplemented, "elements of type ", name_of(input.type()),
+          " cannot be repeated");
+}
+
+class Expand : public OpKernel {
+ public:
+  explicit Expand(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    Tensor& output = context.output(0);
+    require_whole_bytes(input);
+    Dims from = row_strides(input.shape()), to = row_strides(output.shape());
+    size_t added = output.rank() - input.rank();
+    StridedWalk walk;
+    for (size_t i = 0; i < output.rank(); ++i) {
+      bool repeated = i < added || input.shape()[i - added] == 1;
+      walk.add(output.shape()[i], repeated ? 0 : from[i - added], to[i]);
+    }
+    strided_copy(context.threads(), input.type(), walk, input.raw(), output.mutable_raw());
+  }
+};
+
+/** Serves opset 1 as well, where only one dimension is repeated: the output's shape says how often. */
+class Tile : public OpKernel {
+ public:
+  explicit Tile(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    Tensor& output = context.output(0);
+    require_whole_bytes(input);
+    if (output.element_count() == 0) return;
+    Dims from = row_strides(input.shape()), to = row_strides(output.shape());
+    StridedWalk walk;
+    for (size_t i = 0; i < input.rank(); ++i) {
+      int64_t size = input.shape()[i];
+      walk.add(output.shape()[i] / size, 0, to[i] * size);
+      walk.add(size, from[i], to[i]);
+    }
+    strided_copy(context.threads(), input.type(), walk, input.raw(), output.mutable_raw());
+  }
+};
+
+class Range : public OpKernel {
+ public:
+  explicit Range(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    constexpr TypeSet kTypes = kFloatTypes | ElementType::kInt16 | ElementType::kInt32 | ElementType::kInt64;
+    Tensor& output = context.output(0);
+    dispatch<kTypes>(output.type(), [&]<class T>(TypeTag<T>) {
+      T start = *context.input(0).data<T>(), delta = *context.input(2).data<T>();
+      auto values = output.mutable_span<T>();
+      context.threads().parallel_for(static_cast<int64_t>(values.size()), 1 << 15, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) values[static_cast<size_t>(i)] = at(start, delta, i);
+      });
+    });
+  }
+
+ private:
+  template <class T>
+  static T at(T start, T delta, int64_t i) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return start + static_cast<double>(i) * delta;
+    } else {
+      return T(static_cast<float>(start) + static_cast<float>(i) * static_cast<float>(delta));
+    }
+  }
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Expand", 8, kLatest, make_kernel<Expand>},
+    {"", "Tile", 1, kLatest, make_kernel<Tile>},
+    {"", "Range", 11, kLatest, make_kernel<Range>},
+};
+
+}  // namespace
+
+extern const KernelTable expand_rows;
+const KernelTable expand_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

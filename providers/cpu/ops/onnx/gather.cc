@@ -1,0 +1,131 @@
+// Kernels of Gather, GatherElements and GatherND.
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "cpu/checked_indices.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+constexpr int64_t kGrainBytes = 32 << 10;
+
+template <class E>
+void copy_block(const E* from, E* to, int64_t count) {
+  if constexpr (std::is_trivially_copyable_v<E>) {
+    if (count > 8) {
+      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(E));
+      return;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+/** How many blocks of `count` elements make a thread's work. */
+template <class E>
+int64_t block_grain(int64_t count) {
+  return 1 + kGrainBytes / (std::max<int64_t>(count, 1) * static_cast<int64_t>(sizeof(E)));
+}
+
+class Gather : public OpKernel {
+ public:
+  explicit Gather(const KernelInfo& info) : axis_(info.node().int_or("axis", 0)) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& data = context.input(0);
+    size_t axis = checked_axis(axis_, data.rank());
+    auto indices = checked_indices(context, context.input(1), data.shape()[axis]);
+    Tensor& output = context.output(0);
+    if (output.element_count() == 0) return;
+    int64_t inner = data.shape().count_from(axis + 1), outer = data.shape().count_to(axis);
+    auto picks = static_cast<int64_t>(indices.size());
+    int64_t length = data.shape()[axis];
+    dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
+      auto* from = static_cast<const E*>(data.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      context.threads().parallel_for(outer * picks, block_grain<E>(inner), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t row = i / picks * length + indices[static_cast<size_t>(i % picks)];
+          copy_block(from + row * inner, to + i * inner, inner);
+        }
+      });
+    });
+  }
+
+ private:
+  int64_t axis_;
+};
+
+class GatherElements : public OpKernel {
+ public:
+  explicit GatherElements(const KernelInfo& info) : axis_(info.node().int_or("axis", 0)) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& data = context.input(0);
+    const Shape& shape = context.input(1).shape();
+    size_t axis = checked_axis(axis_, data.rank());
+    require_within(shape, data.shape(), axis);
+    auto indices = checked_indices(context, context.input(1), data.shape()[axis]);
+    Tensor& output = context.output(0);
+    if (indices.empty()) return;
+    Dims strides = row_strides(data.shape());
+    int64_t along = strides[axis], line = shape[shape.rank() - 1], step = axis + 1 == shape.rank() ? 0 : 1;
+    strides[axis] = 0;
+    dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
+      auto* from = static_cast<const E*>(data.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      auto body = [&](int64_t begin, int64_t end) {
+        for_each_line(shape, strides, begin, end, [&](int64_t number, int64_t offset) {
+          const int64_t* index = indices.data() + number * line;
+          for (int64_t i = 0; i < line; ++i) to[number * line + i] = from[offset + i * step + index[i] * along];
+        });
+      };
+      context.threads().parallel_for(static_cast<int64_t>(indices.size()) / line, block_grain<E>(line), body);
+    });
+  }
+
+ private:
+  int64_t axis_;
+};
+
+class GatherNd : public OpKernel {
+ public:
+  explicit GatherNd(const KernelInfo& info) : batch_dims_(static_cast<size_t>(info.node().int_or("batch_dims", 0))) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& data = context.input(0);
+    const Tensor& tuples = context.input(1);
+    Tensor& output = context.output(0);
+    if (output.element_count() == 0) return;
+    const Shape& shape = data.shape();
+    auto width = static_cast<size_t>(tuples.shape()[tuples.rank() - 1]);
+    Dims strides = row_strides(shape);
+    std::span<const int64_t> dims(shape.data() + batch_dims_, width);
+    auto offsets = checked_offsets(context, tuples, dims, std::span(strides.data() + batch_dims_, width));
+    int64_t batches = shape.count_to(batch_dims_), block = shape.count_from(batch_dims_ + width);
+    int64_t batch_size = shape.count_from(batch_dims_), picks = static_cast<int64_t>(offsets.size()) / batches;
+    dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
+      auto* from = static_cast<const E*>(data.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      context.threads().parallel_for(batches * picks, block_grain<E>(block), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          copy_block(from + i / picks * batch_size + offsets[static_cast<size_t>(i)], to + i * block, block);
+        }
+      });
+    });
+  }
+
+ private:
+  size_t batch_dims_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Gather", 1, kLatest, make_kernel<Gather>},
+    {"", "GatherElements", 11, kLatest, make_kernel<GatherElements>},
+    {"", "GatherND", 11, kLatest, make_kernel<GatherNd>},
+};
+
+}  // namespace
+
+extern const KernelTable gather_rows;
+const KernelTable gather_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,185 @@
+// Kernels of Scatter, ScatterElements and ScatterND.
+#include "cpu/checked_indices.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+enum class Reduction { kNone, kAdd, kMul, kMax, kMin };
+
+Reduction reduction_of(const KernelInfo& info) {
+  std::string_view name = info.node().string_or("reduction", "none");
+  constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
+  auto found = std::ranges::find(kNames, name);
+  require(found != std::end(kNames), ErrorCode::kInvalidGraph, "reduction '", name,
+          "' is unknown; it must be none, add, mul, max or min");
+  return static_cast<Reduction>(found - std::begin(kNames));
+}
+
+template <class T, class Combine>
+void combine_into(T& target, const T& update, Combine combine) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    target = T(combine(static_cast<float>(target), static_cast<float>(update)));
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    // Unsigned 64-bit arithmetic wraps where signed would overflow; order comparisons see the true values.
+    target = static_cast<T>(combine(target, update));
+  } else {
+    target = static_cast<T>(combine(target, update));
+  }
+}
+
+struct Add {
+  template <class T>
+  auto operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
+    } else {
+      return a + b;
+    }
+  }
+};
+struct Mul {
+  template <class T>
+  auto operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<uint64_t>(a) * static_cast<uint64_t>(b);
+    } else {
+      return a * b;
+    }
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b > a || b != b ? b : a;
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < a || b != b ? b : a;
+  }
+};
+
+/** Calls body with an assignment `(target&, update)` that combines as `reduction` says; elements are of type T. */
+template <class T, class Body>
+void with_combine(Reduction reduction, Body&& body) {
+  auto by = [&](auto combine) {
+    body([combine](T& target, const T& update) { combine_into(target, update, combine); });
+  };
+  switch (reduction) {
+    case Reduction::kAdd:
+      return by(Add{});
+    case Reduction::kMul:
+      return by(Mul{});
+    case Reduction::kMax:
+      return by(Max{});
+    default:
+      return by(Min{});
+  }
+}
+
+/** Calls body(TypeTag<E>{}, assign): by element size without a reduction, by type with one. */
+template <class Body>
+void with_assignment(Reduction reduction, ElementType type, Body&& body) {
+  if (reduction == Reduction::kNone) {
+    return dispatch_moved(
+        type, [&]<class E>(TypeTag<E> tag) { body(tag, [](E& target, const E& update) { target = update; }); });
+  }
+  dispatch<kNumericTypes | ElementType::kBool>(
+      type, [&]<class T>(TypeTag<T> tag) { with_combine<T>(reduction, [&](auto assign) { body(tag, assign); }); });
+}
+
+class ScatterElements : public OpKernel {
+ public:
+  explicit ScatterElements(const KernelInfo& info)
+      : axis_(info.node().int_or("axis", 0)), reduction_(reduction_of(info)) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& data = context.input(0);
+    const Tensor& updates = context.input(2);
+    const Shape& shape = context.input(1).shape();
+    size_t axis = checked_axis(axis_, data.rank());
+    require_within(shape, data.shape(), axis);
+    require(shape == updates.shape(), ErrorCode::kInvalidArgument, "indices have shape ", shape, " and updates ",
+            updates.shape(), "; both must have the same shape");
+    auto indices = checked_indices(context, context.input(1), data.shape()[axis]);
+    Tensor& output = context.output(0);
+    copy_elements(data, output);
+    if (!indices.empty()) scatter(output, updates, indices, axis);
+  }
+
+ private:
+  void scatter(Tensor& output, const Tensor& updates, std::span<const int64_t> indices, size_t axis) const {
+    const Shape& shape = updates.shape();
+    Dims strides = row_strides(output.shape());
+    int64_t along = strides[axis], line = shape[shape.rank() - 1], step = axis + 1 == shape.rank() ? 0 : 1;
+    strides[axis] = 0;
+    with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
+      auto* from = static_cast<const E*>(updates.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      for_each_line(shape, strides, 0, static_cast<int64_t>(indices.size()) / line,
+                    [&](int64_t number, int64_t offset) {
+                      const int64_t* index = indices.data() + number * line;
+                      for (int64_t i = 0; i < line; ++i)
+                        assign(to[offset + i * step + index[i] * along], from[number * line + i]);
+                    });
+    });
+  }
+
+  int64_t axis_;
+  Reduction reduction_;
+};
+
+class ScatterNd : public OpKernel {
+ public:
+  explicit ScatterNd(const KernelInfo& info) : reduction_(reduction_of(info)) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& data = context.input(0);
+    const Tensor& tuples = context.input(1);
+    const Tensor& updates = context.input(2);
+    size_t width = check_shapes(data.shape(), tuples.shape(), updates.shape());
+    Dims strides = row_strides(data.shape());
+    auto offsets =
+        checked_offsets(context, tuples, std::span(data.shape().data(), width), std::span(strides.data(), width));
+    Tensor& output = context.output(0);
+    copy_elements(data, output);
+    int64_t block = data.shape().count_from(width);
+    with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
+      auto* from = static_cast<const E*>(updates.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      for (size_t i = 0; i < offsets.size(); ++i, from += block) {
+        for (int64_t j = 0; j < block; ++j) assign(to[offsets[i] + j], from[j]);
+      }
+    });
+  }
+
+ private:
+  /** Throws unless updates are indices[:-1] + data[width:]; gives the width of an index tuple. */
+  static size_t check_shapes(const Shape& data, const Shape& indices, const Shape& updates) {
+    require(indices.rank() > 0, ErrorCode::kInvalidArgument, "indices are a scalar; they must be index tuples");
+    int64_t width = indices[indices.rank() - 1];
+    require(width >= 0 && width <= static_cast<int64_t>(data.rank()), ErrorCode::kInvalidArgument, "index tuples have ",
+            width, " entries for data of shape ", data);
+    Shape wanted(indices.begin(), indices.end() - 1);
+    wanted.append(data.begin() + width, data.end());
+    require(updates == wanted, ErrorCode::kInvalidArgument, "updates have shape ", updates, "; indices ", indices,
+            " into data ", data, " need ", wanted);
+    return static_cast<size_t>(width);
+  }
+
+  Reduction reduction_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Scatter", 9, kLatest, make_kernel<ScatterElements>, {}, Reuse::kInPlace},
+    {"", "ScatterElements", 11, kLatest, make_kernel<ScatterElements>, {}, Reuse::kInPlace},
+    {"", "ScatterND", 11, kLatest, make_kernel<ScatterNd>, {}, Reuse::kInPlace},
+};
+
+}  // namespace
+
+extern const KernelTable scatter_rows;
+const KernelTable scatter_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
