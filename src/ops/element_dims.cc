@@ -9,10 +9,11 @@ constexpr int64_t kMaxElements = 1024;
 }  // namespace
 
 std::optional<DimVector> element_dims(const InferContext& context, size_t i) {
+  ElementType type = context.element(i);
+  if (type != ElementType::kInt64 && type != ElementType::kInt32) return std::nullopt;
   const Tensor* value = context.value(i);
   if (value == nullptr) return context.dims(i);
-  bool integer = value->type() == ElementType::kInt64 || value->type() == ElementType::kInt32;
-  if (!integer || value->rank() > 1 || value->element_count() > kMaxElements) return std::nullopt;
+  if (value->type() != type || value->rank() > 1 || value->element_count() > kMaxElements) return std::nullopt;
   DimVector dims;
   for (int64_t element : to_int64s(*value)) dims.push_back(Dim(element));
   return dims;

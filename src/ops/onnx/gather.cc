@@ -8,9 +8,11 @@ namespace {
 
 /** The picked elements of a known list: how Shape → Gather gives one dimension. */
 void gather_content(InferContext& context) {
+  if (context.shape(0).rank() != 1 || context.shape(1).rank() > 1) return;
   auto content = element_dims(context, 0);
+  if (!content || context.shape(1).element_count().value() > kMaxRank) return;
   auto indices = context.int64s(1);
-  if (!content || !indices || context.shape(0).rank() != 1 || context.shape(1).rank() > 1) return;
+  if (!indices) return;
   DimVector picked;
   auto size = static_cast<int64_t>(content->size());
   for (int64_t index : *indices) {
