@@ -1,0 +1,96 @@
+// CumSum and CumProd. float16 and bfloat16 keep the running value in float; integers wrap around.
+#include <algorithm>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+/** The type of the running value. */
+template <class T>
+struct Running {
+  using type = float;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct Running<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <>
+struct Running<double> {
+  using type = double;
+};
+
+struct Extent {
+  int64_t outer, axis, inner;
+};
+
+struct Options {
+  bool product, exclusive, reverse;
+};
+
+/** `inner` neighbouring slices at once; `running` holds `inner` values. */
+template <class T, class R>
+void cumulate(const T* x, T* y, const Extent& extent, const Options& options, std::vector<R>& running) {
+  running.assign(static_cast<size_t>(extent.inner), options.product ? R{1} : R{0});
+  for (int64_t step = 0; step < extent.axis; ++step) {
+    int64_t at = (options.reverse ? extent.axis - 1 - step : step) * extent.inner;
+    for (int64_t i = 0; i < extent.inner; ++i) {
+      R before = running[i];
+      R element = static_cast<R>(x[at + i]);
+      running[i] = options.product ? before * element : before + element;
+      y[at + i] = static_cast<T>(options.exclusive ? before : running[i]);
+    }
+  }
+}
+
+class Cumulative : public OpKernel {
+ public:
+  explicit Cumulative(const KernelInfo& info)
+      : options_{info.node().op_type == "CumProd", info.node().int_or("exclusive", 0) != 0,
+                 info.node().int_or("reverse", 0) != 0} {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    std::vector<int64_t> axis_input = to_int64s(context.input(1));
+    require(axis_input.size() == 1, ErrorCode::kInvalidArgument, "input axis has ", axis_input.size(),
+            " elements; give it exactly one");
+    size_t axis = checked_axis(axis_input[0], x.rank());
+    if (x.element_count() == 0) return;
+    Extent extent{x.shape().count_to(axis), x.shape()[axis], x.shape().count_from(axis + 1)};
+    constexpr TypeSet kTypes =
+        kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
+    dispatch<kTypes>(x.type(),
+                     [&]<class T>(TypeTag<T>) { run(context.threads(), x.data<T>(), y.mutable_data<T>(), extent); });
+  }
+
+ private:
+  template <class T>
+  void run(ThreadPool& threads, const T* x, T* y, const Extent& extent) const {
+    int64_t size = extent.axis * extent.inner;
+    threads.parallel_for(extent.outer, std::max<int64_t>(1, 16384 / size), [&](int64_t begin, int64_t end) {
+      std::vector<typename Running<T>::type> running;
+      for (int64_t o = begin; o < end; ++o) cumulate(x + o * size, y + o * size, extent, options_, running);
+    });
+  }
+
+  Options options_;
+};
+
+constexpr TypeSet kTypes =
+    kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
+
+constexpr KernelRow kRows[] = {
+    {"", "CumSum", 11, kLatest, make_kernel<Cumulative>, {{0, kTypes}}},
+    {"", "CumProd", 26, kLatest, make_kernel<Cumulative>, {{0, kTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable cumulative_rows;
+constinit const KernelTable cumulative_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
