@@ -3,6 +3,9 @@
 
 #include <strings.h>
 
+#include <algorithm>
+#include <chrono>
+
 namespace ortolan::tools {
 namespace {
 
@@ -110,6 +113,29 @@ std::vector<Handle<OrtValue>> Session::run(const std::vector<const OrtValue*>& i
   for (OrtValue* value : raw) results.emplace_back(value, library_->ReleaseValue);
   library_.check(status);
   return results;
+}
+
+PreparedRun::PreparedRun(Session& session, const std::vector<const OrtValue*>& inputs, const OrtRunOptions* options)
+    : session_(session), options_(options) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    input_names_.push_back(session.inputs()[i].name.c_str());
+    inputs_.push_back(inputs[i]);
+  }
+  for (const Port& output : session.outputs()) output_names_.push_back(output.name.c_str());
+  outputs_.resize(output_names_.size());
+}
+
+double PreparedRun::operator()() {
+  const OrtApi& api = *session_.library().api;
+  std::fill(outputs_.begin(), outputs_.end(), nullptr);
+  auto start = std::chrono::steady_clock::now();
+  OrtStatus* status = api.Run(session_.get(), options_, input_names_.data(), inputs_.data(), inputs_.size(),
+                              output_names_.data(), output_names_.size(), outputs_.data());
+  auto end = std::chrono::steady_clock::now();
+  for (OrtValue* value : outputs_) api.ReleaseValue(value);
+  session_.library().check(status);
+  return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
 std::map<std::string, std::string> Session::metadata() const {

@@ -54,6 +54,22 @@ class Session {
   std::vector<Port> inputs_, outputs_;
 };
 
+// One call of a session, made ready: nothing but the library's own work is between the call and its return.
+class PreparedRun {
+ public:
+  // The values must live as long as this.
+  PreparedRun(Session& session, const std::vector<const OrtValue*>& inputs, const OrtRunOptions* options = nullptr);
+  // Milliseconds that the call took. The outputs are released after the clock has stopped.
+  double operator()();
+
+ private:
+  Session& session_;
+  const OrtRunOptions* options_;
+  std::vector<const char*> input_names_, output_names_;
+  std::vector<const OrtValue*> inputs_;
+  std::vector<OrtValue*> outputs_;
+};
+
 Handle<OrtSessionOptions> make_session_options(const Library& library, const SessionConfig& config);
 // The name of a provider as the ABI has it: "cpu" gives CPUExecutionProvider.
 std::string provider_name(const std::string& given);

@@ -1,0 +1,80 @@
+// Reading a data set and carrying its inputs into a library.
+#include "data_set.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "empty_value.h"
+#include "proto_value.h"
+
+namespace ortolan::tools {
+namespace {
+
+// The files input_0.pb, input_1.pb, ... of a data set.
+std::vector<std::string> numbered_files(const std::string& folder, const std::string& stem) {
+  std::vector<std::string> files;
+  while (true) {
+    std::string path = folder + "/" + stem + std::to_string(files.size()) + ".pb";
+    if (!std::filesystem::exists(path)) return files;
+    files.push_back(path);
+  }
+}
+
+size_t port_of(const std::vector<Port>& ports, const std::string& name, size_t position) {
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!name.empty() && ports[i].name == name) return i;
+  }
+  return position;
+}
+
+Handle<OrtValue> make_input(const Session& session, const OrtEnv* environment, const Value& value,
+                            const TypeSpec& type) {
+  bool empty = value.kind == Value::Kind::kSequence && value.items.empty();
+  if (!empty) return to_library(session.library(), value);
+  return make_empty(session.library(), environment, type.kind == ONNX_TYPE_OPTIONAL ? type.inner.at(0) : type);
+}
+
+}  // namespace
+
+DataSet read_data_set(const std::string& folder, const Session& session) {
+  DataSet data;
+  const auto& inputs = session.inputs();
+  const auto& outputs = session.outputs();
+  data.inputs.resize(inputs.size());
+  data.given.resize(inputs.size());
+  std::vector<std::string> files = numbered_files(folder, "input_");
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i >= inputs.size()) fail(files[i], ": the model has only ", inputs.size(), " inputs");
+    NamedValue read = read_proto_value(files[i], inputs[i].type);
+    size_t port = port_of(inputs, read.name, i);
+    data.inputs[port] = std::move(read.value);
+    data.given[port] = true;
+  }
+  files = numbered_files(folder, "output_");
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i >= outputs.size()) fail(files[i], ": the model has only ", outputs.size(), " outputs");
+    NamedValue read = read_proto_value(files[i], outputs[i].type);
+    data.expected.emplace_back(port_of(outputs, read.name, i), std::move(read.value));
+  }
+  return data;
+}
+
+std::vector<Handle<OrtValue>> make_inputs(const Session& session, const OrtEnv* environment, const DataSet& data) {
+  std::vector<Handle<OrtValue>> values;
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    if (data.given[i]) {
+      values.push_back(make_input(session, environment, data.inputs[i], session.inputs()[i].type));
+    } else {
+      values.emplace_back(nullptr, session.library()->ReleaseValue);
+    }
+  }
+  return values;
+}
+
+std::vector<const OrtValue*> pointers(const std::vector<Handle<OrtValue>>& values) {
+  std::vector<const OrtValue*> raw;
+  for (const auto& value : values) raw.push_back(value.get());
+  return raw;
+}
+
+}  // namespace ortolan::tools
