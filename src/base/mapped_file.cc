@@ -1,0 +1,68 @@
+// Maps files with mmap.
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace ortolan::base {
+
+std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  require(fd >= 0 || (errno != ENOENT && errno != ENOTDIR), ErrorCode::kNoSuchFile, "the file '", path,
+          "' does not exist; check the path");
+  require(fd >= 0, ErrorCode::kFail, "the file '", path, "' cannot be opened: ", std::strerror(errno));
+  return adopt(fd, path);
+}
+
+std::shared_ptr<MappedFile> MappedFile::adopt(int fd, const std::string& path) {
+  std::shared_ptr<MappedFile> file(new MappedFile(fd, path));
+  struct stat facts;
+  require(fstat(fd, &facts) == 0, ErrorCode::kFail, "the file '", path, "' cannot be examined: ", std::strerror(errno));
+  require(S_ISREG(facts.st_mode), ErrorCode::kFail, "'", path, "' is ",
+          S_ISDIR(facts.st_mode) ? "a directory" : "special", ", not a regular file; give the path of a file");
+  if (facts.st_size == 0) return file;
+  auto size = static_cast<size_t>(facts.st_size);
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  require(data != MAP_FAILED, ErrorCode::kFail, "the file '", path, "' of ", size,
+          " bytes cannot be mapped: ", std::strerror(errno));
+  file->data_ = static_cast<const std::byte*>(data);
+  file->size_ = size;
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(const_cast<std::byte*>(data_), size_);
+  ::close(fd_);
+}
+
+void MappedFile::read(std::span<const std::byte> part, void* to) const {
+  auto* out = static_cast<std::byte*>(to);
+  auto offset = part.data() - data_;
+  size_t left = part.size();
+  while (left > 0) {
+    ssize_t got = pread(fd_, out, left, offset);
+    if (got < 0 && errno == EINTR) continue;
+    require(got > 0, ErrorCode::kFail, "the file '", path_, "' cannot be read at byte ", offset, ": ",
+            got < 0 ? std::strerror(errno) : "it has become shorter");
+    out += got;
+    offset += got;
+    left -= static_cast<size_t>(got);
+  }
+}
+
+void MappedFile::release(std::span<const std::byte> part) const noexcept {
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace ortolan::base

@@ -1,0 +1,117 @@
+// GraphProto, NodeProto, AttributeProto and FunctionProto.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/tensor_reader.h"
+
+namespace ortolan::onnx {
+
+using Opsets = std::map<std::string, int>;
+
+/** Reads an OperatorSetIdProto into `opsets`. */
+void read_opset_import(Bytes message, Opsets& opsets);
+
+/** A model-local function, its nodes still encoded. */
+struct FunctionBody {
+  std::string label;  // "domain.Name" for messages
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::vector<std::string_view> attributes;                  // names of those without a default
+  std::vector<std::pair<std::string_view, Bytes>> defaults;  // AttributeProtos by name
+  std::vector<Bytes> nodes;
+  Opsets opsets;
+  int64_t bytes = 0;
+  bool open = false;  // being inlined: meeting it again is a cycle
+};
+
+/** Where names are looked up. A graph's own names are those of its values; a function's, and those of graphs in it, are
+    kept apart because their values get new names. */
+struct Scope {
+  Graph& graph;
+  const Opsets& opsets;
+  const Scope* parent = nullptr;
+  const struct Frame* frame = nullptr;  // the function call around, NULL outside functions
+  int subgraph_depth = 0;
+  int function_depth = 0;
+  std::unordered_map<std::string_view, ValueInfo*> names;     // used only within a frame
+  std::unordered_map<std::string_view, ValueInfo*> reserved;  // values made beforehand for a function's outputs
+};
+
+/** An attribute of a function call: its message, and where that is to be understood. */
+struct BoundAttribute {
+  Bytes message;
+  const Scope* scope;
+};
+
+/** One call of a function. */
+struct Frame {
+  const FunctionBody& function;
+  std::unordered_map<std::string_view, BoundAttribute> attributes;
+  std::string prefix;  // of the names of its nodes
+};
+
+/** Builds graphs from messages. One object a model. */
+class GraphReader {
+ public:
+  GraphReader(const ReadOptions& options, TensorReader& tensors, Model& model)
+      : options_(options), tensors_(tensors), model_(model) {}
+
+  void add_function(Bytes message);
+  /** Fills the model's main graph; all functions must have been added and the model's opsets set. */
+  void read_main(Bytes message);
+
+ private:
+  struct GraphParts;
+  struct NodeParts;
+  struct NodeList;
+
+  void read_graph(Bytes message, Scope& scope);
+  void read_inputs(const GraphParts& parts, Scope& scope);
+  void read_initializers(const GraphParts& parts, Scope& scope);
+  void add_initializer(std::string_view name, Tensor tensor, Scope& scope);
+  void read_outputs(const GraphParts& parts, Scope& scope);
+  void read_hint(Bytes value_info, Scope& scope);
+
+  void read_nodes(std::span<const Bytes> messages, Scope& scope);
+  void build_node(const NodeParts& parts, const NodeList& list, Scope& scope);
+  bool make_constant(std::span<ValueInfo* const> outputs, const std::vector<Attribute>& attributes);
+  int opset_of(const std::string& domain, const Scope& scope);
+
+  FunctionBody* find_function(std::string_view domain, std::string_view name, std::string_view overload);
+  void inline_call(FunctionBody& function, const NodeParts& parts, std::span<ValueInfo* const> inputs,
+                   std::span<ValueInfo* const> outputs, std::span<const Bytes> attributes, Scope& scope);
+  void finish_outputs(const FunctionBody& function, std::span<ValueInfo* const> outputs, Scope& body);
+  void copy_value(ValueInfo* from, ValueInfo* to, Scope& scope);
+
+  std::vector<Attribute> read_attributes(std::span<const Bytes> messages, const Scope& scope);
+  /** Appends the attribute, unless it refers to one that the function's caller leaves out. */
+  void read_attribute(Bytes message, const Scope& scope, std::vector<Attribute>& attributes);
+  /** The value of an AttributeProto whose names mean what they do in `where`, for a node in `holder`. */
+  AttributeValue read_value(Bytes message, const Scope& where, const Scope& holder);
+  std::shared_ptr<Graph> read_subgraph(Bytes message, const Scope& where, const Scope& holder);
+
+  ValueInfo* define(std::string_view name, Scope& scope);
+  /** Whether `name` means anything in `scope`, and what: a function's input that its caller leaves out is NULL. */
+  struct Found {
+    bool known;
+    ValueInfo* value;
+  };
+  Found find(std::string_view name, const Scope& scope) const;
+  std::string node_name(std::string_view name, const Scope& scope) const;
+  void count_inlined(size_t bytes);
+
+  const ReadOptions& options_;
+  TensorReader& tensors_;
+  Model& model_;
+  std::deque<FunctionBody> functions_;
+  std::unordered_map<std::string, FunctionBody*> functions_by_key_;
+  int64_t nodes_ = 0;
+  int64_t inlined_bytes_ = 0;
+};
+
+}  // namespace ortolan::onnx

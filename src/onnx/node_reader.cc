@@ -1,0 +1,167 @@
+// NodeProto and AttributeProto.
+#include <algorithm>
+
+#include "onnx/graph_reader.h"
+#include "onnx/node_parts.h"
+
+namespace ortolan::onnx {
+namespace {
+
+constexpr size_t kLongestPrefix = 128;
+
+/** The tensor that a Constant node's only attribute stands for; undefined when it stands for none. */
+Tensor constant_of(TensorReader& tensors, const Attribute& attribute) {
+  const AttributeValue& value = attribute.value;
+  if (attribute.name == "value" && std::holds_alternative<Tensor>(value)) return std::get<Tensor>(value);
+  if (attribute.name == "sparse_value" && attribute.kind() == AttributeKind::kSparseTensor) {
+    return tensors.densify(*std::get<std::shared_ptr<SparseTensor>>(value));
+  }
+  if (attribute.name == "value_float" && std::holds_alternative<float>(value)) return scalar(std::get<float>(value));
+  if (attribute.name == "value_int" && std::holds_alternative<int64_t>(value)) return scalar(std::get<int64_t>(value));
+  if (attribute.name == "value_string" && std::holds_alternative<std::string>(value)) {
+    return scalar(std::get<std::string>(value));
+  }
+  if (attribute.name == "value_floats" && attribute.kind() == AttributeKind::kFloats) {
+    return vector_tensor(std::span<const float>(std::get<std::vector<float>>(value)));
+  }
+  if (attribute.name == "value_ints" && attribute.kind() == AttributeKind::kInts) {
+    return vector_tensor(std::span<const int64_t>(std::get<std::vector<int64_t>>(value)));
+  }
+  if (attribute.name == "value_strings" && attribute.kind() == AttributeKind::kStrings) {
+    return vector_tensor(std::span<const std::string>(std::get<std::vector<std::string>>(value)));
+  }
+  return {};
+}
+
+std::string label_of(std::string_view name, std::string_view op, std::span<ValueInfo* const> outputs) {
+  if (!name.empty()) return join("node '", name, "' (", op, ")");
+  for (const ValueInfo* value : outputs) {
+    if (value) return join("the node that makes '", value->name, "' (", op, ")");
+  }
+  return join("a node without outputs (", op, ")");
+}
+
+}  // namespace
+
+void GraphReader::NodeList::add(Bytes message) {
+  NodeParts parts;
+  parts.first_input = inputs.size();
+  parts.first_output = output_names.size();
+  parts.first_attribute = attributes.size();
+  WireReader reader(message, "NodeProto");
+  while (reader.next()) {
+    const Field& field = reader.field();
+    switch (field.number()) {
+      case 1:
+        inputs.push_back(field.text());
+        break;
+      case 2:
+        output_names.push_back(field.text());
+        break;
+      case 3:
+        parts.name = field.text();
+        break;
+      case 4:
+        parts.op = field.text();
+        break;
+      case 5:
+        attributes.push_back(field.bytes());
+        break;
+      case 7:
+        parts.domain = field.text();
+        break;
+      case 8:
+        parts.overload = field.text();
+        break;
+      default:
+        break;
+    }
+  }
+  parts.input_count = inputs.size() - parts.first_input;
+  parts.output_count = output_names.size() - parts.first_output;
+  parts.attribute_count = attributes.size() - parts.first_attribute;
+  if (parts.domain == "ai.onnx") parts.domain = "";
+  nodes.push_back(parts);
+}
+
+void GraphReader::read_nodes(std::span<const Bytes> messages, Scope& scope) {
+  nodes_ += static_cast<int64_t>(messages.size());
+  require(nodes_ <= options_.max_nodes, ErrorCode::kInvalidGraph, "the model has more than ", options_.max_nodes,
+          " nodes once its functions are inlined; raise the limit or simplify the model");
+  NodeList list;
+  list.nodes.reserve(messages.size());
+  for (Bytes message : messages) list.add(message);
+  list.outputs.reserve(list.output_names.size());
+  for (const NodeParts& node : list.nodes) {
+    for (size_t i = 0; i < node.output_count; ++i) {
+      std::string_view name = list.output_names[node.first_output + i];
+      try {
+        list.outputs.push_back(name.empty() ? nullptr : define(name, scope));
+      } catch (const Error& error) {
+        throw error.within(label_of(node.name, node.op, {}));
+      }
+    }
+  }
+  for (const NodeParts& node : list.nodes) {
+    try {
+      build_node(node, list, scope);
+    } catch (const Error& error) {
+      throw error.within(label_of(node.name, node.op, list.outputs_of(node)));
+    }
+  }
+}
+
+void GraphReader::build_node(const NodeParts& parts, const NodeList& list, Scope& scope) {
+  require(!parts.op.empty(), ErrorCode::kInvalidGraph, "it has no operator type");
+  auto outputs = list.outputs_of(parts);
+  auto attribute_messages = list.attributes_of(parts);
+  std::vector<ValueInfo*> inputs;
+  inputs.reserve(parts.input_count);
+  for (std::string_view name : list.inputs_of(parts)) {
+    auto [known, value] = name.empty() ? Found{true, nullptr} : find(name, scope);
+    require(known, ErrorCode::kInvalidGraph, "its input '", name,
+            "' is made by no node and is no input or initializer of the graph; check the name or add what makes it");
+    inputs.push_back(value);
+  }
+  if (FunctionBody* function = find_function(parts.domain, parts.op, parts.overload)) {
+    return inline_call(*function, parts, inputs, outputs, attribute_messages, scope);
+  }
+  std::string domain(parts.domain);
+  int opset = opset_of(domain, scope);
+  auto attributes = read_attributes(attribute_messages, scope);
+  if (domain.empty() && parts.op == "Constant" && make_constant(outputs, attributes)) return;
+  Node* node = scope.graph.add_node(node_name(parts.name, scope), std::string(parts.op), std::move(domain),
+                                    std::move(inputs), {outputs.begin(), outputs.end()});
+  node->overload = parts.overload;
+  node->opset = opset;
+  for (Attribute& attribute : attributes) node->set_attribute(std::move(attribute.name), std::move(attribute.value));
+}
+
+bool GraphReader::make_constant(std::span<ValueInfo* const> outputs, const std::vector<Attribute>& attributes) {
+  if (outputs.size() != 1 || !outputs[0] || attributes.size() != 1) return false;
+  Tensor tensor = constant_of(tensors_, attributes[0]);
+  if (!tensor.defined()) return false;
+  outputs[0]->type = TypeInfo::of_tensor(tensor.type(), SymbolicShape(tensor.shape()));
+  outputs[0]->constant = std::move(tensor);
+  return true;
+}
+
+int GraphReader::opset_of(const std::string& domain, const Scope& scope) {
+  auto imported = scope.opsets.find(domain);
+  if (imported != scope.opsets.end()) return imported->second;
+  Opsets& of_model = model_.context->opsets;
+  auto elsewhere = of_model.find(domain);
+  if (elsewhere != of_model.end()) return elsewhere->second;
+  auto fallback = options_.default_opsets.find(domain);
+  require(fallback != options_.default_opsets.end(), ErrorCode::kInvalidGraph, "its domain '",
+          domain.empty() ? "ai.onnx" : domain, "' is not imported; add it with a version to the model's opset_import");
+  of_model[domain] = fallback->second;
+  return fallback->second;
+}
+
+std::string GraphReader::node_name(std::string_view name, const Scope& scope) const {
+  if (!scope.frame) return std::string(name);
+  return join(std::string_view(scope.frame->prefix).substr(0, kLongestPrefix), "/", name);
+}
+
+}  // namespace ortolan::onnx

@@ -1,0 +1,42 @@
+// TensorProto, SparseTensorProto and TypeProto.
+#pragma once
+
+#include "graph/type_info.h"
+#include "onnx/external_data.h"
+
+namespace ortolan::onnx {
+
+class TensorReader {
+ public:
+  /** `model` is where the messages lie; both must outlive the reader. */
+  TensorReader(const ReadOptions& options, const Blob& model, ExternalFiles& files)
+      : options_(options), model_(model), files_(files) {}
+
+  /** The tensor's name without reading more. */
+  static std::string_view name_in(Bytes message);
+  /** A sparse tensor's name: that of its values. */
+  static std::string_view sparse_name_in(Bytes message);
+  /** The tensor; errors name it. */
+  Tensor read(Bytes message);
+  /** A sparse tensor in COO form, indices checked. */
+  std::shared_ptr<SparseTensor> read_sparse(Bytes message);
+  /** A sparse tensor made dense. */
+  Tensor densify(const SparseTensor& sparse);
+
+ private:
+  struct Parts;
+  Tensor from_parts(const Parts& parts);
+  Tensor from_typed(const Parts& parts, Shape shape);
+
+  const ReadOptions& options_;
+  const Blob& model_;
+  ExternalFiles& files_;
+  int64_t expanded_ = 0;
+};
+
+/** The element type with ONNX's number, kUndefined for others. */
+ElementType element_type_numbered(int64_t number);
+/** A TypeProto. Named dimensions become symbols of `symbols`, or unknown when it is NULL. */
+TypeInfo read_type(Bytes message, SymbolTable* symbols, int depth = 0);
+
+}  // namespace ortolan::onnx

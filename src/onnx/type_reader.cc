@@ -1,0 +1,102 @@
+// TypeProto: types of values and their shapes.
+#include "onnx/tensor_reader.h"
+
+namespace ortolan::onnx {
+namespace {
+
+constexpr int kMaxTypeDepth = 32;
+constexpr size_t kMaxRank = 64;
+
+Dim read_dim(Bytes message, SymbolTable* symbols) {
+  Dim dim;
+  WireReader reader(message, "TensorShapeProto.Dimension");
+  while (reader.next()) {
+    if (reader.number() == 1) dim = Dim(reader.field().integer());
+    if (reader.number() == 2) dim = symbols ? symbols->named(std::string(reader.field().text())) : Dim{};
+  }
+  return dim;
+}
+
+SymbolicShape read_shape(Bytes message, SymbolTable* symbols) {
+  DimVector dims;
+  WireReader reader(message, "TensorShapeProto");
+  while (reader.next()) {
+    if (reader.number() == 1) dims.push_back(read_dim(reader.field().bytes(), symbols));
+    require(dims.size() <= kMaxRank, ErrorCode::kInvalidGraph, "a type has a rank above ", kMaxRank);
+  }
+  return SymbolicShape(std::move(dims));
+}
+
+/** TypeProto.Tensor and TypeProto.SparseTensor. */
+TypeInfo read_tensor_type(Bytes message, ValueKind kind, SymbolTable* symbols) {
+  TypeInfo type;
+  type.kind = kind;
+  WireReader reader(message, "TypeProto.Tensor");
+  while (reader.next()) {
+    if (reader.number() == 1) type.element = element_type_numbered(reader.field().integer());
+    if (reader.number() == 2) type.shape = read_shape(reader.field().bytes(), symbols);
+  }
+  return type;
+}
+
+/** TypeProto.Sequence, Optional and Map: the last has a key type in field 1, and all their content's type after. */
+TypeInfo read_container_type(Bytes message, ValueKind kind, SymbolTable* symbols, int depth) {
+  TypeInfo type;
+  type.kind = kind;
+  uint32_t content = kind == ValueKind::kMap ? 2 : 1;
+  WireReader reader(message, "TypeProto");
+  while (reader.next()) {
+    if (reader.number() == content) {
+      type.contained = std::make_shared<TypeInfo>(read_type(reader.field().bytes(), symbols, depth + 1));
+    } else if (reader.number() == 1) {
+      type.element = element_type_numbered(reader.field().integer());
+    }
+  }
+  return type;
+}
+
+}  // namespace
+
+ElementType element_type_numbered(int64_t number) {
+  return number > 0 && number < kElementTypeCount ? static_cast<ElementType>(number) : ElementType::kUndefined;
+}
+
+TypeInfo read_type(Bytes message, SymbolTable* symbols, int depth) {
+  require(depth <= kMaxTypeDepth, ErrorCode::kInvalidGraph, "a type is nested deeper than ", kMaxTypeDepth);
+  TypeInfo type;
+  std::string denotation;
+  WireReader reader(message, "TypeProto");
+  while (reader.next()) {
+    const Field& field = reader.field();
+    switch (field.number()) {
+      case 1:
+        type = read_tensor_type(field.bytes(), ValueKind::kTensor, symbols);
+        break;
+      case 4:
+        type = read_container_type(field.bytes(), ValueKind::kSequence, symbols, depth);
+        break;
+      case 5:
+        type = read_container_type(field.bytes(), ValueKind::kMap, symbols, depth);
+        break;
+      case 6:
+        denotation = field.text();
+        break;
+      case 7:
+        type = {};
+        type.kind = ValueKind::kOpaque;
+        break;
+      case 8:
+        type = read_tensor_type(field.bytes(), ValueKind::kSparse, symbols);
+        break;
+      case 9:
+        type = read_container_type(field.bytes(), ValueKind::kOptional, symbols, depth);
+        break;
+      default:
+        break;
+    }
+  }
+  type.denotation = std::move(denotation);
+  return type;
+}
+
+}  // namespace ortolan::onnx
