@@ -21,12 +21,12 @@ TEST(AlignedBuffer, IsAlignedAndMoves) {
 }
 
 TEST(ThreadScratch, GrowsAndKeepsSlotsApart) {
-  char* first = static_cast<char*>(thread_scratch(0, 100));
-  char* second = static_cast<char*>(thread_scratch(1, 100000));
+  char* first = thread_scratch<char>(Scratch::kRows, int64_t{100});
+  char* second = thread_scratch<char>(Scratch::kTile, int64_t{100000});
   std::memset(first, 1, 100);
   std::memset(second, 2, 100000);
   EXPECT_EQ(first[99], 1);
-  EXPECT_EQ(thread_scratch(1, 50), second);
+  EXPECT_EQ(thread_scratch<char>(Scratch::kTile, int64_t{50}), second);
 }
 
 }  // namespace

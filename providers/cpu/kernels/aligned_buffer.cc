@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr int kScratchSlots = 4;
+constexpr size_t kLargestKept = size_t{64} << 20;
 
 size_t rounded(size_t bytes, size_t unit) {
   if (bytes > SIZE_MAX - unit) throw std::bad_alloc();
@@ -31,10 +31,11 @@ AlignedBuffer::AlignedBuffer(size_t bytes) : bytes_(bytes) {
 
 AlignedBuffer::~AlignedBuffer() { std::free(data_); }
 
-void* thread_scratch(int slot, size_t bytes) {
-  static thread_local AlignedBuffer buffers[kScratchSlots];
-  AlignedBuffer& buffer = buffers[slot];
-  if (buffer.bytes() < bytes) {
+void* thread_scratch(Scratch user, size_t bytes) {
+  static thread_local AlignedBuffer buffers[static_cast<int>(Scratch::kCount)];
+  AlignedBuffer& buffer = buffers[static_cast<int>(user)];
+  const bool too_large_to_keep = buffer.bytes() > kLargestKept && bytes <= kLargestKept;
+  if (buffer.bytes() < bytes || too_large_to_keep) {
     buffer = AlignedBuffer();
     buffer = AlignedBuffer(std::max(bytes, size_t{4096}));
   }

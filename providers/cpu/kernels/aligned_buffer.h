@@ -37,10 +37,18 @@ class AlignedBuffer {
   size_t bytes_ = 0;
 };
 
+/** Who uses scratch space, so that a kernel that calls another keeps its own. */
+enum class Scratch : int { kPackedA, kPackedB, kSums, kRows, kColumns, kTile, kBytes, kOther, kCount };
+
 /**
- * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread. `slot` tells nested users apart: a
- * second request for the same slot invalidates the first. Kept until the thread ends.
+ * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread and `user`, uninitialised. A second
+ * request of the same user on the same thread may invalidate the first. Kept until the thread ends, unless it is large.
  */
-void* thread_scratch(int slot, size_t bytes);
+void* thread_scratch(Scratch user, size_t bytes);
+
+template <class T>
+T* thread_scratch(Scratch user, int64_t count) {
+  return static_cast<T*>(thread_scratch(user, static_cast<size_t>(count) * sizeof(T)));
+}
 
 }  // namespace ortolan::cpu::kernels

@@ -9,17 +9,20 @@ namespace generic {
 extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
+extern const GemmF32Kernels kGemmF32;
 }  // namespace generic
 #if defined(__x86_64__)
 namespace avx2 {
 extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
+extern const GemmF32Kernels kGemmF32;
 }  // namespace avx2
 namespace avx512 {
 extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
+extern const GemmF32Kernels kGemmF32;
 }  // namespace avx512
 #endif
 
@@ -28,11 +31,11 @@ namespace {
 using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
-    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert},
+    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32},
 #if defined(__x86_64__)
-    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert},
-    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert},
-    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert},
+    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32},
+    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32},
+    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32},
 #endif
 };
 

@@ -11,9 +11,6 @@
 namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
-struct GemmInt8Kernels;
-struct ConvF32Kernels;
-struct MoveKernels;
 
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
@@ -65,6 +62,7 @@ struct KernelTable {
   const VectorF32Kernels* vector;
   const RowF32Kernels* rows;
   const ConvertKernels* convert;
+  const GemmF32Kernels* gemm_f32;
 };
 
 /** The table in use: that of cpu_features().isa. */

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kGrain = 8192;  // elements worth a thread
 constexpr int64_t kColumns = 256;
-constexpr int kScratchSlot = 3;
 
 int64_t row_grain(int64_t columns) { return kGrain / std::max<int64_t>(columns, 1) + 1; }
 
@@ -55,7 +54,7 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
   const int64_t pieces = (inner + kColumns - 1) / kColumns;
   base::parallel_for(
       pool, outer * pieces, row_grain(axis * std::min(inner, kColumns)), [&](int64_t begin, int64_t end) {
-        auto* scratch = static_cast<float*>(thread_scratch(kScratchSlot, 2 * kColumns * sizeof(float)));
+        auto* scratch = thread_scratch<float>(Scratch::kRows, 2 * kColumns);
         for (int64_t i = begin; i < end; ++i) {
           const int64_t column = i % pieces * kColumns, at = i / pieces * axis * inner + column;
           rows.softmax_columns(x + at, axis, inner, std::min(kColumns, inner - column), logarithm, scratch, y + at);

@@ -1,0 +1,295 @@
+// fp32 products: packing, the choice of kernel for a shape, and the sharing of work among threads.
+#include "cpu/kernels/gemm_f32.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+
+struct PackedMatrix::Storage {
+  AlignedBuffer buffer;
+};
+
+PackedMatrix::PackedMatrix() = default;
+PackedMatrix::~PackedMatrix() = default;
+PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
+PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
+int64_t PackedMatrix::bytes() const noexcept {
+  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->buffer.bytes());
+}
+const float* PackedMatrix::data() const noexcept { return storage_->buffer.as<float>(); }
+
+namespace {
+
+constexpr double kGrainFlops = 4e5;  // work worth a thread
+constexpr int64_t kPrefetchSlack = 4096;
+
+struct Left {
+  const float* data;
+  int64_t stride;
+};
+
+// B as panels: packed one after the other, or, where `stride` is not 0, read in place, but for the last panel, which is
+// packed if its width is not a whole number of vectors.
+struct Right {
+  const float* data;
+  int64_t stride = 0;
+  const float* last = nullptr;
+};
+
+struct Product {
+  int64_t m, n, k;
+  Left a;
+  Right b;
+  float* c;
+  int64_t ldc;
+  const Epilogue& epilogue;
+  const GemmF32Kernels& kernels;
+};
+
+bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
+
+void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmBlock& g) {
+  if (e.bias_kind == BiasKind::kColumn) g.column_bias = e.bias + column;
+  if (e.bias_kind == BiasKind::kRow) g.row_bias = e.bias + row;
+  if (e.bias_kind == BiasKind::kScalar) g.shift = *e.bias;
+  if (e.residual != nullptr) {
+    g.residual = e.residual + row * e.residual_stride + column;
+    g.residual_stride = e.residual_stride;
+  }
+  if (e.activation.op == UnaryOp::kRelu) {
+    g.clamp = true;
+    g.high = std::numeric_limits<float>::infinity();
+  } else if (e.activation.op == UnaryOp::kClip) {
+    g.clamp = true;
+    g.low = e.activation.p0;
+    g.high = e.activation.p1;
+  }
+}
+
+void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_t columns) {
+  const auto apply = kernels().vector->unary[static_cast<int>(activation.op)];
+  for (int64_t i = 0; i < rows; ++i) apply(c + i * ldc, c + i * ldc, columns, activation.p0, activation.p1);
+}
+
+void multiply_panel(const Product& p, const PanelSplit& split, int64_t panel, int64_t row, int64_t rows) {
+  const int64_t column = split.first_column(panel);
+  const bool in_place = p.b.stride != 0 && !(p.b.last != nullptr && panel == split.count() - 1);
+  const float* b = p.b.stride == 0 ? p.b.data + column * p.k : in_place ? p.b.data + column : p.b.last;
+  GemmBlock g;
+  g.lda = p.a.stride;
+  g.b_step = in_place ? p.b.stride : split.width(panel);
+  g.c = p.c + row * p.ldc + column;
+  g.ldc = p.ldc;
+  g.rows = rows;
+  g.columns = split.columns(panel);
+  g.alpha = p.epilogue.alpha;
+  g.c_scale = p.epilogue.beta;
+  const int64_t step = k_block(p.k);
+  for (int64_t k = 0;; k += step) {
+    g.a = p.a.data + row * p.a.stride + k;
+    g.b = b + k * g.b_step;
+    g.k = std::min(step, p.k - k);
+    const bool last = k + g.k >= p.k;
+    if (last) set_finish(p.epilogue, row, column, g);
+    p.kernels.block(split.vectors(panel), g);
+    if (last) break;
+    g.c_scale = 1;
+  }
+  if (!is_clamp(p.epilogue.activation.op)) activate(p.epilogue.activation, g.c, p.ldc, rows, g.columns);
+}
+
+// Rows of A that stay in the second-level cache while all panels pass over them, and enough pieces for the threads.
+int64_t rows_at_once(const Product& p, int64_t panels, int degree) {
+  const int64_t tile = p.kernels.tile_rows;
+  const int64_t fits = base::cpu_features().l2_bytes / 2 / (4 * std::max<int64_t>(p.k, 1));
+  int64_t rows = std::clamp<int64_t>(fits, 16 * tile, 64 * tile);
+  const int64_t pieces = 4 * degree;
+  if (degree > 1 && panels < pieces) {
+    rows = std::min(rows, std::max(2 * tile, p.m * panels / pieces));
+  }
+  return (rows + tile - 1) / tile * tile;
+}
+
+void multiply(base::ThreadPool* pool, const Product& p) {
+  const PanelSplit split(p.n, p.kernels);
+  const int64_t panels = split.count();
+  const int64_t rows = p.m == 1 ? 1 : rows_at_once(p, panels, pool == nullptr ? 1 : pool->degree());
+  const int64_t bands = (p.m + rows - 1) / rows;
+  const double flops = 2.0 * static_cast<double>(std::min(rows, p.m)) * p.kernels.max_vectors * p.kernels.lanes *
+                       static_cast<double>(p.k + 1);
+  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainFlops / flops) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         const int64_t row = i / panels * rows;
+                         multiply_panel(p, split, i % panels, row, std::min(rows, p.m - row));
+                       }
+                     });
+}
+
+void pack_panels(base::ThreadPool* pool, int64_t k, const PanelSplit& split, const float* b, int64_t ldb, bool trans_b,
+                 const GemmF32Kernels& kernels, float* packed) {
+  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
+  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t column = split.first_column(panel);
+      const auto pack = trans_b ? kernels.pack_panel_transposed : kernels.pack_panel;
+      pack(trans_b ? b + column * ldb : b + column, ldb, k, split.columns(panel), split.width(panel),
+           packed + column * k);
+    }
+  });
+}
+
+// A (stored K x M) as M x K in scratch space.
+Left transposed_left(int64_t m, int64_t k, const float* a, int64_t lda, const GemmF32Kernels& kernels) {
+  float* rows = thread_scratch<float>(Scratch::kPackedA, std::max<int64_t>(m * k, 1));
+  kernels.pack_panel_transposed(a, lda, m, k, k, rows);
+  return {rows, k};
+}
+
+Left left(int64_t m, int64_t k, const float* a, int64_t lda, bool trans_a, const GemmF32Kernels& kernels) {
+  if (!trans_a) return {a, lda};
+  if (m == 1 && lda == 1) return {a, k};
+  return transposed_left(m, k, a, lda, kernels);
+}
+
+// Finishes `count` sums that lie one after the other; they are one row or one column (`along_rows`) of the result.
+void finish_line(const Epilogue& e, bool along_rows, int64_t first, int64_t count, float* sums, float* c,
+                 int64_t c_step) {
+  const bool per_element = e.bias_kind == (along_rows ? BiasKind::kRow : BiasKind::kColumn);
+  const int64_t residual_step = along_rows ? e.residual_stride : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    float v = e.alpha * sums[i];
+    if (e.beta != 0) v += e.beta * c[(first + i) * c_step];
+    if (e.bias_kind != BiasKind::kNone) v += e.bias[per_element ? first + i : 0];
+    if (e.residual != nullptr) v += e.residual[(first + i) * residual_step];
+    sums[i] = v;
+  }
+  if (e.activation.op != UnaryOp::kIdentity) activate(e.activation, sums, count, 1, count);
+  for (int64_t i = 0; i < count; ++i) c[(first + i) * c_step] = sums[i];
+}
+
+// A product with one row or one column, as rows of a matrix times a vector.
+void matrix_times_vector(base::ThreadPool* pool, const GemmF32Kernels& kernels, const float* matrix, int64_t stride,
+                         int64_t rows, int64_t k, const float* x, const Epilogue& epilogue, bool along_rows, float* c,
+                         int64_t c_step) {
+  constexpr int64_t kAtOnce = 256;
+  const int64_t grain = std::max<int64_t>(4, static_cast<int64_t>(kGrainFlops / 4 / static_cast<double>(k + 1)));
+  base::parallel_for(pool, rows, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) float sums[kAtOnce];
+    for (int64_t row = begin; row < end; row += kAtOnce) {
+      const int64_t count = std::min(kAtOnce, end - row);
+      kernels.matrix_vector(matrix + row * stride, stride, count, k, x, sums);
+      finish_line(epilogue, along_rows, row, count, sums, c, c_step);
+    }
+  });
+}
+
+Right right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels) {
+  const PanelSplit split(n, kernels);
+  const int64_t last = split.count() - 1;
+  if (split.columns(last) == split.width(last)) return {b, ldb, nullptr};
+  float* panel = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.width(last));
+  kernels.pack_panel(b + split.first_column(last), ldb, k, split.columns(last), split.width(last), panel);
+  return {b, ldb, panel};
+}
+
+}  // namespace
+
+PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b, int64_t ldb, bool trans_b,
+                    const GemmF32Kernels* chosen) {
+  PackedMatrix packed;
+  packed.kernels_ = chosen != nullptr ? chosen : kernels().gemm_f32;
+  packed.k_ = k;
+  packed.n_ = n;
+  packed.storage_ = std::make_unique<PackedMatrix::Storage>();
+  const PanelSplit split(n, *packed.kernels_);
+  const int64_t width = n == 1 ? 1 : split.padded();
+  packed.storage_->buffer = AlignedBuffer(static_cast<size_t>(k) * width * sizeof(float) + kPrefetchSlack);
+  float* data = packed.storage_->buffer.as<float>();
+  if (n == 1) {
+    for (int64_t i = 0; i < k; ++i) data[i] = b[trans_b ? i : i * ldb];
+  } else if (n > 0) {
+    pack_panels(pool, k, split, b, ldb, trans_b, *packed.kernels_, data);
+  }
+  return packed;
+}
+
+void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
+          int64_t ldc, const Epilogue& epilogue) {
+  if (m == 0 || b.n() == 0) return;
+  const Left rows = left(m, b.k(), a, lda, trans_a, b.kernels());
+  if (b.n() == 1) {
+    matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
+    return;
+  }
+  multiply(pool, {m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels()});
+}
+
+void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,
+          const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& epilogue,
+          const GemmF32Kernels* chosen) {
+  if (m == 0 || n == 0) return;
+  const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
+  const Left rows = left(m, k, a, lda, trans_a, best);
+  if (n == 1 && (trans_b || ldb == 1)) {
+    matrix_times_vector(pool, best, rows.data, rows.stride, m, k, b, epilogue, true, c, ldc);
+  } else if (m == 1 && trans_b) {
+    matrix_times_vector(pool, best, b, ldb, n, k, rows.data, epilogue, false, c, 1);
+  } else if (!trans_b && m <= 2 * best.tile_rows) {
+    multiply(pool, {m, n, k, rows, right_in_place(n, k, b, ldb, best), c, ldc, epilogue, best});
+  } else {
+    const PanelSplit split(n, best);
+    float* packed = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.padded());
+    pack_panels(pool, k, split, b, ldb, trans_b, best, packed);
+    multiply(pool, {m, n, k, rows, {packed}, c, ldc, epilogue, best});
+  }
+}
+
+namespace {
+
+int64_t batch_offset(const int64_t* offsets, int64_t stride, int64_t i) {
+  return offsets != nullptr ? offsets[i] : stride * i;
+}
+
+void multiply_item(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, int64_t i,
+                   const GemmF32Kernels* chosen) {
+  Epilogue own = epilogue;
+  const int64_t at = batch_offset(g.offsets_c, g.stride_c, i);
+  if (own.residual != nullptr) own.residual += at;
+  gemm(pool, g.m, g.n, g.k, g.a + batch_offset(g.offsets_a, g.stride_a, i), g.lda, g.trans_a,
+       g.b + batch_offset(g.offsets_b, g.stride_b, i), g.ldb, g.trans_b, g.c + at, g.ldc, own, chosen);
+}
+
+// One B for all and rows that follow each other: a single taller product.
+bool is_one_product(const GemmBatch& g, const Epilogue& e) {
+  return g.offsets_a == nullptr && g.offsets_b == nullptr && g.offsets_c == nullptr && g.stride_b == 0 && !g.trans_a &&
+         g.stride_a == g.m * g.lda && g.stride_c == g.m * g.ldc && e.bias_kind != BiasKind::kRow &&
+         (e.residual == nullptr || e.residual_stride == g.ldc);
+}
+
+}  // namespace
+
+void gemm_batched(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, const GemmF32Kernels* chosen) {
+  if (is_one_product(g, epilogue)) {
+    gemm(pool, g.m * g.count, g.n, g.k, g.a, g.lda, false, g.b, g.ldb, g.trans_b, g.c, g.ldc, epilogue, chosen);
+    return;
+  }
+  const double flops = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k + 1);
+  const int degree = pool == nullptr ? 1 : pool->degree();
+  if (g.count < 2 * degree && flops > 4 * kGrainFlops) {
+    for (int64_t i = 0; i < g.count; ++i) multiply_item(pool, g, epilogue, i, chosen);
+    return;
+  }
+  base::parallel_for(pool, g.count, static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) multiply_item(nullptr, g, epilogue, i, chosen);
+                     });
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,261 @@
+// Register tiles, packing and matrix-vector products of fp32 for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/vec_transpose.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kMaxVectors = 3;
+constexpr int kTileRows = 8;
+typedef __mmask16 Tail;
+ORTOLAN_INLINE Tail make_tail(int64_t n) { return first_lanes(n); }
+ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return (Vf)_mm512_maskz_loadu_ps(t, p); }
+ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { _mm512_mask_storeu_ps(p, t, (__m512)v); }
+#elif defined(__AVX2__)
+constexpr int kMaxVectors = 2;
+constexpr int kTileRows = 6;
+typedef __m256i Tail;
+ORTOLAN_INLINE Tail make_tail(int64_t n) { return first_lanes(n); }
+ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return (Vf)_mm256_maskload_ps(p, t); }
+ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { _mm256_maskstore_ps(p, t, (__m256)v); }
+#else
+constexpr int kMaxVectors = 2;
+constexpr int kTileRows = 4;
+typedef int64_t Tail;
+ORTOLAN_INLINE Tail make_tail(int64_t n) { return n; }
+ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return t == kLanes ? load(p) : load_n(p, t); }
+ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { t == kLanes ? store(p, v) : store_n(p, t, v); }
+#endif
+
+ORTOLAN_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
+
+// The sums of one tile, with what finishes them. Loops over MR and NV are unrolled, so the sums stay in registers.
+template <int MR, int NV>
+struct Tile {
+  Vf sum[MR][NV];
+
+  ORTOLAN_INLINE Vf read(const float* p, int j, Tail tail) {
+    return j == NV - 1 ? load_tail(p + j * kLanes, tail) : load(p + j * kLanes);
+  }
+
+  template <class F>
+  __attribute__((always_inline)) void each(F f) {
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) sum[i][j] = f(sum[i][j], i, j);
+    }
+  }
+
+  __attribute__((always_inline)) void finish(const GemmBlock& g, int64_t row) {
+    const Tail tail = make_tail(g.columns - (NV - 1) * kLanes);
+    float* c = g.c + row * g.ldc;
+    if (g.alpha != 1) {
+      const Vf alpha = set1(g.alpha);
+      each([&](Vf s, int, int) __attribute__((always_inline)) { return s * alpha; });
+    }
+    if (g.c_scale != 0) {
+      const Vf scale = set1(g.c_scale);
+      each([&](Vf s, int i, int j)
+               __attribute__((always_inline)) { return fma(read(c + i * g.ldc, j, tail), scale, s); });
+    }
+    if (g.column_bias != nullptr) {
+      each([&](Vf s, int, int j) __attribute__((always_inline)) { return s + read(g.column_bias, j, tail); });
+    }
+    if (g.row_bias != nullptr) {
+      each([&](Vf s, int i, int) __attribute__((always_inline)) { return s + set1(g.row_bias[row + i]); });
+    }
+    if (g.shift != 0) {
+      const Vf shift = set1(g.shift);
+      each([&](Vf s, int, int) __attribute__((always_inline)) { return s + shift; });
+    }
+    if (g.residual != nullptr) {
+      const float* residual = g.residual + row * g.residual_stride;
+      each([&](Vf s, int i, int j)
+               __attribute__((always_inline)) { return s + read(residual + i * g.residual_stride, j, tail); });
+    }
+    if (g.clamp) {
+      const Vf low = set1(g.low), high = set1(g.high);
+      each([&](Vf s, int, int) __attribute__((always_inline)) { return vmin(high, vmax(low, s)); });
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+      for (int j = 0; j < NV - 1; ++j) store(c + i * g.ldc + j * kLanes, sum[i][j]);
+      store_tail(c + i * g.ldc + (NV - 1) * kLanes, tail, sum[i][NV - 1]);
+    }
+  }
+};
+
+template <int MR, int NV, bool kPackedA>
+void tile(const GemmBlock& g, int64_t row, const float* a) {
+  Tile<MR, NV> t;
+  t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
+  const float* b = g.b;
+  const int64_t row_step = kPackedA ? 1 : g.lda, k_step = kPackedA ? kTileRows : 1;
+  for (int64_t k = 0; k < g.k; ++k) {
+    Vf bv[NV];
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) {
+      bv[j] = load(b + j * kLanes);
+      prefetch(b + 8 * g.b_step + j * kLanes);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      const Vf x = set1(a[i * row_step]);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) t.sum[i][j] = fma(x, bv[j], t.sum[i][j]);
+    }
+    b += g.b_step;
+    a += k_step;
+  }
+  t.finish(g, row);
+}
+
+// One row: four sums for each vector of columns, so that the additions do not wait for each other.
+template <int NV>
+void row_tile(const GemmBlock& g, int64_t row, const float* a) {
+  Tile<4, NV> part;
+  part.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
+  const float* b = g.b;
+  int64_t k = 0;
+  for (; k + 4 <= g.k; k += 4) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const Vf x = set1(a[k + i]);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) {
+        prefetch(b + 16 * g.b_step + j * kLanes);
+        part.sum[i][j] = fma(x, load(b + j * kLanes), part.sum[i][j]);
+      }
+      b += g.b_step;
+    }
+  }
+  for (; k < g.k; ++k, b += g.b_step) {
+    for (int j = 0; j < NV; ++j) part.sum[0][j] = fma(set1(a[k]), load(b + j * kLanes), part.sum[0][j]);
+  }
+  Tile<1, NV> t;
+#pragma GCC unroll 3
+  for (int j = 0; j < NV; ++j) t.sum[0][j] = (part.sum[0][j] + part.sum[1][j]) + (part.sum[2][j] + part.sum[3][j]);
+  t.finish(g, row);
+}
+
+template <int NV, bool kPackedA, int MR>
+ORTOLAN_INLINE void tile_of(int64_t rows, const GemmBlock& g, int64_t row, const float* a) {
+  if (rows == MR) {
+    if constexpr (MR == 1 && !kPackedA) {
+      return row_tile<NV>(g, row, a);
+    } else {
+      return tile<MR, NV, kPackedA>(g, row, a);
+    }
+  }
+  if constexpr (MR > 1) tile_of<NV, kPackedA, MR - 1>(rows, g, row, a);
+}
+
+// Row-major A: tiles of nearly equal height, so that no tile is left with too few independent sums.
+template <int NV>
+void block(const GemmBlock& g) {
+  const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
+    tile_of<NV, false, kTileRows>(end - row, g, row, g.a + row * g.lda);
+  }
+}
+
+template <int NV>
+void block_packed_a(const GemmBlock& g) {
+  for (int64_t row = 0; row < g.rows; row += kTileRows) {
+    tile_of<NV, true, kTileRows>(least(kTileRows, g.rows - row), g, row, g.a + row * g.lda);
+  }
+}
+
+void any_block(int vectors, const GemmBlock& g) {
+  if (vectors == 1) return block<1>(g);
+  if (vectors == 2) return block<2>(g);
+  if constexpr (kMaxVectors == 3) block<3>(g);
+}
+
+void any_block_packed_a(int vectors, const GemmBlock& g) {
+  if (vectors == 1) return block_packed_a<1>(g);
+  if (vectors == 2) return block_packed_a<2>(g);
+  if constexpr (kMaxVectors == 3) block_packed_a<3>(g);
+}
+
+void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel) {
+  for (int64_t row = 0; row < k; ++row, b += ldb, panel += width) {
+    int64_t c = 0;
+    for (; c + kLanes <= columns; c += kLanes) store(panel + c, load(b + c));
+    for (; c < width; c += kLanes) store(panel + c, c < columns ? load_n(b + c, columns - c) : Vf{});
+  }
+}
+
+void pack_panel_transposed(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel) {
+  int64_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) {
+    const float* from = b + c * ldb;
+    int64_t row = 0;
+    for (; row + 4 <= k; row += 4) {
+      Vf rows[4];
+      load_transposed(from + row, ldb, rows);
+      for (int i = 0; i < 4; ++i) store(panel + (row + i) * width + c, rows[i]);
+    }
+    for (; row < k; ++row) {
+      for (int i = 0; i < kLanes; ++i) panel[row * width + c + i] = from[i * ldb + row];
+    }
+  }
+  for (; c < width; ++c) {
+    for (int64_t row = 0; row < k; ++row) panel[row * width + c] = c < columns ? b[c * ldb + row] : 0;
+  }
+}
+
+template <int R>
+ORTOLAN_INLINE void rows_times_vector(const float* a, int64_t lda, int64_t k, const float* x, float* y) {
+  Vf sum[R][2] = {};
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= k; i += 2 * kLanes) {
+    const Vf first = load(x + i), second = load(x + i + kLanes);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      sum[r][0] = fma(load(a + r * lda + i), first, sum[r][0]);
+      sum[r][1] = fma(load(a + r * lda + i + kLanes), second, sum[r][1]);
+    }
+  }
+  for (; i < k; i += kLanes) {
+    const int64_t left = least(kLanes, k - i);
+    const Vf v = load_n(x + i, left);
+    for (int r = 0; r < R; ++r) sum[r][0] = fma(load_n(a + r * lda + i, left), v, sum[r][0]);
+  }
+  for (int r = 0; r < R; ++r) y[r] = sum_lanes(sum[r][0] + sum[r][1]);
+}
+
+void matrix_vector(const float* a, int64_t lda, int64_t rows, int64_t k, const float* x, float* y) {
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) rows_times_vector<4>(a + i * lda, lda, k, x, y + i);
+  for (; i < rows; ++i) rows_times_vector<1>(a + i * lda, lda, k, x, y + i);
+}
+
+}  // namespace
+
+extern const GemmF32Kernels kGemmF32;
+const GemmF32Kernels kGemmF32 = {
+#if defined(__AVX512F__)
+    base::IsaLevel::kAvx512,
+#elif defined(__AVX2__)
+    base::IsaLevel::kAvx2,
+#else
+    base::IsaLevel::kGeneric,
+#endif
+    kLanes,
+    kMaxVectors,
+    kTileRows,
+    any_block,
+    any_block_packed_a,
+    pack_panel,
+    pack_panel_transposed,
+    matrix_vector,
+};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -1,0 +1,245 @@
+// Tests of fp32 and fp64 products against double references, on every instruction set.
+#include "cpu/kernels/gemm_f32.h"
+
+#include "base/thread_pool.h"
+#include "isa_test.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+base::ThreadPool& two_threads() {
+  base::ThreadPool::Options options;
+  options.threads = 2;
+  static base::ThreadPool* pool = new base::ThreadPool(options);
+  return *pool;
+}
+
+double apply(const Activation& activation, double v) {
+  switch (activation.op) {
+    case UnaryOp::kRelu:
+      return std::max(v, 0.0);
+    case UnaryOp::kClip:
+      return std::min(std::max(v, double{activation.p0}), double{activation.p1});
+    case UnaryOp::kSigmoid:
+      return 1 / (1 + std::exp(-v));
+    default:
+      return v;
+  }
+}
+
+struct Case {
+  int64_t m, n, k;
+  bool trans_a, trans_b;
+  Epilogue epilogue;
+};
+
+class GemmF32 : public IsaTest {
+ protected:
+  struct Operands {
+    int64_t lda, ldb, ldc;
+    std::vector<float> a, b, c, bias, residual;
+  };
+
+  Operands operands(const Case& t, int64_t padding) {
+    Operands o;
+    o.lda = (t.trans_a ? t.m : t.k) + padding;
+    o.ldb = (t.trans_b ? t.k : t.n) + padding;
+    o.ldc = t.n + padding;
+    o.a = normal((t.trans_a ? t.k : t.m) * o.lda);
+    o.b = normal((t.trans_b ? t.n : t.k) * o.ldb);
+    o.c = normal(t.m * o.ldc);
+    o.bias = normal(std::max(t.m, t.n) + 1);
+    o.residual = normal(t.m * o.ldc);
+    return o;
+  }
+
+  static double bias_of(const Case& t, const Operands& o, int64_t i, int64_t j) {
+    switch (t.epilogue.bias_kind) {
+      case BiasKind::kColumn:
+        return o.bias[j];
+      case BiasKind::kRow:
+        return o.bias[i];
+      case BiasKind::kScalar:
+        return o.bias[0];
+      case BiasKind::kNone:
+        break;
+    }
+    return 0;
+  }
+
+  static void expect_product(const Case& t, const Operands& o, const std::vector<float>& c) {
+    for (int64_t i = 0; i < t.m; ++i) {
+      for (int64_t j = 0; j < t.n; ++j) {
+        double sum = 0, size = 0;
+        for (int64_t k = 0; k < t.k; ++k) {
+          const double v =
+              double{o.a[t.trans_a ? k * o.lda + i : i * o.lda + k]} * o.b[t.trans_b ? j * o.ldb + k : k * o.ldb + j];
+          sum += v;
+          size += std::fabs(v);
+        }
+        double want = t.epilogue.alpha * sum + bias_of(t, o, i, j);
+        if (t.epilogue.beta != 0) want += t.epilogue.beta * o.c[i * o.ldc + j];
+        if (t.epilogue.residual != nullptr) want += o.residual[i * o.ldc + j];
+        want = apply(t.epilogue.activation, want);
+        ASSERT_NEAR(c[i * o.ldc + j], want, 4e-7 * (3 * size + 4))
+            << t.m << "x" << t.n << "x" << t.k << " at " << i << "," << j << " trans " << t.trans_a << t.trans_b;
+      }
+      for (int64_t j = t.n; j < o.ldc; ++j) ASSERT_EQ(c[i * o.ldc + j], o.c[i * o.ldc + j]) << "outside the result";
+    }
+  }
+
+  void check(Case t, bool packed, bool threads, int64_t padding) {
+    Operands o = operands(t, padding);
+    if (t.epilogue.bias_kind != BiasKind::kNone) t.epilogue.bias = o.bias.data();
+    if (t.epilogue.residual_stride != 0) {
+      t.epilogue.residual = o.residual.data();
+      t.epilogue.residual_stride = o.ldc;
+    }
+    std::vector<float> c = o.c;
+    base::ThreadPool* pool = threads ? &two_threads() : nullptr;
+    if (packed) {
+      const PackedMatrix b = pack_b(pool, t.k, t.n, o.b.data(), o.ldb, t.trans_b);
+      gemm(pool, t.m, o.a.data(), o.lda, t.trans_a, b, c.data(), o.ldc, t.epilogue);
+    } else {
+      gemm(pool, t.m, t.n, t.k, o.a.data(), o.lda, t.trans_a, o.b.data(), o.ldb, t.trans_b, c.data(), o.ldc,
+           t.epilogue);
+    }
+    expect_product(t, o, c);
+  }
+
+  Epilogue random_epilogue() {
+    Epilogue e;
+    e.alpha = integer(0, 1) ? 1.0f : -0.75f;
+    e.beta = static_cast<float>(integer(0, 2)) * 0.5f;
+    e.bias_kind = static_cast<BiasKind>(integer(0, 3));
+    e.residual_stride = integer(0, 1);
+    const Activation activations[] = {{}, {UnaryOp::kRelu}, {UnaryOp::kClip, -0.5f, 2}, {UnaryOp::kSigmoid}};
+    e.activation = activations[integer(0, 3)];
+    return e;
+  }
+};
+
+TEST_P(GemmF32, EverySmallHeightAndWidth) {
+  for (int64_t m = 1; m <= 19; ++m) {
+    for (int64_t n : {1, 2, 3, 15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 97, 113}) {
+      check({m, n, 9, false, false, {}}, true, false, 0);
+      check({m, n, 5, false, false, {}}, false, false, 1);
+    }
+  }
+}
+
+TEST_P(GemmF32, RandomShapesAndEpilogues) {
+  for (int round = 0; round < 300; ++round) {
+    const int64_t high = round % 10 == 0 ? 300 : 60;
+    const Case t{integer(1, high),   integer(1, high),   integer(0, round % 7 == 0 ? 700 : 50),
+                 integer(0, 1) == 1, integer(0, 1) == 1, random_epilogue()};
+    check(t, integer(0, 1) == 1, integer(0, 1) == 1, integer(0, 3));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(GemmF32, OneRowAndOneColumn) {
+  for (bool packed : {false, true}) {
+    for (bool trans_b : {false, true}) {
+      check({1, 1000, 300, false, trans_b, random_epilogue()}, packed, true, 0);
+      check({1, 70, 64, true, trans_b, random_epilogue()}, packed, true, 0);
+      check({1000, 1, 300, false, trans_b, random_epilogue()}, packed, true, 0);
+      check({1, 1, 5, false, trans_b, random_epilogue()}, packed, false, 2);
+      check({1, 1, 0, false, trans_b, random_epilogue()}, packed, false, 0);
+    }
+  }
+}
+
+TEST_P(GemmF32, EmptyResultsAreLeftAlone) {
+  float c = 7;
+  gemm(nullptr, 0, 4, 4, nullptr, 4, false, nullptr, 4, false, &c, 4, {});
+  gemm(nullptr, 4, 0, 4, nullptr, 4, false, nullptr, 4, false, &c, 4, {});
+  const PackedMatrix none = pack_b(nullptr, 3, 0, nullptr, 0, false);
+  gemm(nullptr, 4, nullptr, 3, false, none, &c, 4, {});
+  EXPECT_EQ(c, 7);
+}
+
+TEST_P(GemmF32, NonFiniteValuesStayInTheirRow) {
+  const int64_t m = 9, n = 50, k = 30;
+  std::vector<float> a = normal(m * k), b = normal(k * n), c(m * n);
+  a[3 * k + 5] = NAN;
+  a[4 * k + 5] = INFINITY;
+  const PackedMatrix packed = pack_b(nullptr, k, n, b.data(), n, false);
+  gemm(nullptr, m, a.data(), k, false, packed, c.data(), n, {.activation = {UnaryOp::kRelu}});
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      if (i == 3) {
+        ASSERT_TRUE(std::isnan(c[i * n + j]));
+      }
+      if (i == 4) {
+        ASSERT_TRUE(c[i * n + j] == INFINITY || c[i * n + j] == 0);
+      }
+      if (i != 3 && i != 4) {
+        ASSERT_TRUE(std::isfinite(c[i * n + j]));
+      }
+    }
+  }
+}
+
+TEST_P(GemmF32, ThreadsDoNotChangeResults) {
+  const int64_t m = 200, n = 300, k = 777;
+  const std::vector<float> a = normal(m * k), b = normal(k * n);
+  std::vector<float> c(m * n), d(m * n);
+  gemm(nullptr, m, n, k, a.data(), k, false, b.data(), n, false, c.data(), n, {});
+  gemm(&two_threads(), m, n, k, a.data(), k, false, b.data(), n, false, d.data(), n, {});
+  EXPECT_EQ(c, d);
+}
+
+TEST_P(GemmF32, BatchesWithStridesBroadcastAndOffsets) {
+  const int64_t count = 6, m = 7, n = 20, k = 11;
+  const std::vector<float> a = normal(count * m * k), b = normal(count * k * n);
+  const int64_t offsets[] = {3 * k * n, 0, 5 * k * n, 2 * k * n, 2 * k * n, k * n};
+  for (int form = 0; form < 3; ++form) {
+    GemmBatch g;
+    g.count = count, g.m = m, g.n = n, g.k = k;
+    g.a = a.data(), g.lda = k, g.stride_a = m * k;
+    g.b = b.data(), g.ldb = n, g.stride_b = form == 1 ? 0 : k * n;
+    if (form == 2) g.offsets_b = offsets;
+    std::vector<float> c(count * m * n, 77);
+    g.c = c.data(), g.ldc = n, g.stride_c = m * n;
+    gemm_batched(&two_threads(), g, {.alpha = 0.5f});
+    for (int64_t i = 0; i < count * m * n; ++i) {
+      const int64_t item = i / (m * n), row = i / n % m, column = i % n;
+      const float* right = b.data() + (form == 2 ? offsets[item] : item * g.stride_b);
+      double want = 0;
+      for (int64_t x = 0; x < k; ++x) want += 0.5 * a[item * m * k + row * k + x] * right[x * n + column];
+      ASSERT_NEAR(c[i], want, 1e-5) << "form " << form << " at " << i;
+    }
+  }
+}
+
+TEST(GemmF64, AllTransposesAndScales) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {7, 65, 300}, {20, 64, 128}, {3, 5, 0}}) {
+    for (int form = 0; form < 8; ++form) {
+      const bool trans_a = form & 1, trans_b = form & 2;
+      std::vector<double> a(m * k), b(k * n), c(m * n);
+      for (auto* values : {&a, &b, &c}) {
+        for (double& v : *values) v = normal(random);
+      }
+      const double beta = form & 4 ? 0.5 : 0;
+      std::vector<double> before = c;
+      if (beta == 0) c.assign(c.size(), NAN);
+      gemm_f64(&two_threads(), m, n, k, 2, a.data(), trans_a ? m : k, trans_a, b.data(), trans_b ? k : n, trans_b, beta,
+               c.data(), n);
+      for (int64_t i = 0; i < m * n; ++i) {
+        double want = beta * before[i];
+        for (int64_t x = 0; x < k; ++x) {
+          want += 2 * a[trans_a ? x * m + i / n : i / n * k + x] * b[trans_b ? i % n * k + x : x * n + i % n];
+        }
+        ASSERT_NEAR(c[i], want, 1e-12 * (k + 1));
+      }
+    }
+  }
+}
+
+ORTOLAN_FOR_EACH_ISA(GemmF32);
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
