@@ -9,15 +9,27 @@
 
 namespace ortolan::base {
 class KeyValues;
-}
+class Logger;
+}  // namespace ortolan::base
 namespace ortolan::tensor {
 class Value;
 struct MemoryInfo;
 struct ArenaOptions;
 }  // namespace ortolan::tensor
+namespace ortolan::runtime {
+class Environment;
+class IoBinding;
+class PackedWeightsCache;
+struct RunOptions;
+struct SessionOptions;
+struct ThreadingOptions;
+}  // namespace ortolan::runtime
 
 namespace ortolan::api {
 
+struct ModelDescription;
+struct ProviderOptions;
+struct SessionObject;
 struct TensorDescription;
 struct TypeDescription;
 
@@ -33,6 +45,19 @@ struct CoreOf;
 ORTOLAN_CORE_OF(OrtValue, tensor::Value)
 ORTOLAN_CORE_OF(OrtMemoryInfo, tensor::MemoryInfo)
 ORTOLAN_CORE_OF(OrtArenaCfg, tensor::ArenaOptions)
+ORTOLAN_CORE_OF(OrtEnv, runtime::Environment)
+ORTOLAN_CORE_OF(OrtLogger, base::Logger)
+ORTOLAN_CORE_OF(OrtThreadingOptions, runtime::ThreadingOptions)
+ORTOLAN_CORE_OF(OrtSession, SessionObject)
+ORTOLAN_CORE_OF(OrtSessionOptions, runtime::SessionOptions)
+ORTOLAN_CORE_OF(OrtRunOptions, runtime::RunOptions)
+ORTOLAN_CORE_OF(OrtIoBinding, runtime::IoBinding)
+ORTOLAN_CORE_OF(OrtPrepackedWeightsContainer, runtime::PackedWeightsCache)
+ORTOLAN_CORE_OF(OrtModelMetadata, ModelDescription)
+ORTOLAN_CORE_OF(OrtCUDAProviderOptionsV2, ProviderOptions)
+ORTOLAN_CORE_OF(OrtTensorRTProviderOptionsV2, ProviderOptions)
+ORTOLAN_CORE_OF(OrtCANNProviderOptions, ProviderOptions)
+ORTOLAN_CORE_OF(OrtDnnlProviderOptions, ProviderOptions)
 ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)
 ORTOLAN_CORE_OF(OrtTensorTypeAndShapeInfo, TensorDescription)
 ORTOLAN_CORE_OF(OrtTypeInfo, TypeDescription)
@@ -69,6 +94,13 @@ Handle* wrap(Core<Handle>* core) noexcept {
 template <class Handle>
 Handle* wrap(std::unique_ptr<Core<Handle>> core) noexcept {
   return wrap<Handle>(core.release());
+}
+
+/** A function of the caller's as the core calls it: their types differ only in what pointers point to. */
+template <class Function, class Theirs>
+Function wrap_function(Theirs* theirs) noexcept {
+  static_assert(std::is_function_v<Theirs>);
+  return reinterpret_cast<Function>(theirs);
 }
 
 /** Ends what `wrap` handed out; NULL is fine. */

@@ -7,9 +7,9 @@ namespace ortolan::runtime {
 
 void Environment::set_severity(Severity least) { logger_.set_least(least); }
 
-void Environment::create_global_pools(const ThreadPool::Options& intra, const ThreadPool::Options& inter) {
-  intra_pool_ = std::make_shared<ThreadPool>(intra);
-  inter_pool_ = std::make_shared<ThreadPool>(inter);
+void Environment::create_global_pools(const ThreadingOptions& options) {
+  intra_pool_ = std::make_shared<ThreadPool>(options.intra);
+  inter_pool_ = std::make_shared<ThreadPool>(options.inter);
 }
 
 void Environment::register_allocator(std::shared_ptr<Allocator> allocator) {

@@ -13,15 +13,21 @@ namespace ortolan::runtime {
 using namespace base;
 using namespace tensor;
 
+/** How the global pools are made. */
+struct ThreadingOptions {
+  ThreadPool::Options intra;
+  ThreadPool::Options inter;
+};
+
 /** Thread-safe. Sessions hold a shared pointer, so it outlives them all. */
-class Environment {
+class Environment : public std::enable_shared_from_this<Environment> {
  public:
   explicit Environment(Logger logger) : logger_(std::move(logger)) {}
 
   const Logger& logger() const { return logger_; }
   void set_severity(Severity least);
   /** Makes the pools that sessions with use_global_threads share. */
-  void create_global_pools(const ThreadPool::Options& intra, const ThreadPool::Options& inter);
+  void create_global_pools(const ThreadingOptions& options);
   /** NULL when there are none. */
   const std::shared_ptr<ThreadPool>& intra_pool() const { return intra_pool_; }
   const std::shared_ptr<ThreadPool>& inter_pool() const { return inter_pool_; }

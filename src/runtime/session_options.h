@@ -54,6 +54,7 @@ struct SessionOptions {
   std::vector<ProviderRequest> providers;
   std::vector<std::shared_ptr<const CustomOperator>> custom_operators;
   std::vector<std::shared_ptr<void>> libraries;  // of custom operators, kept loaded
+  std::shared_ptr<std::atomic<bool>> cancel_load = std::make_shared<std::atomic<bool>>(false);  // seen while loading
 
   /** The config entry, or `fallback`. */
   std::string_view config_or(std::string_view key, std::string_view fallback) const;
@@ -66,6 +67,8 @@ struct RunOptions {
   int log_verbosity = 0;
   std::atomic<bool> terminate{false};
   bool synchronize = true;
+  bool profile = false;  // write a profile of this run alone
+  std::string profile_prefix;
 };
 
 }  // namespace ortolan::runtime

@@ -36,6 +36,27 @@ int class_of(size_t size) {
 
 }  // namespace
 
+void set_option(ArenaOptions& options, std::string_view key, size_t value) {
+  auto number = static_cast<int64_t>(value);
+  if (key == "max_mem") {
+    options.limit = value;
+  } else if (key == "arena_extend_strategy") {
+    options.extend_strategy = static_cast<int>(number);
+  } else if (key == "initial_chunk_size_bytes") {
+    options.initial_region = number;
+  } else if (key == "max_dead_bytes_per_chunk") {
+    options.max_dead_bytes = number;
+  } else if (key == "initial_growth_chunk_size_bytes") {
+    options.initial_growth = number;
+  } else if (key == "max_power_of_two_extend_bytes") {
+    options.largest_doubling = number;
+  } else {
+    fail(ErrorCode::kInvalidArgument, "an arena has no option '", key,
+         "'; there are max_mem, arena_extend_strategy, initial_chunk_size_bytes, max_dead_bytes_per_chunk, "
+         "initial_growth_chunk_size_bytes and max_power_of_two_extend_bytes");
+  }
+}
+
 /** Stands before each block. */
 struct alignas(kUnit) Arena::Piece {
   size_t size;    // bytes of the block

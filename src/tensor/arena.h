@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "tensor/allocator.h"
@@ -18,6 +19,9 @@ struct ArenaOptions {
   int64_t largest_doubling = -1;  // regions stop doubling at this size; default 1 GiB
   int64_t max_dead_bytes = -1;    // accepted and always met: what is left of a piece is given to the next request
 };
+
+/** Sets the option that ONNX Runtime calls `key` ("max_mem", "arena_extend_strategy", …); throws for an unknown one. */
+void set_option(ArenaOptions& options, std::string_view key, size_t value);
 
 /** Blocks are pieces of regions: free neighbours join, and a request takes the best fit among size classes. */
 class Arena final : public Allocator {
