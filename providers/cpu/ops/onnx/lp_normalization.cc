@@ -1,0 +1,69 @@
+// LpNormalization. A slice of zeros stays zero.
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/small_floats.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+template <class T>
+void normalize(const T* x, T* y, int64_t count, int64_t stride, bool absolute) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    auto value = static_cast<double>(x[i * stride]);
+    sum += absolute ? std::fabs(value) : value * value;
+  }
+  double norm = absolute ? sum : std::sqrt(sum);
+  for (int64_t i = 0; i < count; ++i) {
+    y[i * stride] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(x[i * stride]) / norm);
+  }
+}
+
+class LpNormalization : public OpKernel {
+ public:
+  explicit LpNormalization(const KernelInfo& info)
+      : axis_(info.node().int_or("axis", -1)), absolute_(info.node().int_or("p", 2) == 1) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    if (x.type() == ElementType::kDouble) return run(context, x.data<double>(), y.mutable_data<double>());
+    if (x.type() == ElementType::kFloat) return run(context, x.data<float>(), y.mutable_data<float>());
+    auto floats = context.scratch<float>(x.element_count());
+    widen(x.type(), x.raw(), floats.data(), x.element_count());
+    run(context, static_cast<const float*>(floats.data()), floats.data());
+    narrow(x.type(), floats.data(), y.mutable_raw(), y.element_count());
+  }
+
+ private:
+  template <class T>
+  void run(KernelContext& context, const T* x, T* y) const {
+    const Shape& shape = context.input(0).shape();
+    size_t axis = checked_axis(axis_, shape.rank());
+    if (shape.element_count() == 0) return;
+    int64_t count = shape[axis], stride = shape.count_from(axis + 1);
+    int64_t slices = shape.element_count() / count;
+    context.threads().parallel_for(slices, std::max<int64_t>(1, 8192 / count), [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) {
+        int64_t first = s / stride * stride * count + s % stride;
+        normalize(x + first, y + first, count, stride, absolute_);
+      }
+    });
+  }
+
+  int64_t axis_;
+  bool absolute_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "LpNormalization", 1, kLatest, make_kernel<LpNormalization>, {{0, kFloatTypes}}, Reuse::kInPlace}};
+
+}  // namespace
+
+extern const KernelTable lp_normalization_rows;
+constinit const KernelTable lp_normalization_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

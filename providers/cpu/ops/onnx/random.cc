@@ -1,0 +1,134 @@
+// Random tensors. With attribute seed a new session gives the same numbers again.
+#include "cpu/random_stream.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/element_conversion.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+template <class T>
+T from_double(double value) {
+  if constexpr (std::is_same_v<T, double>) return value;
+  return T(static_cast<float>(value));
+}
+
+/** Elements as doubles, for the operators whose input is probabilities. */
+Tensor as_doubles(const Tensor& tensor, KernelContext& context) {
+  Tensor values(ElementType::kDouble, tensor.shape(), context.services().allocator);
+  convert_elements(tensor, values, {}, context.threads());
+  return values;
+}
+
+/** RandomNormal, RandomUniform and their …Like forms: a + b * draw. */
+class RandomTensor : public OpKernel {
+ public:
+  explicit RandomTensor(const KernelInfo& info)
+      : is_normal_(info.node().op_type.starts_with("RandomNormal")), random_(info.node()) {
+    const Node& node = info.node();
+    offset_ = is_normal_ ? node.float_or("mean", 0) : node.float_or("low", 0);
+    factor_ = is_normal_ ? node.float_or("scale", 1) : node.float_or("high", 1) - offset_;
+  }
+
+  void compute(KernelContext& context) const override {
+    Tensor& y = context.output(0);
+    RandomStream stream = random_.next();
+    dispatch<kFloatTypes>(y.type(), [&]<class T>(TypeTag<T>) {
+      T* to = y.mutable_data<T>();
+      context.threads().parallel_for(y.element_count(), 2048, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          to[i] = from_double<T>(offset_ + factor_ * (is_normal_ ? stream.normal(i) : stream.uniform(i)));
+        }
+      });
+    });
+  }
+
+ private:
+  bool is_normal_;
+  double offset_ = 0, factor_ = 1;
+  RandomSource random_;
+};
+
+/** 1 with the probability that the input says. */
+class Bernoulli : public OpKernel {
+ public:
+  explicit Bernoulli(const KernelInfo& info) : random_(info.node()) {}
+
+  void compute(KernelContext& context) const override {
+    Tensor probabilities = as_doubles(context.input(0), context);
+    Tensor& y = context.output(0);
+    RandomStream stream = random_.next();
+    const double* p = probabilities.data<double>();
+    dispatch<kNumericTypes | ElementType::kBool>(y.type(), [&]<class T>(TypeTag<T>) {
+      T* to = y.mutable_data<T>();
+      for (int64_t i = 0; i < y.element_count(); ++i) to[i] = T(stream.uniform(i) < p[i] ? 1.0f : 0.0f);
+    });
+  }
+
+ private:
+  RandomSource random_;
+};
+
+/** Draws classes from unnormalised log-probabilities, a row of draws for each row of the input. */
+class Multinomial : public OpKernel {
+ public:
+  explicit Multinomial(const KernelInfo& info) : random_(info.node()) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    require(x.rank() == 2 && (x.shape()[1] > 0 || x.shape()[0] == 0), ErrorCode::kInvalidArgument, "input of shape ",
+            x.shape(), " gives no classes to draw from; it must be [batch, classes]");
+    Tensor logits = as_doubles(x, context);
+    RandomStream stream = random_.next();
+    dispatch<ElementType::kInt32 | ElementType::kInt64>(y.type(), [&]<class T>(TypeTag<T>) {
+      draw(logits.data<double>(), x.shape()[0], x.shape()[1], stream, y.mutable_data<T>(), y.shape()[1]);
+    });
+  }
+
+ private:
+  template <class T>
+  static void draw(const double* logits, int64_t batch, int64_t classes, const RandomStream& stream, T* y,
+                   int64_t samples) {
+    std::vector<double> sums(static_cast<size_t>(classes));
+    for (int64_t row = 0; row < batch; ++row, logits += classes) {
+      double largest = *std::max_element(logits, logits + classes);
+      double sum = 0;
+      for (int64_t c = 0; c < classes; ++c) sums[c] = sum += std::exp(logits[c] - largest);
+      for (int64_t i = 0; i < samples; ++i) {
+        double at = stream.uniform(row * samples + i) * sum;
+        int64_t chosen = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
+        y[row * samples + i] = static_cast<T>(std::min(chosen, classes - 1));
+      }
+    }
+  }
+
+  RandomSource random_;
+};
+
+constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
+
+constexpr KernelRow kRows[] = {
+    {"", "RandomNormal", 1, kLatest, make_kernel<RandomTensor>, {{0, kFloatTypes, true}}},
+    {"", "RandomUniform", 1, kLatest, make_kernel<RandomTensor>, {{0, kFloatTypes, true}}},
+    {"", "RandomNormalLike", 1, kLatest, make_kernel<RandomTensor>, {{0, kFloatTypes, true}}},
+    {"", "RandomUniformLike", 1, kLatest, make_kernel<RandomTensor>, {{0, kFloatTypes, true}}},
+    {"",
+     "Bernoulli",
+     15,
+     kLatest,
+     make_kernel<Bernoulli>,
+     {{0, kFloatTypes}, {0, kNumericTypes | ElementType::kBool, true}}},
+    {"", "Multinomial", 7, kLatest, make_kernel<Multinomial>, {{0, kFloatTypes}, {0, kIndexTypes, true}}},
+};
+
+}  // namespace
+
+extern const KernelTable random_rows;
+constinit const KernelTable random_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
