@@ -1,0 +1,79 @@
+// Conv: geometry, packing, and the call of the kernel.
+#include "cpu/conv.h"
+
+#include "cpu/convolution_f64.h"
+#include "cpu/float_tensors.h"
+#include "cpu/fused_activation.h"
+
+namespace ortolan::cpu {
+namespace {
+
+std::string layout_of(const kernels::ConvGeometry& g, const Tensor& weights) {
+  return join("conv_f32 ", name_of(weights.type()), " ", weights.shape(), " g", g.groups, " s",
+              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3));
+}
+
+std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
+                                                       const ConvolutionAttributes& attributes) {
+  const Tensor* weights = info.constant_input(1);
+  if (weights == nullptr || weights->type() == ElementType::kDouble || weights->element_count() == 0) return nullptr;
+  kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
+  auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {
+    Tensor floats = to_float_tensor(*weights);
+    return std::make_shared<kernels::PackedConvWeights>(kernels::pack_conv_weights(g, floats.data<float>()));
+  });
+  return std::static_pointer_cast<const kernels::PackedConvWeights>(packed);
+}
+
+void check_bias(const Tensor* bias, int64_t channels) {
+  require(!bias || bias->element_count() == channels, ErrorCode::kInvalidArgument, "the bias has shape ",
+          bias ? bias->shape() : Shape(), "; it needs one value for each of the ", channels, " output channels");
+}
+
+}  // namespace
+
+Conv::Conv(const KernelInfo& info)
+    : attributes_(info, 1), activation_(fused_activation(info.node())), weights_(pack(info, attributes_)) {}
+
+void Conv::compute(KernelContext& context) const {
+  context.input(0).type() == ElementType::kDouble ? compute_double(context) : compute_float(context);
+}
+
+void Conv::compute_float(KernelContext& context) const {
+  OutputAs<float> y(context, 0);
+  const Tensor& w = context.input(1);
+  kernels::ConvGeometry g = attributes_.geometry(context.input(0).shape(), w.shape(), y.shape());
+  check_bias(context.input_if(2), g.out_channels);
+  if (y.shape().element_count() == 0) return;
+  kernels::ConvEpilogue epilogue;
+  epilogue.bias = read_input<float>(context, 2);
+  epilogue.activation = activation_;
+  if (const Tensor* residual = context.input_if(3)) {
+    require(residual->shape() == y.shape(), ErrorCode::kInvalidArgument, "Z has shape ", residual->shape(),
+            ", the result ", y.shape(), "; they must be equal");
+    epilogue.residual = read_as<float>(context, *residual);
+  }
+  const float* x = read_input<float>(context, 0);
+  if (weights_) {
+    kernels::conv(&context.threads(), g, x, *weights_, epilogue, y.data());
+  } else {
+    kernels::conv(&context.threads(), g, x, kernels::pack_conv_weights(g, read_as<float>(context, w)), epilogue,
+                  y.data());
+  }
+  y.finish();
+}
+
+void Conv::compute_double(KernelContext& context) const {
+  require(activation_.op == kernels::UnaryOp::kIdentity && !context.has_input(3), ErrorCode::kNotImplemented,
+          "a fused residual or activation needs float tensors");
+  const Tensor& x = context.input(0);
+  const Tensor& w = context.input(1);
+  const Tensor* bias = context.input_if(2);
+  Tensor& y = context.output(0);
+  kernels::ConvGeometry g = attributes_.geometry(x.shape(), w.shape(), y.shape());
+  check_bias(bias, g.out_channels);
+  conv_f64(&context.threads(), g, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr,
+           y.mutable_data<double>());
+}
+
+}  // namespace ortolan::cpu

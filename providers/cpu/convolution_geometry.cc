@@ -1,0 +1,99 @@
+// Geometry of convolutions, checked against the shapes of a run.
+#include "cpu/convolution_geometry.h"
+
+namespace ortolan::cpu {
+namespace {
+
+constexpr size_t kMaxSpatial = 3;
+
+void check_rank(const Shape& w) {
+  require(w.rank() >= 3 && w.rank() <= kMaxSpatial + 2, ErrorCode::kNotImplemented, "weights of shape ", w, " make ",
+          w.rank() < 2 ? 0 : w.rank() - 2, " spatial dimensions; this operator takes 1 to 3");
+}
+
+std::vector<int64_t> kernel_of(const Shape& w) { return {w.begin() + 2, w.end()}; }
+
+/** Everything but channels and pads, aligned to the last of the three dimensions. */
+void set_window(kernels::ConvGeometry& g, const ops::WindowAttributes& window) {
+  size_t first = kMaxSpatial - window.kernel.size();
+  for (size_t i = 0; i < window.kernel.size(); ++i) {
+    g.kernel[first + i] = window.kernel[i];
+    g.stride[first + i] = window.strides[i];
+    g.dilation[first + i] = window.dilations[i];
+  }
+}
+
+void set_sizes(kernels::ConvGeometry& g, const Shape& x, const Shape& y) {
+  size_t first = kMaxSpatial + 2 - x.rank();
+  for (size_t i = 2; i < x.rank(); ++i) {
+    g.in[first + i - 2] = x[i];
+    g.out[first + i - 2] = y[i];
+  }
+}
+
+}  // namespace
+
+ConvolutionAttributes::ConvolutionAttributes(const KernelInfo& info, size_t weights)
+    : node_(&info.node()), group_(info.node().int_or("group", 1)) {
+  require(group_ > 0, ErrorCode::kInvalidGraph, "group is ", group_, "; it must be positive");
+  const SymbolicShape& shape = info.input_type(weights).shape;
+  if (!shape.has_rank() || !shape.fully_known()) return;
+  weights_ = shape.concrete();
+  check_rank(weights_);
+  window_ = window_for(weights_);
+}
+
+ops::WindowAttributes ConvolutionAttributes::window_for(const Shape& w) const {
+  if (window_ && w == weights_) return *window_;
+  check_rank(w);
+  std::vector<int64_t> kernel = kernel_of(w);
+  const std::vector<int64_t>& named = node_->ints("kernel_shape");
+  require(named.empty() || named == kernel, ErrorCode::kInvalidArgument, "kernel_shape ",
+          Shape(named.begin(), named.end()), " differs from the weights' shape ", w);
+  return ops::window_attributes(*node_, kernel.size(), kernel);
+}
+
+kernels::ConvGeometry ConvolutionAttributes::weight_geometry(const Shape& w) const {
+  check_rank(w);
+  require(w[0] % group_ == 0, ErrorCode::kInvalidArgument, "the weights ", w, " have ", w[0],
+          " output channels, not a multiple of group ", group_);
+  kernels::ConvGeometry g;
+  g.groups = group_;
+  g.out_channels = w[0];
+  g.in_channels = checked_mul(w[1], group_);
+  set_window(g, window_for(w));
+  return g;
+}
+
+kernels::ConvGeometry ConvolutionAttributes::geometry(const Shape& x, const Shape& w, const Shape& y) const {
+  kernels::ConvGeometry g = weight_geometry(w);
+  require(x.rank() == w.rank() && x[1] == g.in_channels, ErrorCode::kInvalidArgument, "input ", x,
+          " does not fit weights ", w, " with group ", group_, "; they need rank ", w.rank(), " and ", g.in_channels,
+          " channels");
+  g.batch = x[0];
+  set_sizes(g, x, y);
+  std::vector<int64_t> pads = window_for(w).pads_for(std::span<const int64_t>(x.data() + 2, x.rank() - 2));
+  for (size_t i = 2; i < x.rank(); ++i) g.pad_begin[kMaxSpatial + i - x.rank()] = pads[i - 2];
+  return g;
+}
+
+kernels::ConvGeometry transposed_geometry(const ops::ConvTransposeAttributes& attributes, const Shape& x,
+                                          const Shape& w, const Shape& y) {
+  check_rank(w);
+  require(x.rank() == w.rank() && x[1] == w[0] && w[0] % attributes.group == 0, ErrorCode::kInvalidArgument, "input ",
+          x, " does not fit weights ", w, " with group ", attributes.group,
+          "; the weights' first dimension must be the input's channels, a multiple of group");
+  kernels::ConvGeometry g;
+  g.batch = x[0];
+  g.groups = attributes.group;
+  g.in_channels = w[0];
+  g.out_channels = checked_mul(w[1], attributes.group);
+  set_window(g, attributes.window);
+  set_sizes(g, x, y);
+  for (size_t i = 2; i < x.rank(); ++i) {
+    g.pad_begin[kMaxSpatial + i - x.rank()] = attributes.extent(i - 2, x[i]).pad_begin;
+  }
+  return g;
+}
+
+}  // namespace ortolan::cpu

@@ -1,0 +1,35 @@
+// From a convolution node's attributes and shapes to the geometry that the kernels take.
+#pragma once
+
+#include "cpu/kernels/conv_f32.h"
+#include "ops/conv_transpose_geometry.h"
+#include "runtime/kernel.h"
+
+namespace ortolan::cpu {
+using namespace runtime;
+
+/** The attributes of a Conv-like node. Read when the kernel is made; where weights are unknown then, at the first use
+   of a run. Spatial rank 1 to 3. */
+class ConvolutionAttributes {
+ public:
+  /** `weights` is the input that holds [out, in/group, kernel…]. Throws for attributes that can never be right. */
+  ConvolutionAttributes(const KernelInfo& info, size_t weights);
+  /** Geometry of a run; throws where x, w and the attributes disagree. */
+  kernels::ConvGeometry geometry(const Shape& x, const Shape& w, const Shape& y) const;
+  /** The part of the geometry that packing weights reads. */
+  kernels::ConvGeometry weight_geometry(const Shape& w) const;
+
+ private:
+  ops::WindowAttributes window_for(const Shape& w) const;
+
+  const Node* node_;
+  int64_t group_;
+  std::optional<ops::WindowAttributes> window_;
+  Shape weights_;  // the shape that window_ was made for
+};
+
+/** Geometry of a ConvTranspose with weights [in, out/group, kernel…]. */
+kernels::ConvGeometry transposed_geometry(const ops::ConvTransposeAttributes& attributes, const Shape& x,
+                                          const Shape& w, const Shape& y);
+
+}  // namespace ortolan::cpu

@@ -1,0 +1,161 @@
+// numpy.matmul over the kernels' matrix products.
+#include "cpu/matmul.h"
+
+#include "base/thread_pool.h"
+#include "cpu/fused_activation.h"
+#include "cpu/integer_product.h"
+
+namespace ortolan::cpu {
+namespace {
+
+constexpr TypeSet kWords = ElementType::kInt32 | ElementType::kUInt32;
+
+std::span<const int64_t> stack_of(const Shape& shape) {
+  return {shape.data(), shape.rank() > 2 ? shape.rank() - 2 : 0};
+}
+
+/** Offsets of one operand's matrices in the order of the broadcast stack. */
+InlinedVector<int64_t, 8> offsets_in(std::span<const int64_t> stack, const Shape& whole, int64_t count,
+                                     int64_t matrix) {
+  Shape strides(whole.rank(), 0);
+  int64_t stride = matrix;
+  for (size_t i = stack.size(); i-- > 0;) {
+    strides[whole.rank() - stack.size() + i] = stack[i] == 1 ? 0 : stride;
+    stride *= stack[i];
+  }
+  InlinedVector<int64_t, 8> offsets(static_cast<size_t>(count), 0);
+  Shape index(whole.rank(), 0);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    offsets[i] = offset;
+    for (size_t d = whole.rank(); d-- > 0;) {
+      offset += strides[d];
+      if (++index[d] < whole[d]) break;
+      offset -= strides[d] * whole[d];
+      index[d] = 0;
+    }
+  }
+  return offsets;
+}
+
+/** Sets the spacing of one operand: even, or by offsets. */
+void place(std::span<const int64_t> stack, const Shape& whole, int64_t count, int64_t matrix, int64_t& stride,
+           InlinedVector<int64_t, 8>& offsets) {
+  int64_t own = checked_size(stack);
+  if (own == 1) {
+    stride = 0;
+  } else if (own == count) {
+    stride = matrix;
+  } else {
+    offsets = offsets_in(stack, whole, count, matrix);
+  }
+}
+
+}  // namespace
+
+StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a, bool trans_b) {
+  require(a.rank() > 0 && b.rank() > 0, ErrorCode::kInvalidArgument,
+          "a scalar cannot be multiplied as a matrix; give operands of rank 1 or more");
+  StackedProduct p;
+  int64_t rows_a = a.rank() > 1 ? a[a.rank() - 2] : 1, columns_a = a.back();
+  int64_t rows_b = b.rank() > 1 ? b[b.rank() - 2] : b[0], columns_b = b.rank() > 1 ? b.back() : 1;
+  p.m = trans_a && a.rank() > 1 ? columns_a : rows_a;
+  p.k = trans_a && a.rank() > 1 ? rows_a : columns_a;
+  p.n = trans_b && b.rank() > 1 ? rows_b : columns_b;
+  int64_t inner = trans_b && b.rank() > 1 ? columns_b : rows_b;
+  require(p.k == inner, ErrorCode::kInvalidArgument, "the matrices do not fit: ", a, " times ", b,
+          "; their inner dimensions are ", p.k, " and ", inner);
+  auto stack_a = stack_of(a), stack_b = stack_of(b);
+  Shape whole = broadcast(Shape(stack_a.begin(), stack_a.end()), Shape(stack_b.begin(), stack_b.end()));
+  p.count = whole.element_count();
+  if (checked_size(stack_b) == 1 && !trans_a) {
+    p.m = checked_mul(p.m, p.count);
+    p.count = 1;
+    return p;
+  }
+  if (p.m == 0 || p.n == 0) p.count = 0;
+  if (p.count == 0) return p;
+  place(stack_a, whole, p.count, p.m * p.k, p.stride_a, p.offsets_a);
+  place(stack_b, whole, p.count, p.k * p.n, p.stride_b, p.offsets_b);
+  return p;
+}
+
+MatMul::MatMul(const KernelInfo& info, MatMulOptions options) : options_(options), right_(info, 1, options.trans_b) {}
+
+MatMul::MatMul(const KernelInfo& info) : MatMul(info, {.activation = fused_activation(info.node())}) {}
+
+void MatMul::compute(KernelContext& context) const {
+  const Tensor& a = context.input(0);
+  StackedProduct product = stacked_product(a.shape(), context.input(1).shape(), options_.trans_a, options_.trans_b);
+  if (kIntegerTypes.contains(a.type())) {
+    return kWords.contains(a.type()) ? compute_integer<uint32_t>(context, product)
+                                     : compute_integer<uint64_t>(context, product);
+  }
+  a.type() == ElementType::kDouble ? compute_double(context, product) : compute_float(context, product);
+}
+
+void MatMul::compute_float(KernelContext& context, const StackedProduct& p) const {
+  OutputAs<float> y(context, 0);
+  const float* a = read_input<float>(context, 0);
+  kernels::Epilogue epilogue;
+  epilogue.alpha = options_.alpha;
+  epilogue.activation = options_.activation;
+  if (const Tensor* bias = context.input_if(2)) {
+    require(bias->element_count() == p.n, ErrorCode::kInvalidArgument, "the bias has shape ", bias->shape(),
+            "; it needs ", p.n, " elements");
+    epilogue.bias = read_as<float>(context, *bias);
+    epilogue.bias_kind = kernels::BiasKind::kColumn;
+  }
+  int64_t lda = options_.trans_a ? p.m : p.k, ldb = options_.trans_b ? p.k : p.n;
+  if (p.count == 1 && right_.packed()) {
+    kernels::gemm(&context.threads(), p.m, a, lda, options_.trans_a, *right_.packed(), y.data(), p.n, epilogue);
+  } else if (p.count == 1) {
+    kernels::gemm(&context.threads(), p.m, p.n, p.k, a, lda, options_.trans_a, read_input<float>(context, 1), ldb,
+                  options_.trans_b, y.data(), p.n, epilogue);
+  } else if (p.count > 1) {
+    InlinedVector<int64_t, 8> offsets_c;
+    bool uneven = !p.offsets_a.empty() || !p.offsets_b.empty();
+    InlinedVector<int64_t, 8> offsets_a = p.offsets_a, offsets_b = p.offsets_b;
+    for (int64_t i = 0; uneven && i < p.count; ++i) {
+      offsets_c.push_back(i * p.m * p.n);
+      if (p.offsets_a.empty()) offsets_a.push_back(p.offset_a(i));
+      if (p.offsets_b.empty()) offsets_b.push_back(p.offset_b(i));
+    }
+    kernels::GemmBatch batch{p.count, p.m, p.n, p.k};
+    batch.a = a, batch.lda = lda, batch.stride_a = p.stride_a, batch.trans_a = options_.trans_a;
+    batch.b = read_input<float>(context, 1), batch.ldb = ldb, batch.stride_b = p.stride_b;
+    batch.trans_b = options_.trans_b;
+    batch.c = y.data(), batch.ldc = p.n, batch.stride_c = p.m * p.n;
+    if (uneven) {
+      batch.offsets_a = offsets_a.data(), batch.offsets_b = offsets_b.data(), batch.offsets_c = offsets_c.data();
+    }
+    kernels::gemm_batched(&context.threads(), batch, epilogue);
+  }
+  y.finish();
+}
+
+void MatMul::compute_double(KernelContext& context, const StackedProduct& p) const {
+  require(options_.activation.op == kernels::UnaryOp::kIdentity && !context.has_input(2), ErrorCode::kNotImplemented,
+          "a fused bias or activation needs float tensors");
+  const double* a = context.input(0).data<double>();
+  const double* b = context.input(1).data<double>();
+  double* y = context.output(0).mutable_data<double>();
+  for (int64_t i = 0; i < p.count; ++i) {
+    kernels::gemm_f64(&context.threads(), p.m, p.n, p.k, options_.alpha, a + p.offset_a(i),
+                      options_.trans_a ? p.m : p.k, options_.trans_a, b + p.offset_b(i), options_.trans_b ? p.k : p.n,
+                      options_.trans_b, 0, y + i * p.m * p.n, p.n);
+  }
+}
+
+template <class T>
+void MatMul::compute_integer(KernelContext& context, const StackedProduct& p) const {
+  const T* a = static_cast<const T*>(context.input(0).raw());
+  const T* b = static_cast<const T*>(context.input(1).raw());
+  T* y = static_cast<T*>(context.output(0).mutable_raw());
+  for (int64_t i = 0; i < p.count; ++i) {
+    integer_product<T>(&context.threads(), p.m, p.n, p.k, {a + p.offset_a(i), p.k, 1}, {b + p.offset_b(i), p.n, 1},
+                       y + i * p.m * p.n);
+  }
+}
+
+}  // namespace ortolan::cpu

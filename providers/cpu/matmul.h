@@ -1,0 +1,45 @@
+// numpy.matmul of floating-point and integer tensors, with what fused operators add to it.
+#pragma once
+
+#include "cpu/packed_weights.h"
+
+namespace ortolan::cpu {
+
+/** Transposition concerns the last two dimensions of operands of rank 2 and more. */
+struct MatMulOptions {
+  bool trans_a = false, trans_b = false;
+  float alpha = 1;
+  kernels::Activation activation;
+};
+
+/** How a product of two stacks of matrices runs: `count` products of [m,k] and [k,n], broadcast over the stacks. */
+struct StackedProduct {
+  int64_t count = 1, m = 1, n = 1, k = 0;
+  int64_t stride_a = 0, stride_b = 0;              // elements between products, where evenly spaced
+  InlinedVector<int64_t, 8> offsets_a, offsets_b;  // of each product otherwise
+  int64_t offset_a(int64_t i) const { return offsets_a.empty() ? i * stride_a : offsets_a[i]; }
+  int64_t offset_b(int64_t i) const { return offsets_b.empty() ? i * stride_b : offsets_b[i]; }
+};
+/** Of operands with these shapes; a stack times one matrix (A not transposed) becomes one tall product. Throws where
+    inner dimensions differ. */
+StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a = false, bool trans_b = false);
+
+/** Inputs 0 and 1, of one type, into output 0. Input 2, where the node has it, is a bias of one value a column
+   (floating types only). A constant right operand of rank 1 or 2 is packed once. */
+class MatMul final : public OpKernel {
+ public:
+  MatMul(const KernelInfo& info, MatMulOptions options);
+  explicit MatMul(const KernelInfo& info);
+  void compute(KernelContext& context) const override;
+
+ private:
+  void compute_float(KernelContext& context, const StackedProduct& product) const;
+  void compute_double(KernelContext& context, const StackedProduct& product) const;
+  template <class T>
+  void compute_integer(KernelContext& context, const StackedProduct& product) const;
+
+  MatMulOptions options_;
+  RightOperand right_;
+};
+
+}  // namespace ortolan::cpu

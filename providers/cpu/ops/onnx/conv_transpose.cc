@@ -1,0 +1,66 @@
+// ConvTranspose for all floating-point types; 16-bit floats compute in float.
+#include "cpu/convolution_f64.h"
+#include "cpu/convolution_geometry.h"
+#include "cpu/float_tensors.h"
+#include "cpu/fused_activation.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+class ConvTranspose final : public OpKernel {
+ public:
+  explicit ConvTranspose(const KernelInfo& info)
+      : node_(&info.node()), activation_(fused_activation(info.node())), constant_(info.constant_input(1)) {
+    if (constant_) attributes_ = attributes_for(constant_->shape());
+  }
+  void compute(KernelContext& context) const override;
+
+ private:
+  ops::ConvTransposeAttributes attributes_for(const Shape& w) const {
+    require(w.rank() >= 3, ErrorCode::kInvalidArgument, "the weights ", w, " must have rank 3 or more");
+    std::vector<int64_t> kernel(w.begin() + 2, w.end());
+    return ops::conv_transpose_attributes(*node_, kernel.size(), kernel);
+  }
+  void compute_float(KernelContext& context, const kernels::ConvGeometry& g) const;
+
+  const Node* node_;
+  kernels::Activation activation_;
+  const Tensor* constant_;
+  std::optional<ops::ConvTransposeAttributes> attributes_;
+};
+
+void ConvTranspose::compute(KernelContext& context) const {
+  const Tensor& x = context.input(0);
+  const Tensor& w = context.input(1);
+  const Tensor* bias = context.input_if(2);
+  Tensor& y = context.output(0);
+  kernels::ConvGeometry g =
+      transposed_geometry(attributes_ ? *attributes_ : attributes_for(w.shape()), x.shape(), w.shape(), y.shape());
+  require(!bias || bias->element_count() == g.out_channels, ErrorCode::kInvalidArgument, "the bias has shape ",
+          bias ? bias->shape() : Shape(), "; it needs one value for each of the ", g.out_channels, " output channels");
+  if (y.element_count() == 0) return;
+  if (x.type() != ElementType::kDouble) return compute_float(context, g);
+  conv_transpose_f64(&context.threads(), g, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr,
+                     y.mutable_data<double>());
+}
+
+void ConvTranspose::compute_float(KernelContext& context, const kernels::ConvGeometry& g) const {
+  OutputAs<float> y(context, 0);
+  kernels::ConvEpilogue epilogue;
+  epilogue.bias = read_input<float>(context, 2);
+  epilogue.activation = activation_;
+  kernels::conv_transpose(&context.threads(), g, read_input<float>(context, 0), read_input<float>(context, 1), epilogue,
+                          y.data());
+  y.finish();
+}
+
+constexpr KernelRow kRows[] = {
+    {"", "ConvTranspose", 1, kLatest, make_kernel<ConvTranspose>, {{0, kFloatTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable conv_transpose_rows;
+const KernelTable conv_transpose_rows(kRows);
+}  // namespace ortolan::cpu::onnx

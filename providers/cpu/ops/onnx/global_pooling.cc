@@ -1,0 +1,104 @@
+// GlobalAveragePool, GlobalMaxPool and GlobalLpPool: one value from each plane. 16-bit floats compute in float.
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/float_tensors.h"
+#include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/reduce_f32.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+float largest(const float* x, int64_t n) { return kernels::reduce(kernels::ReduceOp::kMax, x, n); }
+
+double largest(const double* x, int64_t n) {
+  double result = -INFINITY;
+  for (int64_t i = 0; i < n; ++i) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
+  return result;
+}
+
+float sum(const float* x, int64_t n) { return kernels::reduce(kernels::ReduceOp::kSum, x, n); }
+
+double sum(const double* x, int64_t n) {
+  double result = 0;
+  for (int64_t i = 0; i < n; ++i) result += x[i];
+  return result;
+}
+
+/** (sum |x|^p)^(1/p), summed in double. */
+template <class C>
+C lp_norm(const C* x, int64_t n, double p) {
+  double result = 0;
+  if (p == 1) {
+    for (int64_t i = 0; i < n; ++i) result += std::abs(double(x[i]));
+    return static_cast<C>(result);
+  }
+  if (p == 2) {
+    for (int64_t i = 0; i < n; ++i) result += double(x[i]) * x[i];
+    return static_cast<C>(std::sqrt(result));
+  }
+  for (int64_t i = 0; i < n; ++i) result += std::pow(std::abs(double(x[i])), p);
+  return static_cast<C>(std::pow(result, 1 / p));
+}
+
+/** Calls `body(plane, size)` for each plane; its result is that plane's output. */
+template <class Body>
+void reduce_planes(KernelContext& context, Body&& body) {
+  const Shape& shape = context.input(0).shape();
+  require(shape.rank() >= 2, ErrorCode::kInvalidArgument, "input ", shape, " must have rank 2 or more");
+  int64_t planes = shape.count_to(2), size = shape.count_from(2);
+  dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+    const C* x = read_input<C>(context, 0);
+    OutputAs<C> y(context, 0);
+    require(y.shape().element_count() == planes, ErrorCode::kInvalidArgument, "input ", shape, " has empty planes");
+    C* out = y.data();
+    context.threads().parallel_for(planes, std::max<int64_t>(1, 16384 / std::max<int64_t>(size, 1)),
+                                   [&](int64_t begin, int64_t end) {
+                                     for (int64_t i = begin; i < end; ++i) out[i] = body(x + i * size, size);
+                                   });
+    y.finish();
+  });
+}
+
+class GlobalAveragePool final : public OpKernel {
+ public:
+  explicit GlobalAveragePool(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    reduce_planes(context, [](auto* x, int64_t n) { return sum(x, n) / n; });
+  }
+};
+
+class GlobalMaxPool final : public OpKernel {
+ public:
+  explicit GlobalMaxPool(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    reduce_planes(context, [](auto* x, int64_t n) { return largest(x, n); });
+  }
+};
+
+class GlobalLpPool final : public OpKernel {
+ public:
+  explicit GlobalLpPool(const KernelInfo& info) {
+    p_ = info.opset() < 2 ? info.node().float_or("p", 2) : static_cast<double>(info.node().int_or("p", 2));
+    require(p_ > 0, ErrorCode::kInvalidGraph, "p is ", p_, "; it must be positive");
+  }
+  void compute(KernelContext& context) const override {
+    reduce_planes(context, [&](auto* x, int64_t n) { return lp_norm(x, n, p_); });
+  }
+
+ private:
+  double p_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "GlobalAveragePool", 1, kLatest, make_kernel<GlobalAveragePool>, {{0, kFloatTypes}}},
+    {"", "GlobalMaxPool", 1, kLatest, make_kernel<GlobalMaxPool>, {{0, kFloatTypes}}},
+    {"", "GlobalLpPool", 1, kLatest, make_kernel<GlobalLpPool>, {{0, kFloatTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable global_pooling_rows;
+const KernelTable global_pooling_rows(kRows);
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,33 @@
+// Normalisation of rows in fp32 and fp64 behind one name.
+#pragma once
+
+#include "cpu/kernels/normalization_f32.h"
+
+namespace ortolan::base {
+class ThreadPool;
+}
+
+namespace ortolan::cpu {
+
+/** One value of scale and bias for each column; see kernels::LayerNorm. Pointers but x and y may be NULL. */
+template <class C>
+struct RowNormalization {
+  int64_t rows, columns;
+  const C* x;
+  const C* scale;
+  const C* bias;
+  float epsilon;
+  bool rms;
+  C* y;
+  C* mean;
+  C* inverse_std;
+};
+void normalize_rows(base::ThreadPool* pool, const RowNormalization<float>& args);
+void normalize_rows(base::ThreadPool* pool, const RowNormalization<double>& args);
+
+/** Mean and population variance of each row. */
+void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t columns, float* mean, float* variance);
+void row_moments(base::ThreadPool* pool, const double* x, int64_t rows, int64_t columns, double* mean,
+                 double* variance);
+
+}  // namespace ortolan::cpu

@@ -1,0 +1,147 @@
+// Convolutions: Conv, ConvInteger, QLinearConv and ConvTranspose. Versions differ in types only.
+#include "ops/conv_transpose_geometry.h"
+
+namespace ortolan::ops::onnx {
+namespace {
+
+constexpr TypeSet kByteTypes = ElementType::kInt8 | ElementType::kUInt8;
+
+/** The spatial part of the weights' shape, where known. */
+std::optional<std::vector<int64_t>> kernel_of(const SymbolicShape& weights) {
+  std::vector<int64_t> kernel;
+  for (size_t i = 2; i < weights.rank(); ++i) {
+    if (!weights[i].known()) return std::nullopt;
+    kernel.push_back(weights[i].value());
+  }
+  return kernel;
+}
+
+/** The kernel's size: attribute kernel_shape, which must agree with the weights, or the weights' own. */
+std::optional<std::vector<int64_t>> checked_kernel(const InferContext& context, size_t weights, size_t spatial) {
+  const std::vector<int64_t>& named = context.node().ints("kernel_shape");
+  std::optional<std::vector<int64_t>> kernel;
+  if (context.has_shape(weights)) kernel = kernel_of(context.shape(weights));
+  if (named.empty()) return kernel;
+  require(!kernel || *kernel == named, ErrorCode::kInvalidGraph, "kernel_shape ",
+          SymbolicShape(Shape(named.begin(), named.end())), " differs from the weights' shape ",
+          context.has_shape(weights) ? context.shape(weights) : SymbolicShape(), "; leave the attribute out");
+  require(named.size() == spatial, ErrorCode::kInvalidGraph, "kernel_shape has ", named.size(), " values for ", spatial,
+          " spatial dimensions");
+  return named;
+}
+
+/** Checks ranks; gives the number of spatial dimensions, or nothing when neither rank is known. */
+std::optional<size_t> spatial_rank(const InferContext& context, size_t x, size_t weights) {
+  context.require_rank(x, 3, SIZE_MAX);
+  context.require_rank(weights, 3, SIZE_MAX);
+  bool known_x = context.has_shape(x), known_w = context.has_shape(weights);
+  if (!known_x && !known_w) return std::nullopt;
+  size_t rank = context.shape(known_x ? x : weights).rank();
+  require(!known_x || !known_w || context.shape(weights).rank() == rank, ErrorCode::kInvalidArgument, "input is ",
+          context.shape(x), " but the weights are ", context.shape(weights), "; their ranks must be equal");
+  return rank - 2;
+}
+
+int64_t checked_group(const Node& node) {
+  int64_t group = node.int_or("group", 1);
+  require(group > 0, ErrorCode::kInvalidGraph, "group is ", group, "; it must be positive");
+  return group;
+}
+
+void check_channels(const InferContext& context, size_t x, size_t weights, int64_t group) {
+  if (!context.has_shape(weights)) return;
+  const SymbolicShape& w = context.shape(weights);
+  require(!w[0].known() || w[0].value() % group == 0, ErrorCode::kInvalidArgument, "the weights ", w, " have ",
+          w[0].known() ? w[0].value() : 0, " output channels, not a multiple of group ", group);
+  if (!context.has_shape(x) || !w[1].known() || !context.shape(x)[1].known()) return;
+  int64_t channels = context.shape(x)[1].value();
+  require(checked_mul(w[1].value(), group) == channels, ErrorCode::kInvalidArgument, "input ", context.shape(x),
+          " has ", channels, " channels but weights ", w, " with group ", group, " need ", w[1].value() * group);
+}
+
+void check_bias(const InferContext& context, size_t bias, Dim channels) {
+  if (!context.has_shape(bias)) return;
+  context.require_rank(bias, 1, 1);
+  Dim size = context.shape(bias)[0];
+  require(!size.known() || !channels.known() || size.value() == channels.value(), ErrorCode::kInvalidArgument,
+          "the bias has ", size.known() ? size.value() : 0, " values for ", channels.known() ? channels.value() : 0,
+          " output channels");
+}
+
+SymbolicShape conv_shape(const InferContext& context, size_t x, size_t weights, size_t bias) {
+  int64_t group = checked_group(context.node());
+  std::optional<size_t> spatial = spatial_rank(context, x, weights);
+  if (!spatial) return {};
+  check_channels(context, x, weights, group);
+  DimVector dims(*spatial + 2, Dim());
+  if (context.has_shape(x)) dims[0] = context.shape(x)[0];
+  if (context.has_shape(weights)) dims[1] = context.shape(weights)[0];
+  check_bias(context, bias, dims[1]);
+  auto kernel = checked_kernel(context, weights, *spatial);
+  if (!kernel || !context.has_shape(x)) return dims;
+  WindowAttributes window = window_attributes(context.node(), *spatial, *kernel);
+  for (size_t i = 0; i < *spatial; ++i) dims[i + 2] = window.output_size(i, context.shape(x)[i + 2]);
+  return dims;
+}
+
+void conv(InferContext& context) { context.set_output(0, context.element(0), conv_shape(context, 0, 1, 2)); }
+
+void conv_integer(InferContext& context) {
+  context.set_output(0, ElementType::kInt32, conv_shape(context, 0, 1, SIZE_MAX));
+}
+
+void qlinear_conv(InferContext& context) { context.set_output(0, context.element(7), conv_shape(context, 0, 3, 8)); }
+
+void check_transposed_channels(const InferContext& context, int64_t group) {
+  if (!context.has_shape(0) || !context.has_shape(1)) return;
+  Dim channels = context.shape(0)[1], rows = context.shape(1)[0];
+  if (!channels.known() || !rows.known()) return;
+  require(channels.value() == rows.value() && rows.value() % group == 0, ErrorCode::kInvalidArgument, "input ",
+          context.shape(0), " does not fit weights ", context.shape(1), " with group ", group,
+          "; the weights' first dimension must be the input's channels, a multiple of group");
+}
+
+void conv_transpose(InferContext& context) {
+  int64_t group = checked_group(context.node());
+  std::optional<size_t> spatial = spatial_rank(context, 0, 1);
+  if (!spatial) return context.set_output(0, context.element(0), {});
+  check_transposed_channels(context, group);
+  DimVector dims(*spatial + 2, Dim());
+  if (context.has_shape(0)) dims[0] = context.shape(0)[0];
+  if (context.has_shape(1)) dims[1] = multiply(context.shape(1)[1], group);
+  check_bias(context, 2, dims[1]);
+  if (auto kernel = checked_kernel(context, 1, *spatial)) {
+    ConvTransposeAttributes attributes = conv_transpose_attributes(context.node(), *spatial, *kernel);
+    for (size_t i = 0; i < *spatial; ++i) {
+      dims[i + 2] = attributes.extent(i, context.has_shape(0) ? context.shape(0)[i + 2] : Dim()).size;
+    }
+  }
+  context.set_output(0, context.element(0), dims);
+}
+
+constexpr SchemaRow kRows[] = {
+    {"", "Conv", 1, kLatest, {2, 3}, 1, conv, {{kTheRest, kFloatTypes, 'T'}}},
+    {"", "ConvTranspose", 1, kLatest, {2, 3}, 1, conv_transpose, {{kTheRest, kFloatTypes, 'T'}}},
+    {"",
+     "ConvInteger",
+     10,
+     kLatest,
+     {2, 4},
+     1,
+     conv_integer,
+     {{0, kByteTypes, 'A'}, {1, kByteTypes, 'B'}, {2, kByteTypes, 'A'}, {3, kByteTypes, 'B'}}},
+    {"",
+     "QLinearConv",
+     10,
+     kLatest,
+     {8, 9},
+     1,
+     qlinear_conv,
+     {{0, kByteTypes, 'A'}, {2, kByteTypes, 'A'}, {3, kByteTypes, 'B'}, {5, kByteTypes, 'B'}, {7, kByteTypes}}},
+};
+
+}  // namespace
+
+extern const SchemaTable convolution_rows;
+const SchemaTable convolution_rows(kRows);
+}  // namespace ortolan::ops::onnx
