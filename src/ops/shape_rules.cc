@@ -148,7 +148,11 @@ Dim WindowAttributes::output_size(size_t i, Dim input) const {
     return input.known() ? Dim((input.value() + strides[i] - 1) / strides[i]) : Dim{};
   }
   int64_t pad = auto_pad == "VALID" ? 0 : checked_add(pads[i], pads[kernel.size() + i]);
-  return window_output(input, kernel[i], strides[i], dilations[i], pad, ceil_mode);
+  Dim size = window_output(input, kernel[i], strides[i], dilations[i], pad, ceil_mode);
+  // A last window that would begin in the padding behind the input does not count.
+  bool outside = size.known() && size.value() > 1 && ceil_mode && auto_pad != "VALID" &&
+                 checked_mul(size.value() - 1, strides[i]) >= checked_add(input.value(), pads[i]);
+  return outside ? Dim(size.value() - 1) : size;
 }
 
 std::vector<size_t> checked_axes(std::span<const int64_t> axes, size_t rank) {
