@@ -51,7 +51,9 @@ class ExecutionProvider {
   virtual const KernelRegistry* kernel_registry() const { return nullptr; }
   /** One kernel for each compiled group, in order; inputs and outputs of group i are those of fused node i. */
   virtual std::vector<std::unique_ptr<OpKernel>> compile(std::span<const NodeGroup> groups,
-                                                         std::span<const Node* const> fused);
+                                                         std::span<const Node* const> fused) {
+    return {};
+  }
   virtual std::shared_ptr<Allocator> allocator() const { return cpu_allocator(); }
   /** NULL when the device's memory is the CPU's. */
   virtual const DataTransfer* data_transfer() const { return nullptr; }
@@ -59,5 +61,8 @@ class ExecutionProvider {
   virtual void on_run_end() {}
   virtual const std::vector<std::pair<std::string, std::string>>& options() const = 0;
 };
+
+/** The built-in provider that takes every node with a kernel of its own or a custom operator's; always the last. */
+std::unique_ptr<ExecutionProvider> make_cpu_execution_provider();
 
 }  // namespace ortolan::runtime

@@ -34,6 +34,7 @@ class StepKernelInfo final : public KernelInfo {
 };
 
 const ExecutionProvider& provider_of(const Node& node, const CompileServices& services) {
+  if (services.provider != nullptr) return *services.provider;
   for (const auto& provider : services.providers) {
     if (provider->type() == node.provider) return *provider;
   }

@@ -10,14 +10,21 @@
 
 namespace ortolan::runtime {
 
-/** Finds packed weights by a hash of their content and layout, confirmed by size and type. Thread-safe; may be shared
-    between sessions (OrtPrepackedWeightsContainer). */
+/** How a cache knows equal weights. */
+enum class WeightsKey {
+  kAddress,  // the same memory: enough within one session, whose initializers stay where they are
+  kContent,  // a hash of the bytes, so that sessions of different files share (OrtPrepackedWeightsContainer)
+};
+
+/** Finds packed weights by memory or content, layout, type and shape. Thread-safe. */
 class PackedWeightsCache : public PackedWeights {
  public:
+  explicit PackedWeightsCache(WeightsKey key) : key_(key) {}
   std::shared_ptr<void> get(const Tensor& weights, std::string_view layout,
                             FunctionRef<std::shared_ptr<void>()> make) override;
 
  private:
+  const WeightsKey key_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<void>> packed_;
 };

@@ -81,7 +81,10 @@ class Session {
 
  private:
   friend class SessionBuilder;
-  Session();
+  Session(std::shared_ptr<Environment> environment, const SessionOptions& options);
+  size_t feed_index(const char* name, size_t guess) const;
+  int output_index(const char* name, size_t guess) const;
+  void check_feed(size_t i, const Value& value) const;
 
   std::shared_ptr<Environment> environment_;
   SessionOptions options_;
@@ -93,6 +96,10 @@ class Session {
   std::vector<std::unique_ptr<ExecutionProvider>> providers_;
   std::unique_ptr<Profiler> profiler_;
   std::unique_ptr<CompiledGraph> compiled_;
+  std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
+  int64_t max_tensor_bytes_ = 0;
+  std::vector<const ValueInfo*> feeds_;   // the graph's inputs, initializers among them, in its order
+  std::vector<Value> defaults_;           // the value of feed i when the caller gives none; empty for required ones
   std::vector<SessionValue> inputs_;
   std::vector<SessionValue> outputs_;
   std::vector<SessionValue> overridable_;

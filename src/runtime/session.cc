@@ -1,0 +1,190 @@
+// Running a session: names become slots, values are checked, the compiled graph runs.
+#include "runtime/session.h"
+
+#include <cstring>
+
+#include "onnx/reader.h"
+#include "runtime/compiled_graph.h"
+#include "runtime/profiler.h"
+#include "runtime/resolve.h"
+#include "runtime/session_builder.h"
+
+namespace ortolan::runtime {
+namespace {
+
+Logger session_logger(const Environment& environment, const SessionOptions& options) {
+  const Logger& base = environment.logger();
+  Severity least = options.log_severity >= 0 ? static_cast<Severity>(options.log_severity) : base.least();
+  return Logger(options.log_sink ? options.log_sink : base.sink(), options.log_id.empty() ? base.id() : options.log_id,
+                least);
+}
+
+template <class Values>
+std::string names_of(const Values& values) {
+  std::string names;
+  for (const auto& value : values) base::append(names, join(names.empty() ? "'" : ", '", value.name, "'"));
+  return names.empty() ? "none" : names;
+}
+
+bool fits(const SymbolicShape& stated, const Shape& shape) {
+  if (!stated.has_rank()) return true;
+  if (stated.rank() != shape.rank()) return false;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (stated[i].known() && stated[i].value() != shape[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view SessionOptions::config_or(std::string_view key, std::string_view fallback) const {
+  auto found = config.find(std::string(key));
+  return found == config.end() ? fallback : std::string_view(found->second);
+}
+
+Session::Session(std::shared_ptr<Environment> environment, const SessionOptions& options)
+    : environment_(std::move(environment)), options_(options), logger_(session_logger(*environment_, options)) {}
+
+Session::~Session() {
+  if (profiler_ && profiler_->active()) {
+    try {
+      profiler_->end();
+    } catch (const Error& error) {
+      logger_.log(Severity::kError, "session.cc ~Session", error.text());
+    }
+  }
+}
+
+std::unique_ptr<Session> Session::from_file(std::shared_ptr<Environment> environment, const std::string& path,
+                                            const SessionOptions& options,
+                                            std::shared_ptr<PackedWeightsCache> weights) {
+  return SessionBuilder(std::move(environment), options, std::move(weights))
+      .build([&](const onnx::ReadOptions& read) { return onnx::read_model_file(path, read); });
+}
+
+std::unique_ptr<Session> Session::from_bytes(std::shared_ptr<Environment> environment, std::span<const std::byte> bytes,
+                                             const SessionOptions& options,
+                                             std::shared_ptr<PackedWeightsCache> weights) {
+  bool keep = options.config_or("session.use_ort_model_bytes_directly", "0") == "1";
+  return SessionBuilder(std::move(environment), options, std::move(weights))
+      .build([&](const onnx::ReadOptions& read) {
+        onnx::ReadOptions copying = read;
+        copying.copy_bytes = !keep;
+        return onnx::read_model_bytes({bytes, nullptr}, copying);
+      });
+}
+
+std::unique_ptr<Session> Session::from_model(std::shared_ptr<Environment> environment, std::unique_ptr<Model> model,
+                                             const SessionOptions& options,
+                                             std::shared_ptr<PackedWeightsCache> weights) {
+  return SessionBuilder(std::move(environment), options, std::move(weights))
+      .build([&](const onnx::ReadOptions&) { return std::move(model); });
+}
+
+std::vector<std::string> Session::provider_types() const {
+  std::vector<std::string> types;
+  for (const auto& provider : providers_) types.push_back(provider->type());
+  return types;
+}
+
+std::shared_ptr<Allocator> Session::allocator(const MemoryInfo& memory) const {
+  if (memory.device == allocator_->info().device) return allocator_;
+  for (const auto& provider : providers_) {
+    auto allocator = provider->allocator();
+    if (allocator != nullptr && allocator->info().device == memory.device) return allocator;
+  }
+  return nullptr;
+}
+
+size_t Session::feed_index(const char* name, size_t guess) const {
+  if (guess < feeds_.size() && feeds_[guess]->name == name) return guess;
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (feeds_[i]->name == name) return i;
+  }
+  fail(ErrorCode::kInvalidArgument, "the model has no input '", name, "'; its inputs are ", names_of(inputs_));
+}
+
+int Session::output_index(const char* name, size_t guess) const {
+  if (guess < outputs_.size() && outputs_[guess].name == name) return static_cast<int>(guess);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].name == name) return static_cast<int>(i);
+  }
+  fail(ErrorCode::kInvalidArgument, "the model has no output '", name, "'; its outputs are ", names_of(outputs_));
+}
+
+void Session::check_feed(size_t i, const Value& value) const {
+  const TypeInfo& stated = feeds_[i]->type;
+  const Tensor* tensor = value.tensor_if();
+  if (tensor == nullptr) {
+    bool optional = stated.kind == ValueKind::kOptional || !stated.known();
+    require(optional || value.kind() == stated.kind, ErrorCode::kInvalidArgument, "input '", feeds_[i]->name, "' is ",
+            stated, ", but the value given is ", value.has_value() ? type_of(value) : TypeInfo{});
+    return;
+  }
+  const TypeInfo& expected = stated.kind == ValueKind::kOptional && stated.contained ? *stated.contained : stated;
+  require(!expected.known() || expected.is_tensor(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name, "' is ",
+          stated, ", but the value given is a tensor");
+  require(!expected.known() || expected.element == tensor->type(), ErrorCode::kInvalidArgument,
+          "input '", feeds_[i]->name, "' is ", stated, ", but the value given holds ", name_of(tensor->type()));
+  require(fits(expected.shape, tensor->shape()), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
+          "' has shape ", expected.shape, " in the model, but the value given has ", tensor->shape(),
+          "; sizes that are numbers must agree");
+}
+
+void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
+                  std::span<const char* const> output_names, std::span<Value> outputs) const {
+  auto begin = profiler_ ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  InlinedVector<const Value*, 16> feeds;
+  for (const Value& value : defaults_) feeds.push_back(&value);
+  InlinedVector<bool, 16> given(feeds.size(), false);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    size_t feed = feed_index(input_names[i], i);
+    check_feed(feed, *inputs[i]);
+    feeds[feed] = inputs[i];
+    given[feed] = true;
+  }
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    require(given[i] || defaults_[i].has_value(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
+            "' is missing; give a value for each of ", names_of(inputs_));
+  }
+  require(!output_names.empty(), ErrorCode::kInvalidArgument, "no output is asked for; name at least one of ",
+          names_of(outputs_));
+  InlinedVector<int, 16> wanted;
+  for (size_t i = 0; i < output_names.size(); ++i) wanted.push_back(output_index(output_names[i], i));
+
+  RunServices services;
+  services.threads = intra_pool_.get();
+  services.allocator = allocator_;
+  services.terminate = options != nullptr ? &options->terminate : nullptr;
+  services.max_tensor_bytes = max_tensor_bytes_;
+  compiled_->run(services, feeds, wanted, outputs);
+  if (profiler_) profiler_->add("Session", "model_run", begin);
+}
+
+void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
+                        std::vector<std::string> output_names, std::span<Value> outputs,
+                        std::function<void(const Error*)> done) const {
+  intra_pool_->schedule([this, options, input_names = std::move(input_names), inputs = std::move(inputs),
+                         output_names = std::move(output_names), outputs, done = std::move(done)] {
+    std::vector<const char*> in, out;
+    for (const std::string& name : input_names) in.push_back(name.c_str());
+    for (const std::string& name : output_names) out.push_back(name.c_str());
+    try {
+      run(options, in, inputs, out, outputs);
+    } catch (const Error& error) {
+      return done(&error);
+    } catch (const std::exception& error) {
+      Error wrapped(ErrorCode::kRuntimeException, error.what());
+      return done(&wrapped);
+    }
+    done(nullptr);
+  });
+}
+
+uint64_t Session::profiling_start() const { return profiler_ ? profiler_->start_ns() : 0; }
+
+std::string Session::end_profiling() {
+  return profiler_ ? profiler_->end() : std::string();
+}
+
+}  // namespace ortolan::runtime

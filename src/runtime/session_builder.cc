@@ -1,0 +1,189 @@
+// The way from a model's bytes to a session.
+#include "runtime/session_builder.h"
+
+#include <algorithm>
+
+#include "onnx/reader.h"
+#include "passes/pass.h"
+#include "runtime/compiled_graph.h"
+#include "runtime/evaluate.h"
+#include "runtime/partitioner.h"
+#include "runtime/profiler.h"
+#include "runtime/resolve.h"
+#include "tensor/arena.h"
+
+namespace ortolan::runtime {
+namespace {
+
+constexpr int64_t kDefaultMaxTensorBytes = int64_t{16} << 30;
+
+bool is_on(const SessionOptions& options, std::string_view key, bool fallback) {
+  return options.config_or(key, fallback ? "1" : "0") == "1";
+}
+
+int64_t number_or(const SessionOptions& options, std::string_view key, int64_t fallback) {
+  std::string_view text = options.config_or(key, "");
+  if (text.empty()) return fallback;
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  require(error == std::errc() && end == text.data() + text.size() && value > 0, ErrorCode::kInvalidArgument,
+          "session entry '", key, "' is '", text, "'; it must be a positive number");
+  return value;
+}
+
+onnx::ReadOptions read_options(const SessionOptions& options) {
+  onnx::ReadOptions read;
+  read.external_folder = options.config_or("session.model_external_initializers_file_folder_path", "");
+  for (const auto& [name, bytes] : options.external_files) read.external_files[name] = {bytes, nullptr};
+  for (const auto* replaced : {&options.initializers, &options.external_initializers}) {
+    for (const auto& [name, value] : *replaced) read.initializers[name] = value.tensor();
+  }
+  for (const auto& custom : options.custom_operators) read.default_opsets.try_emplace(custom->domain, 1);
+  return read;
+}
+
+/** What is inferred, with symbols and sizes that only the file states where nothing better is known. */
+TypeInfo reported(TypeInfo inferred, const TypeInfo& stated) {
+  if (!inferred.known()) return stated;
+  inferred.denotation = stated.denotation;
+  if (!inferred.is_tensor() || !stated.is_tensor() || !stated.shape.has_rank()) return inferred;
+  if (!inferred.shape.has_rank()) {
+    inferred.shape = stated.shape;
+  } else if (inferred.shape.rank() == stated.shape.rank()) {
+    for (size_t i = 0; i < stated.shape.rank(); ++i) {
+      if (!inferred.shape[i].known()) inferred.shape[i] = stated.shape[i];
+    }
+  }
+  return inferred;
+}
+
+std::vector<const ops::SchemaRow*> custom_rows(const SessionOptions& options) {
+  std::vector<const ops::SchemaRow*> rows;
+  for (const auto& custom : options.custom_operators) rows.push_back(custom.get());
+  return rows;
+}
+
+}  // namespace
+
+SessionBuilder::SessionBuilder(std::shared_ptr<Environment> environment, const SessionOptions& options,
+                               std::shared_ptr<PackedWeightsCache> weights)
+    : session_(new Session(std::move(environment), options)) {
+  session_->weights_ = weights ? std::move(weights) : std::make_shared<PackedWeightsCache>(WeightsKey::kAddress);
+  if (options.profile) session_->profiler_ = std::make_unique<Profiler>(options.profile_prefix);
+}
+
+std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
+  auto begin = Profiler::Clock::now();
+  make_threads();
+  make_providers();
+  session_->model_ = read(read_options(session_->options_));
+  if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
+  begin = Profiler::Clock::now();
+  std::vector<TypeInfo> stated_outputs;
+  for (const ValueInfo* output : session_->model_->graph->outputs) stated_outputs.push_back(output->type);
+  override_dimensions();
+  resolve();
+  describe_values(stated_outputs);
+  rewrite();
+  assign_nodes();
+  compile();
+  if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
+  return std::move(session_);
+}
+
+void SessionBuilder::make_threads() {
+  const SessionOptions& options = session_->options_;
+  if (options.use_global_threads) {
+    require(session_->environment_->intra_pool() != nullptr, ErrorCode::kFail,
+            "the session is to use global thread pools, but the environment has none; create it with "
+            "CreateEnvWithGlobalThreadPools");
+    session_->intra_pool_ = session_->environment_->intra_pool();
+    session_->inter_pool_ = session_->environment_->inter_pool();
+    return;
+  }
+  ThreadPool::Options pool = options.thread_hooks;
+  pool.threads = options.intra_op_threads;
+  pool.affinity = options.config_or("session.intra_op_thread_affinities", "");
+  pool.allow_spinning = is_on(options, "session.intra_op.allow_spinning", true);
+  pool.set_denormal_as_zero = is_on(options, "session.set_denormal_as_zero", false);
+  session_->intra_pool_ = std::make_shared<ThreadPool>(pool);
+  if (options.mode != ExecutionMode::kParallel) return;
+  pool.threads = options.inter_op_threads;
+  pool.affinity.clear();
+  pool.allow_spinning = is_on(options, "session.inter_op.allow_spinning", true);
+  session_->inter_pool_ = std::make_shared<ThreadPool>(pool);
+}
+
+void SessionBuilder::make_providers() {
+  session_->providers_.push_back(make_cpu_execution_provider());
+  const SessionOptions& options = session_->options_;
+  session_->max_tensor_bytes_ = number_or(options, "ortolan.max_tensor_bytes", kDefaultMaxTensorBytes);
+  std::shared_ptr<Allocator> shared;
+  if (is_on(options, "session.use_env_allocators", false)) {
+    shared = session_->environment_->shared_allocator(cpu_allocator()->info());
+  }
+  if (shared != nullptr) {
+    session_->allocator_ = shared;
+  } else {
+    session_->allocator_ = options.cpu_arena ? std::make_shared<Arena>() : cpu_allocator();
+  }
+}
+
+void SessionBuilder::override_dimensions() {
+  const auto& by_name = session_->options_.dimensions_by_name;
+  if (by_name.empty()) return;
+  SymbolTable& symbols = session_->model_->context->symbols;
+  for (ValueInfo* input : session_->model_->graph->inputs) {
+    for (size_t i = 0; i < input->type.shape.rank(); ++i) {
+      auto found = by_name.find(symbols.name_of(input->type.shape[i]));
+      if (found != by_name.end()) input->type.shape[i] = Dim(found->second);
+    }
+  }
+}
+
+void SessionBuilder::resolve() { resolve_model(*session_->model_, custom_rows(session_->options_)); }
+
+void SessionBuilder::rewrite() {
+  if (session_->options_.level == RewriteLevel::kNone) return;
+  Evaluator evaluator(*session_->providers_.back(), *session_->intra_pool_, session_->max_tensor_bytes_);
+  auto evaluate = [&](const Node& node) { return evaluator.run(node); };
+  auto resolve = [&](Node& node) { ops::resolve_schema(node, custom_rows(session_->options_)); };
+  passes::PassContext context{evaluate, resolve, [](Graph& graph) { infer_types(graph); }};
+  passes::rewrite(*session_->model_->graph, static_cast<int>(session_->options_.level), context);
+}
+
+void SessionBuilder::assign_nodes() {
+  session_->assignments_ = partition(*session_->model_->graph, session_->providers_);
+  const Logger& logger = session_->logger_;
+  if (!logger.wants(Severity::kVerbose)) return;
+  for (const NodeAssignment& assignment : session_->assignments_) {
+    logger.log(Severity::kVerbose, "session_builder.cc assign_nodes", "node '", assignment.node_name, "' (",
+               assignment.op_type, ") runs on ", assignment.provider);
+  }
+}
+
+void SessionBuilder::compile() {
+  CompileServices services;
+  services.threads = session_->intra_pool_.get();
+  services.weights = session_->weights_.get();
+  services.config = &session_->options_.config;
+  services.providers = session_->providers_;
+  services.profiler = session_->profiler_.get();
+  services.plan_memory = session_->options_.memory_pattern && session_->options_.mode == ExecutionMode::kSequential;
+  session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
+}
+
+void SessionBuilder::describe_values(const std::vector<TypeInfo>& stated_outputs) {
+  const Graph& graph = *session_->model_->graph;
+  for (const ValueInfo* input : graph.inputs) {
+    auto& list = input->constant ? session_->overridable_ : session_->inputs_;
+    list.push_back({input->name, input->type});
+    session_->feeds_.push_back(input);
+    session_->defaults_.push_back(input->constant ? Value(*input->constant) : Value());
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    session_->outputs_.push_back({graph.outputs[i]->name, reported(graph.outputs[i]->type, stated_outputs[i])});
+  }
+}
+
+}  // namespace ortolan::runtime
