@@ -1,0 +1,176 @@
+// Runs one node as a model of its own.
+#include "op_test.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/resolve.h"
+
+namespace ortolan::test {
+namespace {
+
+std::shared_ptr<Environment> environment() {
+  static auto& shared = *new std::shared_ptr<Environment>(
+      std::make_shared<Environment>(Logger(stderr_sink(), "test", Severity::kWarning)));
+  return shared;
+}
+
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type() || !(a.shape() == b.shape())) return false;
+  if (a.type() == ElementType::kString) {
+    return std::ranges::equal(a.span<std::string>(), b.span<std::string>());
+  }
+  size_t bytes = a.byte_count();
+  if (bytes == 0 || std::memcmp(a.raw(), b.raw(), bytes) == 0) return true;
+  if (!(kFloatTypes.contains(a.type()))) return false;
+  auto x = doubles(a), y = doubles(b);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!(x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])))) return false;
+  }
+  return true;
+}
+
+std::string describe(const Value& value) {
+  if (!value.is_tensor()) return join(type_of(value));
+  std::string text = join(type_of(value), value.tensor().shape(), " {");
+  if (kNumericTypes.contains(value.tensor().type()) || value.tensor().type() == ElementType::kBool) {
+    size_t shown = 0;
+    for (double x : doubles(value.tensor())) {
+      if (++shown > 16) break;
+      base::append(text, join(" ", x));
+    }
+  }
+  return text + " }";
+}
+
+}  // namespace
+
+std::unique_ptr<Model> OpTest::make_model(Way way, size_t output_count) const {
+  auto model = std::make_unique<Model>();
+  model->ir_version = 8;
+  model->context->opsets[domain_] = opset_;
+  model->graph = std::make_unique<Graph>(model->context);
+  Graph& graph = *model->graph;
+  std::vector<ValueInfo*> inputs, outputs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    inputs.push_back(nullptr);
+    if (!inputs_[i]) continue;
+    std::string name = join("x", i);
+    TypeInfo type = type_of(*inputs_[i]);
+    if (way == Way::kConstants && inputs_[i]->is_tensor()) {
+      inputs.back() = graph.add_initializer(name, inputs_[i]->tensor());
+      continue;
+    }
+    if (way == Way::kUnknownShapes) type.shape = {};
+    inputs.back() = graph.add_value(name, type);
+    inputs.back()->is_input = true;
+    graph.inputs.push_back(inputs.back());
+  }
+  for (size_t i = 0; i < output_count; ++i) outputs.push_back(graph.add_value(join("y", i)));
+  Node* node = graph.add_node("n", op_, domain_, inputs, outputs);
+  node->opset = opset_;
+  for (const Attribute& attribute : attributes_) node->set_attribute(attribute.name, attribute.value);
+  for (ValueInfo* output : outputs) graph.mark_output(output);
+  return model;
+}
+
+std::vector<Value> OpTest::run_way(Way way, size_t output_count) const {
+  SessionOptions options;
+  options.level = RewriteLevel::kNone;
+  auto session = Session::from_model(environment(), make_model(way, output_count), options);
+  std::vector<const char*> names, output_names;
+  std::vector<const Value*> values;
+  std::vector<std::string> text;
+  for (size_t i = 0; i < inputs_.size(); ++i) text.push_back(join("x", i));
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    bool constant = way == Way::kConstants && inputs_[i] && inputs_[i]->is_tensor();
+    if (!inputs_[i] || constant) continue;
+    names.push_back(text[i].c_str());
+    values.push_back(&*inputs_[i]);
+  }
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < output_count; ++i) outputs.push_back(join("y", i));
+  for (const std::string& name : outputs) output_names.push_back(name.c_str());
+  std::vector<Value> results(output_count);
+  session->run(nullptr, names, values, output_names, results);
+  return results;
+}
+
+std::vector<Value> OpTest::run(size_t output_count) const {
+  auto results = run_way(Way::kKnownShapes, output_count);
+  if (once_) return results;
+  for (Way way : {Way::kUnknownShapes, Way::kConstants}) {
+    auto again = run_way(way, output_count);
+    for (size_t i = 0; i < output_count; ++i) {
+      EXPECT_TRUE(same_value(again[i], results[i])) << op_ << " output " << i << ", way " << static_cast<int>(way);
+    }
+  }
+  return results;
+}
+
+std::string OpTest::error(size_t output_count) const {
+  try {
+    run(output_count);
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "";
+}
+
+::testing::AssertionResult same_value(const Value& a, const Value& b) {
+  bool same = a.kind() == b.kind();
+  if (same && a.is_tensor()) same = same_tensor(a.tensor(), b.tensor());
+  if (same && a.kind() == ValueKind::kMap) {
+    same = same_tensor(a.map().keys, b.map().keys) && same_tensor(a.map().values, b.map().values);
+  }
+  if (same && a.kind() == ValueKind::kSequence) {
+    const auto &x = a.sequence().items, &y = b.sequence().items;
+    same = x.size() == y.size();
+    for (size_t i = 0; same && i < x.size(); ++i) same = static_cast<bool>(same_value(x[i], y[i]));
+  }
+  if (same) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << describe(a) << " is not " << describe(b);
+}
+
+::testing::AssertionResult near(const Tensor& actual, const Shape& shape, const std::vector<double>& expected,
+                                double tolerance) {
+  if (!(actual.shape() == shape)) {
+    return ::testing::AssertionFailure() << "shape is " << join(actual.shape()) << ", not " << join(shape);
+  }
+  auto values = doubles(actual);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    double x = values[i], y = expected[i];
+    bool good =
+        x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y));
+    if (!good) return ::testing::AssertionFailure() << "element " << i << " is " << x << ", not " << y;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+std::vector<double> doubles(const Tensor& tensor) {
+  std::vector<double> values;
+  dispatch<kNumericTypes | ElementType::kBool>(tensor.type(), [&]<class T>(TypeTag<T>) {
+    for (const T& value : tensor.span<T>()) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        values.push_back(static_cast<double>(value));
+      } else {
+        values.push_back(static_cast<double>(static_cast<float>(value)));
+      }
+    }
+  });
+  return values;
+}
+
+uint32_t test_seed() {
+  static const uint32_t seed = [] {
+    const char* text = std::getenv("ORTOLAN_TEST_SEED");
+    auto value = text != nullptr ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : std::random_device{}();
+    std::printf("ORTOLAN_TEST_SEED=%u\n", value);
+    return value;
+  }();
+  return seed;
+}
+
+}  // namespace ortolan::test
