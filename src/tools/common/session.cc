@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "files.h"
+
 namespace ortolan::tools {
 namespace {
 
@@ -24,14 +26,19 @@ std::vector<Port> read_ports(const Library& library, const OrtSession* session, 
   return ports;
 }
 
-void append_provider(const Library& library, OrtSessionOptions* options, const SessionConfig& config) {
-  std::string name = provider_name(config.provider);
-  if (name == "CPUExecutionProvider") return;
+void append_provider(const Library& library, OrtEnv* environment, OrtSessionOptions* options,
+                     const SessionConfig& config) {
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : config.provider_options) {
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
+  if (!config.devices.empty()) {
+    library.check(library->SessionOptionsAppendExecutionProvider_V2(
+        options, environment, config.devices.data(), config.devices.size(), keys.data(), values.data(), keys.size()));
+  }
+  std::string name = provider_name(config.provider);
+  if (name == "CPUExecutionProvider") return;
   // The slot wants the short name: without the common ending.
   std::string stem = name.substr(0, name.size() - std::string("ExecutionProvider").size());
   library.check(
@@ -63,7 +70,8 @@ std::string provider_name(const std::string& given) {
   return given + ending;
 }
 
-Handle<OrtSessionOptions> make_session_options(const Library& library, const SessionConfig& config) {
+Handle<OrtSessionOptions> make_session_options(const Library& library, OrtEnv* environment,
+                                               const SessionConfig& config) {
   auto options = library.make<OrtSessionOptions>(library->CreateSessionOptions, library->ReleaseSessionOptions);
   OrtSessionOptions* raw = options.get();
   library.check(library->SetSessionGraphOptimizationLevel(raw, GraphOptimizationLevel(config.level)));
@@ -81,16 +89,22 @@ Handle<OrtSessionOptions> make_session_options(const Library& library, const Ses
     library.check(library->RegisterCustomOpsLibrary_V2(raw, config.custom_ops_library.c_str()));
   }
   set_lists(library, raw, config);
-  append_provider(library, raw, config);
+  append_provider(library, environment, raw, config);
   return options;
 }
 
-Session::Session(const Library& library, const OrtEnv* environment, const std::string& model_path,
+Session::Session(const Library& library, OrtEnv* environment, const std::string& model_path,
                  const SessionConfig& config)
     : library_(library), session_(nullptr, library->ReleaseSession) {
-  auto options = make_session_options(library, config);
-  session_ = library.make<OrtSession>(library->CreateSession, library->ReleaseSession, environment, model_path.c_str(),
-                                      options.get());
+  auto options = make_session_options(library, environment, config);
+  if (config.in_memory) {
+    std::string content = read_file(model_path);
+    session_ = library.make<OrtSession>(library->CreateSessionFromArray, library->ReleaseSession, environment,
+                                        static_cast<const void*>(content.data()), content.size(), options.get());
+  } else {
+    session_ = library.make<OrtSession>(library->CreateSession, library->ReleaseSession, environment,
+                                        model_path.c_str(), options.get());
+  }
   inputs_ = read_ports(library, get(), library->SessionGetInputCount, library->SessionGetInputName,
                        library->SessionGetInputTypeInfo);
   outputs_ = read_ports(library, get(), library->SessionGetOutputCount, library->SessionGetOutputName,

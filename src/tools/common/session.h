@@ -26,6 +26,8 @@ struct SessionConfig {
   std::string optimized_path;                                // write the optimised model here
   std::string profile_prefix;                                // profile, files start with this
   std::string custom_ops_library;
+  bool in_memory = false;                   // read the file first, and create the session from the bytes
+  std::vector<const OrtEpDevice*> devices;  // run on these, by way of their plugin libraries
 };
 
 struct Port {
@@ -35,8 +37,7 @@ struct Port {
 
 class Session {
  public:
-  Session(const Library& library, const OrtEnv* environment, const std::string& model_path,
-          const SessionConfig& config);
+  Session(const Library& library, OrtEnv* environment, const std::string& model_path, const SessionConfig& config);
 
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
@@ -70,7 +71,8 @@ class PreparedRun {
   std::vector<OrtValue*> outputs_;
 };
 
-Handle<OrtSessionOptions> make_session_options(const Library& library, const SessionConfig& config);
+Handle<OrtSessionOptions> make_session_options(const Library& library, OrtEnv* environment,
+                                               const SessionConfig& config);
 // The name of a provider as the ABI has it: "cpu" gives CPUExecutionProvider.
 std::string provider_name(const std::string& given);
 

@@ -76,8 +76,7 @@ const char* outcome_name(Outcome outcome) {
 
 bool is_failure(Outcome outcome) { return outcome != Outcome::kPassed && outcome != Outcome::kIgnored; }
 
-CaseResult run_case(const Library& library, const OrtEnv* environment, const TestCase& test,
-                    const RunSettings& settings) {
+CaseResult run_case(const Library& library, OrtEnv* environment, const TestCase& test, const RunSettings& settings) {
   CaseResult result;
   try {
     result.outcome = Outcome::kLoadFailed;

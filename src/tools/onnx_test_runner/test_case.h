@@ -51,7 +51,6 @@ struct RunSettings {
 };
 
 // Loads and runs every data set; never throws for what goes wrong in the case.
-CaseResult run_case(const Library& library, const OrtEnv* environment, const TestCase& test,
-                    const RunSettings& settings);
+CaseResult run_case(const Library& library, OrtEnv* environment, const TestCase& test, const RunSettings& settings);
 
 }  // namespace ortolan::tools
