@@ -13,7 +13,8 @@
  *  - Strings are UTF-8 and end with NUL. Sizes and lengths of memory are bytes; lengths of arrays are elements.
  *  - OrtEnv, OrtSession, OrtAllocator and everything borrowed from them may be used from several threads at once. Any
  *    other object may be used from one thread at a time.
- *  - Functions of the table let no C++ exception out.
+ *  - Functions of the tables let no C++ exception out. Functions that a program gives to the runtime must not throw
+ *    either; they may be declared noexcept or not.
  */
 #pragma once
 
@@ -1180,7 +1181,7 @@ struct OrtApi {
   /** All entries as "key=value;…", a copy from the allocator. */
   ORT_API2_STATUS(GetTensorRTProviderOptionsAsString, _In_ const OrtTensorRTProviderOptionsV2* tensorrt_options,
                   _Inout_ OrtAllocator* allocator, _Outptr_ char** ptr);
-  ORT_API_T(void, ReleaseTensorRTProviderOptions, _Frees_ptr_opt_ OrtTensorRTProviderOptionsV2* input);
+  void(ORT_API_CALL* ReleaseTensorRTProviderOptions)(_Frees_ptr_opt_ OrtTensorRTProviderOptionsV2* input);
   /** Adds the operators of the onnxruntime-extensions library, where it is linked in. */
   ORT_API2_STATUS(EnableOrtCustomOps, _Inout_ OrtSessionOptions* options);
   /** Gives sessions with session.use_env_allocators an allocator of the program. It must outlive the environment, or be
@@ -1286,7 +1287,7 @@ struct OrtApi {
   /** All entries as "key=value;…", a copy from the allocator. */
   ORT_API2_STATUS(GetCUDAProviderOptionsAsString, _In_ const OrtCUDAProviderOptionsV2* cuda_options,
                   _Inout_ OrtAllocator* allocator, _Outptr_ char** ptr);
-  ORT_API_T(void, ReleaseCUDAProviderOptions, _Frees_ptr_opt_ OrtCUDAProviderOptionsV2* input);
+  void(ORT_API_CALL* ReleaseCUDAProviderOptions)(_Frees_ptr_opt_ OrtCUDAProviderOptionsV2* input);
   /** Adds the MIGraphX provider. */
   ORT_API2_STATUS(SessionOptionsAppendExecutionProvider_MIGraphX, _In_ OrtSessionOptions* options,
                   _In_ const OrtMIGraphXProviderOptions* migraphx_options);
@@ -1346,7 +1347,7 @@ struct OrtApi {
   /* ======== Release 1.14 ======== */
 
   /** The kind of device that the memory belongs to. */
-  ORT_API_T(void, MemoryInfoGetDeviceType, _In_ const OrtMemoryInfo* ptr, _Out_ OrtMemoryInfoDeviceType* out);
+  void(ORT_API_CALL* MemoryInfoGetDeviceType)(_In_ const OrtMemoryInfo* ptr, _Out_ OrtMemoryInfoDeviceType* out);
   /** Changes the least severity that the environment logs. */
   ORT_API2_STATUS(UpdateEnvWithCustomLogLevel, _In_ OrtEnv* ort_env, OrtLoggingLevel log_severity_level);
   /** Processors for each thread of the shared pools, written as for session.intra_op_thread_affinities. */
@@ -1433,7 +1434,7 @@ struct OrtApi {
   ORT_API2_STATUS(KernelContext_GetAllocator, _In_ const OrtKernelContext* context, _In_ const OrtMemoryInfo* mem_info,
                   _Outptr_ OrtAllocator** out);
   /** Which library this is and how it was built. */
-  ORT_API_T(const char*, GetBuildInfoString, void);
+  const char*(ORT_API_CALL* GetBuildInfoString)(void);
 
   /* ======== Release 1.16 ======== */
 
@@ -1566,7 +1567,7 @@ struct OrtApi {
   /** The type, borrowed. */
   ORT_API2_STATUS(GetValueInfoTypeInfo, _In_ const OrtValueInfo* value_info, _Outptr_ const OrtTypeInfo** type_info);
   /** The functions that build and change models; never NULL. */
-  ORT_API_T(const OrtModelEditorApi*, GetModelEditorApi, void);
+  const OrtModelEditorApi*(ORT_API_CALL* GetModelEditorApi)(void);
   /** As CreateTensorWithDataAsOrtValue, and the tensor frees the memory through the allocator's Free in the end. */
   ORT_API2_STATUS(CreateTensorWithDataAndDeleterAsOrtValue, _In_ OrtAllocator* deleter, _In_ void* p_data,
                   size_t p_data_len, _In_ const int64_t* shape, size_t shape_len, ONNXTensorElementDataType type,
@@ -1575,21 +1576,21 @@ struct OrtApi {
    *  thread. */
   ORT_API2_STATUS(SessionOptionsSetLoadCancellationFlag, _Inout_ OrtSessionOptions* options, _In_ bool cancel);
   /** The functions that compile models ahead of use; never NULL. */
-  ORT_API_T(const OrtCompileApi*, GetCompileApi, void);
+  const OrtCompileApi*(ORT_API_CALL* GetCompileApi)(void);
 
   /* ---- Lists of keys and values ---- */
 
   /** An empty list. `out` receives NULL when there is no memory. */
-  ORT_API_T(void, CreateKeyValuePairs, _Outptr_ OrtKeyValuePairs** out);
+  void(ORT_API_CALL* CreateKeyValuePairs)(_Outptr_ OrtKeyValuePairs** out);
   /** Adds copies, or replaces the value of the key. NULL or an empty key is ignored. */
-  ORT_API_T(void, AddKeyValuePair, _In_ OrtKeyValuePairs* kvps, _In_ const char* key, _In_ const char* value);
+  void(ORT_API_CALL* AddKeyValuePair)(_In_ OrtKeyValuePairs* kvps, _In_ const char* key, _In_ const char* value);
   /** The value of a key, borrowed; NULL when it is not in the list. */
-  ORT_API_T(const char*, GetKeyValue, _In_ const OrtKeyValuePairs* kvps, _In_ const char* key);
+  const char*(ORT_API_CALL* GetKeyValue)(_In_ const OrtKeyValuePairs* kvps, _In_ const char* key);
   /** All keys and values as two arrays, borrowed until the list changes. */
-  ORT_API_T(void, GetKeyValuePairs, _In_ const OrtKeyValuePairs* kvps, _Outptr_ const char* const** keys,
-            _Outptr_ const char* const** values, _Out_ size_t* num_entries);
+  void(ORT_API_CALL* GetKeyValuePairs)(_In_ const OrtKeyValuePairs* kvps, _Outptr_ const char* const** keys,
+                                       _Outptr_ const char* const** values, _Out_ size_t* num_entries);
   /** Removes a key where it is in the list. */
-  ORT_API_T(void, RemoveKeyValuePair, _In_ OrtKeyValuePairs* kvps, _In_ const char* key);
+  void(ORT_API_CALL* RemoveKeyValuePair)(_In_ OrtKeyValuePairs* kvps, _In_ const char* key);
   ORT_CLASS_RELEASE(KeyValuePairs);
 
   /* ---- Plugin libraries and devices ---- */
@@ -1614,27 +1615,27 @@ struct OrtApi {
   ORT_API2_STATUS(SessionOptionsSetEpSelectionPolicyDelegate, _In_ OrtSessionOptions* session_options,
                   _In_ EpSelectionDelegate delegate, _In_opt_ void* delegate_state);
   /** What the device is. */
-  ORT_API_T(OrtHardwareDeviceType, HardwareDevice_Type, _In_ const OrtHardwareDevice* device);
+  OrtHardwareDeviceType(ORT_API_CALL* HardwareDevice_Type)(_In_ const OrtHardwareDevice* device);
   /** The vendor's number, on PCI the PCI one. */
-  ORT_API_T(uint32_t, HardwareDevice_VendorId, _In_ const OrtHardwareDevice* device);
+  uint32_t(ORT_API_CALL* HardwareDevice_VendorId)(_In_ const OrtHardwareDevice* device);
   /** The vendor's name, borrowed. */
-  ORT_API_T(const char*, HardwareDevice_Vendor, _In_ const OrtHardwareDevice* device);
+  const char*(ORT_API_CALL* HardwareDevice_Vendor)(_In_ const OrtHardwareDevice* device);
   /** The number of the device's model, not of the device among its like. */
-  ORT_API_T(uint32_t, HardwareDevice_DeviceId, _In_ const OrtHardwareDevice* device);
+  uint32_t(ORT_API_CALL* HardwareDevice_DeviceId)(_In_ const OrtHardwareDevice* device);
   /** More about the device, borrowed. */
-  ORT_API_T(const OrtKeyValuePairs*, HardwareDevice_Metadata, _In_ const OrtHardwareDevice* device);
+  const OrtKeyValuePairs*(ORT_API_CALL* HardwareDevice_Metadata)(_In_ const OrtHardwareDevice* device);
   /** The name of the provider, borrowed. */
-  ORT_API_T(const char*, EpDevice_EpName, _In_ const OrtEpDevice* ep_device);
+  const char*(ORT_API_CALL* EpDevice_EpName)(_In_ const OrtEpDevice* ep_device);
   /** The vendor of the provider, borrowed. */
-  ORT_API_T(const char*, EpDevice_EpVendor, _In_ const OrtEpDevice* ep_device);
+  const char*(ORT_API_CALL* EpDevice_EpVendor)(_In_ const OrtEpDevice* ep_device);
   /** More about the provider, borrowed. */
-  ORT_API_T(const OrtKeyValuePairs*, EpDevice_EpMetadata, _In_ const OrtEpDevice* ep_device);
+  const OrtKeyValuePairs*(ORT_API_CALL* EpDevice_EpMetadata)(_In_ const OrtEpDevice* ep_device);
   /** The settings that the provider would use, borrowed. */
-  ORT_API_T(const OrtKeyValuePairs*, EpDevice_EpOptions, _In_ const OrtEpDevice* ep_device);
+  const OrtKeyValuePairs*(ORT_API_CALL* EpDevice_EpOptions)(_In_ const OrtEpDevice* ep_device);
   /** The device, borrowed. */
-  ORT_API_T(const OrtHardwareDevice*, EpDevice_Device, _In_ const OrtEpDevice* ep_device);
+  const OrtHardwareDevice*(ORT_API_CALL* EpDevice_Device)(_In_ const OrtEpDevice* ep_device);
   /** The functions for plugin libraries; never NULL. */
-  ORT_API_T(const OrtEpApi*, GetEpApi, void);
+  const OrtEpApi*(ORT_API_CALL* GetEpApi)(void);
 
   /* ======== Release 1.23 ======== */
 
@@ -1849,7 +1850,7 @@ struct OrtApi {
   /** The version of the operator set that brought the operator. */
   ORT_API2_STATUS(KernelInfo_GetOperatorSinceVersion, _In_ const OrtKernelInfo* info, _Out_ int* since_version);
   /** The functions that share memory and semaphores with graphics; never NULL. */
-  ORT_API_T(const OrtInteropApi*, GetInteropApi, void);
+  const OrtInteropApi*(ORT_API_CALL* GetInteropApi)(void);
   /** The device of each output, as SessionGetEpDeviceForInputs. */
   ORT_API2_STATUS(SessionGetEpDeviceForOutputs, _In_ const OrtSession* session,
                   _Out_writes_(num_outputs) const OrtEpDevice** outputs_ep_devices, _In_ size_t num_outputs);

@@ -1,0 +1,11 @@
+/* A program as it is linked with a release of the official library: it asks for names under that release's node. */
+#include <stdio.h>
+
+#include "onnxruntime_c_api.h"
+
+int main(void) {
+  const OrtApi* api = OrtGetApiBase()->GetApi(1);
+  OrtStatus* status = OrtSessionOptionsAppendExecutionProvider_CUDA(NULL, 0);
+  printf("%s: %s\n", OrtGetApiBase()->GetVersionString(), api->GetErrorMessage(status));
+  return status == NULL;
+}
