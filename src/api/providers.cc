@@ -1,0 +1,144 @@
+// Execution providers: which there are, and asking for one in session options.
+#include "api/absent_providers.h"
+#include "api/arguments.h"
+#include "api/guard.h"
+#include "runtime/session_options.h"
+
+namespace ortolan::api {
+namespace {
+
+constexpr const char* kCpu = "CPUExecutionProvider";
+
+/** Names of providers that programs may ask for and that this library does not contain. */
+constexpr std::string_view kKnownAbsent[] = {
+    "ACL",      "ArmNN",   "AZURE",         "CANN",     "CoreML", "CUDA",    "DML",    "Dnnl",  "JS",
+    "MIGraphX", "NNAPI",   "NvTensorRTRTX", "OpenVINO", "QNN",    "RKNPU",   "ROCM",   "SNPE",  "TensorRT",
+    "TVM",      "VitisAI", "VSINPU",        "WebGPU",   "WEBNN",  "XNNPACK", "OpenCL", "Vulkan"};
+
+/** The absent provider's name without "ExecutionProvider"; empty when it is not known at all. */
+std::string_view known_absent(std::string_view name) {
+  constexpr std::string_view kSuffix = "ExecutionProvider";
+  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+  auto same_letter = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  for (std::string_view known : kKnownAbsent) {
+    if (std::equal(known.begin(), known.end(), name.begin(), name.end(), same_letter)) return known;
+  }
+  return {};
+}
+
+void append_named(runtime::SessionOptions& options, std::string_view name, std::span<const char* const> keys,
+                  std::span<const char* const> values) {
+  if (name != "CPU" && name != "cpu" && name != kCpu) {
+    std::string_view absent = known_absent(name);
+    if (!absent.empty()) fail_absent_provider(absent);
+    fail(ErrorCode::kInvalidArgument, "no execution provider is called '", name,
+         "'; GetAvailableProviders lists those of this library");
+  }
+  runtime::ProviderRequest request{kCpu, {}};
+  for (size_t i = 0; i < keys.size(); ++i) {
+    request.options[text(keys[i], "provider_options_keys[i]")] = text(values[i], "provider_options_values[i]");
+  }
+  options.providers.push_back(std::move(request));
+}
+
+/** The answer to asking for a provider that is not here: wrong arguments come first. */
+OrtStatus* absent(OrtSessionOptions* options, const char* name) noexcept {
+  return guard([&] {
+    unwrap(options, "options");
+    fail_absent_provider(name);
+  });
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL GetAvailableProviders(char*** out_ptr, int* provider_length) noexcept {
+  return guard([&] {
+    require_argument(out_ptr, "out_ptr");
+    require_argument(provider_length, "provider_length");
+    auto name = std::make_unique<char[]>(std::strlen(kCpu) + 1);
+    std::strcpy(name.get(), kCpu);
+    auto names = std::make_unique<char*[]>(1);
+    names[0] = name.release();
+    *out_ptr = names.release();
+    *provider_length = 1;
+  });
+}
+
+OrtStatus* ORT_API_CALL ReleaseAvailableProviders(char** ptr, int providers_length) noexcept {
+  for (int i = 0; ptr != nullptr && i < providers_length; ++i) delete[] ptr[i];
+  delete[] ptr;
+  return nullptr;
+}
+
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider(OrtSessionOptions* options, const char* provider_name,
+                                                              const char* const* provider_options_keys,
+                                                              const char* const* provider_options_values,
+                                                              size_t num_keys) noexcept {
+  return guard([&] {
+    append_named(unwrap(options, "options"), text(provider_name, "provider_name"),
+                 array(provider_options_keys, num_keys, "provider_options_keys"),
+                 array(provider_options_values, num_keys, "provider_options_values"));
+  });
+}
+
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options,
+                                                                   const OrtCUDAProviderOptions*) noexcept {
+  return absent(options, "CUDA");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA_V2(OrtSessionOptions* options,
+                                                                      const OrtCUDAProviderOptionsV2*) noexcept {
+  return absent(options, "CUDA");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions* options,
+                                                                   const OrtROCMProviderOptions*) noexcept {
+  return absent(options, "ROCM");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_OpenVINO(OrtSessionOptions* options,
+                                                                       const OrtOpenVINOProviderOptions*) noexcept {
+  return absent(options, "OpenVINO");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_OpenVINO_V2(OrtSessionOptions* options,
+                                                                          const char* const*, const char* const*,
+                                                                          size_t) noexcept {
+  return absent(options, "OpenVINO");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_TensorRT(OrtSessionOptions* options,
+                                                                       const OrtTensorRTProviderOptions*) noexcept {
+  return absent(options, "TensorRT");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_TensorRT_V2(
+    OrtSessionOptions* options, const OrtTensorRTProviderOptionsV2*) noexcept {
+  return absent(options, "TensorRT");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_MIGraphX(OrtSessionOptions* options,
+                                                                       const OrtMIGraphXProviderOptions*) noexcept {
+  return absent(options, "MIGraphX");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CANN(OrtSessionOptions* options,
+                                                                   const OrtCANNProviderOptions*) noexcept {
+  return absent(options, "CANN");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_Dnnl(OrtSessionOptions* options,
+                                                                   const OrtDnnlProviderOptions*) noexcept {
+  return absent(options, "Dnnl");
+}
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_VitisAI(OrtSessionOptions* options, const char* const*,
+                                                                      const char* const*, size_t) noexcept {
+  return absent(options, "VitisAI");
+}
+
+OrtStatus* ORT_API_CALL SetCurrentGpuDeviceId(int) noexcept {
+  return guard([] { fail_absent_provider("CUDA"); });
+}
+OrtStatus* ORT_API_CALL GetCurrentGpuDeviceId(int*) noexcept {
+  return guard([] { fail_absent_provider("CUDA"); });
+}
+
+OrtStatus* ORT_API_CALL GetExecutionProviderApi(const char* provider_name, uint32_t, const void**) noexcept {
+  return guard([&] {
+    fail(ErrorCode::kInvalidArgument, "execution provider '", text(provider_name, "provider_name"),
+         "' has no functions of its own in this library");
+  });
+}
+
+}  // namespace ortolan::api
