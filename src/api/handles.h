@@ -20,6 +20,7 @@ namespace ortolan::runtime {
 class Environment;
 class IoBinding;
 class PackedWeightsCache;
+struct NodeAssignment;
 struct RunOptions;
 struct SessionOptions;
 struct ThreadingOptions;
@@ -27,6 +28,7 @@ struct ThreadingOptions;
 
 namespace ortolan::api {
 
+struct AssignedSubgraph;
 struct ModelDescription;
 struct ProviderOptions;
 struct SessionObject;
@@ -53,6 +55,8 @@ ORTOLAN_CORE_OF(OrtSessionOptions, runtime::SessionOptions)
 ORTOLAN_CORE_OF(OrtRunOptions, runtime::RunOptions)
 ORTOLAN_CORE_OF(OrtIoBinding, runtime::IoBinding)
 ORTOLAN_CORE_OF(OrtPrepackedWeightsContainer, runtime::PackedWeightsCache)
+ORTOLAN_CORE_OF(OrtEpAssignedSubgraph, AssignedSubgraph)
+ORTOLAN_CORE_OF(OrtEpAssignedNode, runtime::NodeAssignment)
 ORTOLAN_CORE_OF(OrtModelMetadata, ModelDescription)
 ORTOLAN_CORE_OF(OrtCUDAProviderOptionsV2, ProviderOptions)
 ORTOLAN_CORE_OF(OrtTensorRTProviderOptionsV2, ProviderOptions)
@@ -88,6 +92,12 @@ Core<Handle>& unwrap(Handle* handle, const char* name) {
 template <class Handle>
 Handle* wrap(Core<Handle>* core) noexcept {
   return reinterpret_cast<Handle*>(core);
+}
+
+/** An array of pointers to core objects, as one of handles. */
+template <class Handle>
+Handle* const* wrap_array(Core<Handle>* const* cores) noexcept {
+  return reinterpret_cast<Handle* const*>(cores);
 }
 
 /** The handle of a core object that goes to the caller, who ends it with `release`. */

@@ -1,0 +1,42 @@
+// What stands behind OrtSession, and the model's description behind OrtModelMetadata.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnxruntime_c_api.h"
+#include "runtime/session.h"
+
+namespace ortolan::api {
+
+/** OrtEpAssignedSubgraph: the nodes that a provider took together. */
+struct AssignedSubgraph {
+  std::string provider;
+  std::vector<const runtime::NodeAssignment*> nodes;
+};
+
+struct SessionObject {
+  std::unique_ptr<runtime::Session> core;
+  std::once_flag assignments_made;
+  std::vector<AssignedSubgraph> assigned;
+  std::vector<const AssignedSubgraph*> assigned_handles;
+};
+
+/** The session; throws when the handle is NULL. */
+const runtime::Session& session_of(const OrtSession* session);
+
+/** OrtModelMetadata. */
+struct ModelDescription {
+  std::string producer;
+  std::string graph_name;
+  std::string graph_description;
+  std::string domain;
+  std::string description;
+  int64_t version = 0;
+  std::vector<std::pair<std::string, std::string>> custom;
+};
+
+}  // namespace ortolan::api
