@@ -12,6 +12,15 @@ foreach(version IN LISTS versions)
   endforeach()
 endforeach()
 
+# Every function that the flat header declares is in the lists.
+file(READ ${SOURCE_DIR}/include_c/ortolan.h header)
+string(REGEX MATCHALL "Ort[A-Za-z0-9_]+\\(" declared "${header}")
+list(TRANSFORM declared REPLACE "\\(" "@@${newest}")
+list(REMOVE_ITEM declared ${expected})
+if(declared)
+  message(FATAL_ERROR "declared by ortolan.h and in no list: ${declared}")
+endif()
+
 execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE output
                 COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" lines "${output}")
