@@ -228,7 +228,7 @@ constexpr KernelRow kRows[] = {
     row("Sinh", 9, kFloatTypes),       row("Softplus", 1, kFloatTypes),
     row("Softsign", 1, kFloatTypes),   row("Sqrt", 1, kFloatTypes),
     row("Swish", 24, kFloatTypes),     row("Tan", 7, kFloatTypes),
-    row("Tanh", 1, kFloatTypes),       row("ThresholdedRelu", 10, kFloatTypes),
+    row("Tanh", 1, kFloatTypes),       row("ThresholdedRelu", 1, kFloatTypes),
 };
 
 }  // namespace
