@@ -135,7 +135,7 @@ AttributeValue GraphReader::read_value(Bytes message, const Scope& where, const 
   auto tensor = [&](const Field& field) { return tensors_.read(field.bytes()); };
   auto graph = [&](const Field& field) { return read_subgraph(field.bytes(), where, holder); };
   auto sparse = [&](const Field& field) { return tensors_.read_sparse(field.bytes()); };
-  auto type = [&](const Field& field) { return read_type(field.bytes(), nullptr); };
+  auto type = [&](const Field& field) { return read_type(field.bytes(), {nullptr, &options_}); };
   switch (kind) {
     case AttributeKind::kFloat:
       return one_of<float>(message, kind, [](const Field& field) { return field.real(); });

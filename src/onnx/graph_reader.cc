@@ -15,19 +15,14 @@ struct NamedType {
   TypeInfo type;
 };
 
-NamedType read_named_type(Bytes message, SymbolTable* symbols) {
+NamedType read_named_type(Bytes message, const DimensionNames& names) {
   NamedType result;
   WireReader reader(message, "ValueInfoProto");
   while (reader.next()) {
     if (reader.number() == 1) result.name = reader.field().text();
-    if (reader.number() == 2) result.type = read_type(reader.field().bytes(), symbols);
+    if (reader.number() == 2) result.type = read_type(reader.field().bytes(), names);
   }
   return result;
-}
-
-/** Symbols of the main graph only: inside a loop's body the same name may be another number each time. */
-SymbolTable* symbols_for(const Scope& scope) {
-  return scope.parent || scope.frame ? nullptr : &scope.graph.context().symbols;
 }
 
 }  // namespace
@@ -74,6 +69,13 @@ struct GraphReader::GraphParts {
   }
 };
 
+// Symbols of the main graph only: inside a loop's body the same name may be another number each time.
+DimensionNames GraphReader::names_for(const Scope& scope) const {
+  static const auto& no_options = *new ReadOptions;
+  if (scope.parent || scope.frame) return {nullptr, &no_options};
+  return {&scope.graph.context().symbols, &options_};
+}
+
 void GraphReader::read_main(Bytes message) {
   model_.graph = std::make_unique<Graph>(model_.context);
   const Opsets opsets = model_.context->opsets;
@@ -97,7 +99,7 @@ void GraphReader::read_graph(Bytes message, Scope& scope) {
 
 void GraphReader::read_inputs(const GraphParts& parts, Scope& scope) {
   for (Bytes message : parts.inputs) {
-    NamedType input = read_named_type(message, symbols_for(scope));
+    NamedType input = read_named_type(message, names_for(scope));
     require(!input.name.empty(), ErrorCode::kInvalidGraph, "an input of graph '", parts.name, "' has no name");
     ValueInfo* value = define(input.name, scope);
     value->type = std::move(input.type);
@@ -140,7 +142,7 @@ void GraphReader::add_initializer(std::string_view name, Tensor tensor, Scope& s
 
 void GraphReader::read_outputs(const GraphParts& parts, Scope& scope) {
   for (Bytes message : parts.outputs) {
-    NamedType output = read_named_type(message, symbols_for(scope));
+    NamedType output = read_named_type(message, names_for(scope));
     ValueInfo* value = find(output.name, scope).value;
     require(value != nullptr, ErrorCode::kInvalidGraph, "the output '", output.name, "' of graph '", parts.name,
             "' is made by no node and is no input or initializer; check its name");
@@ -156,7 +158,7 @@ void GraphReader::read_outputs(const GraphParts& parts, Scope& scope) {
 }
 
 void GraphReader::read_hint(Bytes message, Scope& scope) {
-  NamedType hint = read_named_type(message, symbols_for(scope));
+  NamedType hint = read_named_type(message, names_for(scope));
   ValueInfo* value = find(hint.name, scope).value;
   if (value && value->graph == &scope.graph && !value->type.known()) value->type = std::move(hint.type);
 }

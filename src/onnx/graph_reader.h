@@ -70,6 +70,7 @@ class GraphReader {
   struct NodeParts;
   struct NodeList;
 
+  DimensionNames names_for(const Scope& scope) const;
   void read_graph(Bytes message, Scope& scope);
   void read_inputs(const GraphParts& parts, Scope& scope);
   void read_initializers(const GraphParts& parts, Scope& scope);

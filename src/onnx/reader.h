@@ -27,6 +27,9 @@ struct ReadOptions {
   std::unordered_map<std::string, Tensor> initializers;
   /** Versions of domains that the model uses but does not import. */
   std::map<std::string, int> default_opsets{{"com.microsoft", 1}};
+  /** Numbers for dimensions that the model only names, by name (N) and by denotation (DATA_BATCH). */
+  std::map<std::string, int64_t> dimensions_by_name;
+  std::map<std::string, int64_t> dimensions_by_denotation;
   /** Copy every tensor, so that nothing refers to the bytes or the file afterwards. */
   bool copy_bytes = false;
 

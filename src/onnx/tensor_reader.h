@@ -36,7 +36,13 @@ class TensorReader {
 
 /** The element type with ONNX's number, kUndefined for others. */
 ElementType element_type_numbered(int64_t number);
-/** A TypeProto. Named dimensions become symbols of `symbols`, or unknown when it is NULL. */
-TypeInfo read_type(Bytes message, SymbolTable* symbols, int depth = 0);
+/** What named dimensions become: the number that the options give, else a symbol, or unknown without a table. */
+struct DimensionNames {
+  SymbolTable* symbols;
+  const ReadOptions* options;
+  Dim dimension(std::string_view name, std::string_view denotation) const;
+};
+/** A TypeProto. */
+TypeInfo read_type(Bytes message, const DimensionNames& names, int depth = 0);
 
 }  // namespace ortolan::onnx
