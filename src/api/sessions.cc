@@ -102,7 +102,8 @@ void ORT_API_CALL ReleaseSession(OrtSession* session) noexcept { release(session
 OrtStatus* ORT_API_CALL CreatePrepackedWeightsContainer(OrtPrepackedWeightsContainer** out) noexcept {
   return guard([&] {
     require_argument(out, "out");
-    *out = wrap<OrtPrepackedWeightsContainer>(std::make_unique<runtime::PackedWeightsCache>());
+    *out = wrap<OrtPrepackedWeightsContainer>(
+        std::make_unique<runtime::PackedWeightsCache>(runtime::WeightsKey::kContent));
   });
 }
 
