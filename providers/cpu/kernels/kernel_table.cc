@@ -10,6 +10,8 @@ extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
+extern const ConvF32Kernels kConvF32;
+void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
 }  // namespace generic
 #if defined(__x86_64__)
 namespace avx2 {
@@ -17,12 +19,16 @@ extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
+extern const ConvF32Kernels kConvF32;
+void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
 }  // namespace avx2
 namespace avx512 {
 extern const VectorF32Kernels kVectorF32;
 extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
+extern const ConvF32Kernels kConvF32;
+void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
 }  // namespace avx512
 #endif
 
@@ -31,11 +37,15 @@ namespace {
 using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
-    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32},
+    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
+     &generic::kConvF32, generic::transpose4},
 #if defined(__x86_64__)
-    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32},
-    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32},
-    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32},
+    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
+     avx2::transpose4},
+    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
+     avx512::transpose4},
+    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
+     &avx512::kConvF32, avx512::transpose4},
 #endif
 };
 

@@ -11,6 +11,7 @@
 namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
+struct ConvF32Kernels;
 
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
@@ -57,12 +58,17 @@ struct ConvertKernels {
   void (*min_max)(const float* x, int64_t n, float* smallest, float* largest);
 };
 
+/** y[j][i] = x[i][j] for 4-byte elements, i < rows, j < columns; strides in bytes between the rows of each. */
+using Transpose4 = void (*)(const void* x, int64_t x_stride, int64_t rows, int64_t columns, void* y, int64_t y_stride);
+
 struct KernelTable {
   base::IsaLevel isa;
   const VectorF32Kernels* vector;
   const RowF32Kernels* rows;
   const ConvertKernels* convert;
   const GemmF32Kernels* gemm_f32;
+  const ConvF32Kernels* conv_f32;
+  Transpose4 transpose4;
 };
 
 /** The table in use: that of cpu_features().isa. */

@@ -1,0 +1,349 @@
+// fp32 convolution: weights times gathered input panels, or plane by plane where it is depthwise.
+#include "cpu/kernels/conv_f32.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_f32_kernels.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::kernels {
+
+struct PackedConvWeights::Storage {
+  const GemmF32Kernels* kernels;
+  int64_t group_rows;   // output channels of a group
+  int64_t group_depth;  // input channels of a group
+  int64_t taps;
+  bool depthwise;  // weights as they came; else blocks of tile_rows rows, group after group
+  AlignedBuffer data;
+
+  int64_t padded_rows() const {
+    const int64_t tile = kernels->tile_rows;
+    return (group_rows + tile - 1) / tile * tile;
+  }
+  const float* group(int64_t g) const { return data.as<float>() + g * padded_rows() * group_depth * taps; }
+};
+
+PackedConvWeights::PackedConvWeights() = default;
+PackedConvWeights::~PackedConvWeights() = default;
+PackedConvWeights::PackedConvWeights(PackedConvWeights&&) noexcept = default;
+PackedConvWeights& PackedConvWeights::operator=(PackedConvWeights&&) noexcept = default;
+PackedConvWeights::PackedConvWeights(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+int64_t PackedConvWeights::bytes() const noexcept {
+  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes());
+}
+
+namespace {
+
+constexpr double kGrainFlops = 4e5;
+constexpr int64_t kLongestSum = 256;    // length of the blocks in which sums run
+constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
+constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
+
+int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
+
+// Convolutions with one input channel to a group; 3-D ones take the general way.
+bool is_depthwise(const ConvGeometry& g) {
+  return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1;
+}
+
+void pack_rows(const float* weights, int64_t rows, int64_t k, int64_t tile, float* packed) {
+  for (int64_t row = 0; row < rows; row += tile) {
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t r = 0; r < tile; ++r) *packed++ = row + r < rows ? weights[(row + r) * k + i] : 0;
+    }
+  }
+}
+
+bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
+
+struct Clamp {
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+
+Clamp clamp_of(Activation activation) {
+  Clamp clamp;
+  if (activation.op == UnaryOp::kRelu) clamp.low = 0;
+  if (activation.op == UnaryOp::kClip) clamp = {activation.p0, activation.p1};
+  return clamp;
+}
+
+struct Conv {
+  const ConvGeometry& geometry;
+  const float* x;
+  const PackedConvWeights::Storage& weights;
+  const ConvEpilogue& epilogue;
+  float* y;
+  const ConvF32Kernels& kernels;
+  PanelSplit split;
+  bool pointwise;  // panels are the input itself
+  int64_t panels_per_group, panel_groups, rows_per_band, bands, channels_per_block;
+
+  int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
+};
+
+// The runs of outputs [first, first + count): one for each output row they touch.
+int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs) {
+  int64_t found = 0;
+  for (int64_t at = 0; at < count;) {
+    const int64_t out = first + at, w = out % g.out[2];
+    ColumnRun& run = runs[found++];
+    run.at = at;
+    run.count = std::min(count - at, g.out[2] - w);
+    run.out[0] = out / (g.out[2] * g.out[1]);
+    run.out[1] = out / g.out[2] % g.out[1];
+    run.out[2] = w;
+    at += run.count;
+  }
+  return found;
+}
+
+constexpr int kMaxRuns = 64;  // a panel is at most 48 outputs wide
+
+void gather(const Conv& c, const float* x, int64_t channels, int64_t panel, float* to) {
+  const int64_t first = c.split.first_column(panel), columns = c.split.columns(panel), width = c.split.width(panel);
+  if (c.pointwise) {
+    c.weights.kernels->pack_panel(x + first, volume(c.geometry.in), channels, columns, width, to);
+    return;
+  }
+  ColumnRun runs[kMaxRuns];
+  const int64_t count = find_runs(c.geometry, first, columns, runs);
+  c.kernels.gather_panel(c.geometry, x, channels, runs, count, columns, width, to);
+}
+
+struct Band {
+  int64_t image, group, first_panel, last_panel, first_row, last_row;
+};
+
+Band band_of(const Conv& c, int64_t unit) {
+  Band b;
+  const int64_t band = unit % c.bands;
+  unit /= c.bands;
+  const int64_t panels = unit % c.panel_groups;
+  unit /= c.panel_groups;
+  b.group = unit % c.geometry.groups;
+  b.image = unit / c.geometry.groups;
+  b.first_panel = panels * c.panels_per_group;
+  b.last_panel = std::min(c.split.count(), b.first_panel + c.panels_per_group);
+  b.first_row = band * c.rows_per_band;
+  b.last_row = std::min(c.weights.group_rows, b.first_row + c.rows_per_band);
+  return b;
+}
+
+void set_finish(const Conv& c, const Band& b, int64_t row, GemmBlock& g) {
+  const int64_t channel = b.group * c.weights.group_rows + row;
+  if (c.epilogue.bias != nullptr) g.row_bias = c.epilogue.bias + channel;
+  if (c.epilogue.residual != nullptr) {
+    g.residual = c.epilogue.residual + (g.c - c.y);
+    g.residual_stride = g.ldc;
+  }
+  const UnaryOp op = c.epilogue.activation.op;
+  if (op != UnaryOp::kRelu && op != UnaryOp::kClip) return;
+  const Clamp clamp = clamp_of(c.epilogue.activation);
+  g.clamp = true;
+  g.low = clamp.low;
+  g.high = clamp.high;
+}
+
+// One block of the sum (input channels [first, first + channels) of the group) for all rows and panels of a band.
+void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t first, int64_t channels) {
+  const auto& w = c.weights;
+  const int64_t out_plane = volume(c.geometry.out), depth = w.group_depth * w.taps;
+  const int64_t tile = w.kernels->tile_rows, step = kBandTiles * tile;
+  GemmBlock g;
+  g.lda = depth;
+  g.ldc = out_plane;
+  g.k = channels * w.taps;
+  g.c_scale = first == 0 ? 0 : 1;
+  const bool last = first + channels == w.group_depth;
+  for (int64_t row = b.first_row; row < b.last_row; row += step) {
+    const float* panel_data = columns;
+    g.rows = std::min(step, b.last_row - row);
+    g.a = w.group(b.group) + row * depth + first * w.taps * tile;
+    for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
+      g.b = panel_data;
+      g.b_step = c.split.width(panel);
+      g.columns = c.split.columns(panel);
+      g.c = c.y + ((b.image * c.geometry.groups + b.group) * w.group_rows + row) * out_plane +
+            c.split.first_column(panel);
+      if (last) set_finish(c, b, row, g);
+      w.kernels->block_packed_a(c.split.vectors(panel), g);
+      panel_data += g.b_step * g.k;
+    }
+  }
+}
+
+void activate_band(const Conv& c, const Band& b) {
+  const int64_t out_plane = volume(c.geometry.out), first = c.split.first_column(b.first_panel);
+  const int64_t end = c.split.first_column(b.last_panel - 1) + c.split.columns(b.last_panel - 1);
+  for (int64_t row = b.first_row; row < b.last_row; ++row) {
+    float* y = c.y + ((b.image * c.geometry.groups + b.group) * c.weights.group_rows + row) * out_plane + first;
+    unary(c.epilogue.activation, y, y, end - first);
+  }
+}
+
+void run_band(const Conv& c, int64_t unit) {
+  const Band b = band_of(c, unit);
+  const auto& w = c.weights;
+  const int64_t in_plane = volume(c.geometry.in);
+  const float* x = c.x + (b.image * c.geometry.groups + b.group) * w.group_depth * in_plane;
+  const int64_t width =
+      c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
+  float* columns = thread_scratch<float>(Scratch::kColumns, c.channels_per_block * w.taps * width + 4096);
+  for (int64_t first = 0; first < w.group_depth; first += c.channels_per_block) {
+    const int64_t channels = std::min(c.channels_per_block, w.group_depth - first);
+    float* to = columns;
+    for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
+      gather(c, x + first * in_plane, channels, panel, to);
+      to += channels * w.taps * c.split.width(panel);
+    }
+    multiply_block(c, b, columns, first, channels);
+  }
+  if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
+}
+
+// Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too.
+void divide(Conv& c, int degree) {
+  const auto& w = c.weights;
+  c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.split.count());
+  c.rows_per_band = w.padded_rows();
+  const auto recount = [&c, &w] {
+    c.panel_groups = (c.split.count() + c.panels_per_group - 1) / c.panels_per_group;
+    c.bands = (w.group_rows + c.rows_per_band - 1) / c.rows_per_band;
+  };
+  recount();
+  const int64_t wanted = degree > 1 ? 4 * degree : 1;
+  while (c.units() < wanted && c.panels_per_group > 2) {
+    c.panels_per_group = (c.panels_per_group + 1) / 2;
+    recount();
+  }
+  while (c.units() < wanted && c.rows_per_band > kBandTiles * w.kernels->tile_rows) {
+    const int64_t tile = w.kernels->tile_rows;
+    c.rows_per_band = (c.rows_per_band / 2 + tile - 1) / tile * tile;
+    recount();
+  }
+}
+
+void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
+                const ConvEpilogue& epilogue, float* y) {
+  bool pointwise = true;
+  for (int i = 0; i < 3; ++i) {
+    pointwise = pointwise && g.kernel[i] == 1 && g.stride[i] == 1 && g.pad_begin[i] == 0 && g.in[i] == g.out[i];
+  }
+  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, PanelSplit(volume(g.out), *w.kernels), pointwise, 0, 0, 0, 0, 0};
+  const int64_t blocks = std::max<int64_t>(1, (w.group_depth * w.taps + kLongestSum - 1) / kLongestSum);
+  c.channels_per_block = std::max<int64_t>(1, (w.group_depth + blocks - 1) / blocks);
+  divide(c, pool == nullptr ? 1 : pool->degree());
+  const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
+                       static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /
+                       static_cast<double>(c.units());
+  base::parallel_for(pool, c.units(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+                     [&c](int64_t begin, int64_t end) {
+                       for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
+                     });
+}
+
+// The input plane with its padding written out, so that no tap falls outside.
+struct PaddedPlane {
+  int64_t h, w;
+  bool needed;
+};
+
+PaddedPlane padded_plane(const ConvGeometry& g) {
+  PaddedPlane p;
+  p.h = std::max((g.out[1] - 1) * g.stride[1] + (g.kernel[1] - 1) * g.dilation[1] + 1, g.in[1] + g.pad_begin[1]);
+  p.w = std::max((g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1, g.in[2] + g.pad_begin[2]);
+  p.needed = p.h > g.in[1] || p.w > g.in[2];
+  return p;
+}
+
+void copy_padded(const ConvGeometry& g, const PaddedPlane& p, const float* x, float* padded) {
+  for (int64_t row = 0; row < g.in[1]; ++row) {
+    std::memcpy(padded + (row + g.pad_begin[1]) * p.w + g.pad_begin[2], x + row * g.in[2], g.in[2] * sizeof(float));
+  }
+}
+
+void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
+                    const ConvEpilogue& epilogue, float* y) {
+  const PaddedPlane padded = padded_plane(g);
+  const int64_t in_plane = volume(g.in), out_plane = volume(g.out);
+  const Clamp clamp = clamp_of(epilogue.activation);
+  const auto run = kernels().conv_f32->depthwise;
+  const double flops = 2.0 * static_cast<double>(out_plane * w.taps);
+  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / 8 / flops) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       float* scratch = nullptr;
+                       if (padded.needed) {
+                         scratch = thread_scratch<float>(Scratch::kColumns, padded.h * padded.w);
+                         std::fill(scratch, scratch + padded.h * padded.w, 0.0f);
+                       }
+                       for (int64_t plane = begin; plane < end; ++plane) {
+                         const int64_t channel = plane % g.out_channels, image = plane / g.out_channels;
+                         const float* in = x + (image * g.in_channels + channel / w.group_rows) * in_plane;
+                         if (padded.needed) copy_padded(g, padded, in, scratch);
+                         DepthwisePlane p{
+                             padded.needed ? scratch : in,
+                             padded.needed ? padded.w : g.in[2],
+                             w.data.as<float>() + channel * w.taps,
+                             g.kernel[1],
+                             g.kernel[2],
+                             g.stride[1],
+                             g.stride[2],
+                             g.dilation[1],
+                             g.dilation[2],
+                             g.out[1],
+                             g.out[2],
+                             epilogue.bias == nullptr ? 0 : epilogue.bias[channel],
+                             epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane,
+                             clamp.low,
+                             clamp.high,
+                             y + plane * out_plane};
+                         run(p);
+                         if (!is_clamp(epilogue.activation.op)) unary(epilogue.activation, p.y, p.y, out_plane);
+                       }
+                     });
+}
+
+}  // namespace
+
+PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights, const GemmF32Kernels* chosen) {
+  auto storage = std::make_unique<PackedConvWeights::Storage>();
+  auto& s = *storage;
+  s.kernels = chosen != nullptr ? chosen : kernels().gemm_f32;
+  s.group_rows = g.out_channels / g.groups;
+  s.group_depth = g.in_channels / g.groups;
+  s.taps = volume(g.kernel);
+  s.depthwise = is_depthwise(g);
+  const int64_t k = s.group_depth * s.taps;
+  if (s.depthwise) {
+    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float));
+    if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
+  } else {
+    s.data = AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096);
+    for (int64_t group = 0; group < g.groups; ++group) {
+      pack_rows(weights + group * s.group_rows * k, s.group_rows, k, s.kernels->tile_rows,
+                s.data.as<float>() + group * s.padded_rows() * k);
+    }
+  }
+  return PackedConvWeights(std::move(storage));
+}
+
+void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& weights,
+          const ConvEpilogue& epilogue, float* y) {
+  const auto& w = *weights.storage();
+  if (g.batch * g.out_channels * volume(g.out) == 0) return;
+  if (w.depthwise) {
+    conv_depthwise(pool, g, x, w, epilogue, y);
+  } else {
+    conv_dense(pool, g, x, w, epilogue, y);
+  }
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,81 @@
+// fp32 transposed convolution: a product gives each input element's share of each tap, then shares are added in place.
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_f32.h"
+#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
+
+// Input positions [first, end) along an axis whose share through a tap lands inside the result.
+struct Landing {
+  int64_t first, end, shift;
+};
+
+Landing landing(const ConvGeometry& g, int axis, int64_t tap) {
+  const int64_t shift = tap * g.dilation[axis] - g.pad_begin[axis], stride = g.stride[axis];
+  const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  const int64_t end = shift >= g.out[axis] ? 0 : std::min(g.in[axis], (g.out[axis] - 1 - shift) / stride + 1);
+  return {first, end, shift};
+}
+
+void add_tap(const ConvGeometry& g, const float* shares, int64_t kd, int64_t kh, int64_t kw, float* y) {
+  const Landing d = landing(g, 0, kd), h = landing(g, 1, kh), w = landing(g, 2, kw);
+  for (int64_t id = d.first; id < d.end; ++id) {
+    for (int64_t ih = h.first; ih < h.end; ++ih) {
+      const int64_t od = id * g.stride[0] + d.shift, oh = ih * g.stride[1] + h.shift;
+      const float* from = shares + (id * g.in[1] + ih) * g.in[2];
+      float* to = y + (od * g.out[1] + oh) * g.out[2] + w.shift;
+      for (int64_t iw = w.first; iw < w.end; ++iw) to[iw * g.stride[2]] += from[iw];
+    }
+  }
+}
+
+void add_shares(const ConvGeometry& g, const float* shares, float start, float* y) {
+  std::fill(y, y + volume(g.out), start);
+  const int64_t in_plane = volume(g.in);
+  for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
+    for (int64_t kh = 0; kh < g.kernel[1]; ++kh) {
+      for (int64_t kw = 0; kw < g.kernel[2]; ++kw, shares += in_plane) add_tap(g, shares, kd, kh, kw, y);
+    }
+  }
+}
+
+}  // namespace
+
+void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const float* weights,
+                    const ConvEpilogue& epilogue, float* y) {
+  const int64_t taps = volume(g.kernel), in_plane = volume(g.in), out_plane = volume(g.out);
+  const int64_t depth = g.in_channels / g.groups, channels = g.out_channels / g.groups;
+  if (g.batch * g.out_channels * out_plane == 0) return;
+  constexpr int64_t kLargest = int64_t{4} << 20;  // floats of shares at once
+  const int64_t at_once = std::clamp<int64_t>(kLargest / std::max<int64_t>(1, taps * in_plane), 1, channels);
+  AlignedBuffer shares(static_cast<size_t>(at_once * taps * in_plane) * sizeof(float));
+  for (int64_t group = 0; group < g.batch * g.groups; ++group) {
+    const float* w = weights + group % g.groups * depth * channels * taps;
+    for (int64_t first = 0; first < channels; first += at_once) {
+      const int64_t count = std::min(at_once, channels - first);
+      gemm(pool, count * taps, in_plane, depth, w + first * taps, channels * taps, true, x + group * depth * in_plane,
+           in_plane, false, shares.as<float>(), in_plane, {});
+      base::parallel_for(pool, count, 1 + 16384 / (taps * in_plane + 1), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t plane = group * channels + first + i;
+          const int64_t channel = plane % g.out_channels;
+          float* out = y + plane * out_plane;
+          add_shares(g, shares.as<float>() + i * taps * in_plane, epilogue.bias ? epilogue.bias[channel] : 0, out);
+          if (epilogue.residual != nullptr) {
+            binary(BinaryOp::kAdd, out, epilogue.residual + plane * out_plane, out, out_plane);
+          }
+          unary(epilogue.activation, out, out, out_plane);
+        }
+      });
+    }
+  }
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,181 @@
+// Pooling: each output element from its window, with the window's part inside the plane worked out once per row.
+#include "cpu/kernels/pooling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/thread_pool.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+// The taps of one window along one axis that lie inside the input: first tap, number of taps, input index of the first.
+struct Reach {
+  int64_t tap, count, at;
+};
+
+Reach reach(const PoolGeometry& g, int axis, int64_t out) {
+  const int64_t start = out * g.stride[axis] - g.pad_begin[axis], dilation = g.dilation[axis];
+  const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+  const int64_t end = start >= g.in[axis] ? 0 : std::min(g.kernel[axis], (g.in[axis] - 1 - start) / dilation + 1);
+  return {first, std::max<int64_t>(0, end - first), start + first * dilation};
+}
+
+// Taps that count as divisor where padding counts: those that lie inside the padded input.
+int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
+  const int64_t start = out * g.stride[axis] - g.pad_begin[axis];
+  const int64_t limit = g.in[axis] + g.pad_end[axis];
+  if (start >= limit) return 0;
+  return std::min(g.kernel[axis], (limit - 1 - start) / g.dilation[axis] + 1);
+}
+
+int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
+
+struct Window {
+  Reach d, h, w;
+  int64_t padded;
+};
+
+// Calls visit(plane, output index, window) for each output element.
+template <class Visit>
+void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit) {
+  const int64_t rows = g.planes * g.out[0] * g.out[1];
+  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel));
+  base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
+      Window window{reach(g, 0, od), reach(g, 1, oh), {}, 0};
+      const int64_t padded = padded_taps(g, 0, od) * padded_taps(g, 1, oh);
+      for (int64_t ow = 0; ow < g.out[2]; ++ow) {
+        window.w = reach(g, 2, ow);
+        window.padded = padded * padded_taps(g, 2, ow);
+        visit(plane, row * g.out[2] + ow, window);
+      }
+    }
+  });
+}
+
+// Calls take(index in the plane) for each element of a window.
+template <class Take>
+void for_each_tap(const PoolGeometry& g, const Window& window, Take take) {
+  for (int64_t d = 0; d < window.d.count; ++d) {
+    const int64_t at_d = window.d.at + d * g.dilation[0];
+    for (int64_t h = 0; h < window.h.count; ++h) {
+      const int64_t row = (at_d * g.in[1] + window.h.at + h * g.dilation[1]) * g.in[2] + window.w.at;
+      for (int64_t w = 0; w < window.w.count; ++w) take(row + w * g.dilation[2]);
+    }
+  }
+}
+
+int64_t column_major_index(const PoolGeometry& g, int64_t at) {
+  const int64_t w = at % g.in[2], h = at / g.in[2] % g.in[1], d = at / (g.in[2] * g.in[1]);
+  return (w * g.in[1] + h) * g.in[0] + d;
+}
+
+template <class T>
+void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices,
+                      bool column_major) {
+  const int64_t plane_size = volume(g.in);
+  for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
+    const T* in = x + plane * plane_size;
+    T best = std::numeric_limits<T>::lowest();
+    int64_t best_at = -1;
+    for_each_tap(g, window, [&](int64_t at) {
+      if (in[at] > best || best_at < 0) {
+        best = in[at];
+        best_at = at;
+      }
+    });
+    y[out] = best;
+    best_at = std::max<int64_t>(best_at, 0);
+    indices[out] = plane * plane_size + (column_major ? column_major_index(g, best_at) : best_at);
+  });
+}
+
+// One row of output from one row of input: y[o] = max over taps, the window shifted along. The middle, where windows
+// lie wholly inside, runs tap by tap over the whole row.
+template <class T>
+void max_into_row(const PoolGeometry& g, const T* x, T* y) {
+  const int64_t stride = g.stride[2];
+  for (int64_t tap = 0; tap < g.kernel[2]; ++tap) {
+    const int64_t shift = tap * g.dilation[2] - g.pad_begin[2];
+    const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const int64_t end = shift >= g.in[2] ? 0 : std::min(g.out[2], (g.in[2] - 1 - shift) / stride + 1);
+    const T* from = x + shift;
+    if (stride == 1) {
+      for (int64_t o = first; o < end; ++o) y[o] = from[o] > y[o] ? from[o] : y[o];
+    } else if (stride == 2) {
+      for (int64_t o = first; o < end; ++o) y[o] = from[2 * o] > y[o] ? from[2 * o] : y[o];
+    } else {
+      for (int64_t o = first; o < end; ++o) y[o] = from[stride * o] > y[o] ? from[stride * o] : y[o];
+    }
+  }
+}
+
+template <class T>
+void max_pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y) {
+  const int64_t rows = g.planes * g.out[0] * g.out[1];
+  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel));
+  base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const Reach d = reach(g, 0, row / g.out[1] % g.out[0]), h = reach(g, 1, row % g.out[1]);
+      const T* plane = x + row / (g.out[1] * g.out[0]) * volume(g.in);
+      T* out = y + row * g.out[2];
+      std::fill(out, out + g.out[2], std::numeric_limits<T>::lowest());
+      for (int64_t i = 0; i < d.count; ++i) {
+        for (int64_t j = 0; j < h.count; ++j) {
+          const int64_t at = (d.at + i * g.dilation[0]) * g.in[1] + h.at + j * g.dilation[1];
+          max_into_row(g, plane + at * g.in[2], out);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+void max_pool(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices, bool column_major) {
+  if (indices != nullptr) return max_pool_indexed(pool, g, x, y, indices, column_major);
+  max_pool_rows(pool, g, x, y);
+}
+
+template <class T>
+void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad, const T* x, T* y) {
+  const int64_t plane_size = volume(g.in);
+  for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
+    const T* in = x + plane * plane_size;
+    double sum = 0;
+    for_each_tap(g, window, [&](int64_t at) { sum += in[at]; });
+    const int64_t inside = window.d.count * window.h.count * window.w.count;
+    y[out] = static_cast<T>(sum / static_cast<double>(count_pad ? window.padded : inside));
+  });
+}
+
+template <class T>
+void lp_pool(base::ThreadPool* pool, const PoolGeometry& g, double p, const T* x, T* y) {
+  const int64_t plane_size = volume(g.in);
+  for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
+    const T* in = x + plane * plane_size;
+    double sum = 0;
+    for_each_tap(g, window, [&](int64_t at) {
+      const double v = std::fabs(static_cast<double>(in[at]));
+      sum += p == 2 ? v * v : std::pow(v, p);
+    });
+    y[out] = static_cast<T>(p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p));
+  });
+}
+
+template void max_pool(base::ThreadPool*, const PoolGeometry&, const float*, float*, int64_t*, bool);
+template void max_pool(base::ThreadPool*, const PoolGeometry&, const double*, double*, int64_t*, bool);
+template void max_pool(base::ThreadPool*, const PoolGeometry&, const int8_t*, int8_t*, int64_t*, bool);
+template void max_pool(base::ThreadPool*, const PoolGeometry&, const uint8_t*, uint8_t*, int64_t*, bool);
+template void average_pool(base::ThreadPool*, const PoolGeometry&, bool, const float*, float*);
+template void average_pool(base::ThreadPool*, const PoolGeometry&, bool, const double*, double*);
+template void lp_pool(base::ThreadPool*, const PoolGeometry&, double, const float*, float*);
+template void lp_pool(base::ThreadPool*, const PoolGeometry&, double, const double*, double*);
+
+}  // namespace ortolan::cpu::kernels

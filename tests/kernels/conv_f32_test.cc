@@ -1,0 +1,187 @@
+// Tests of fp32 convolution and transposed convolution against double references, on every instruction set.
+#include "cpu/kernels/conv_f32.h"
+
+#include "base/thread_pool.h"
+#include "isa_test.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+base::ThreadPool& two_threads() {
+  base::ThreadPool::Options options;
+  options.threads = 2;
+  static base::ThreadPool* pool = new base::ThreadPool(options);
+  return *pool;
+}
+
+int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
+
+// Calls visit(out position, tap, in position) for each pair that meets inside the input.
+template <class Visit>
+void for_each_meeting(const ConvGeometry& g, Visit visit) {
+  for (int64_t out = 0; out < volume(g.out); ++out) {
+    const int64_t o[] = {out / (g.out[2] * g.out[1]), out / g.out[2] % g.out[1], out % g.out[2]};
+    for (int64_t tap = 0; tap < volume(g.kernel); ++tap) {
+      const int64_t t[] = {tap / (g.kernel[2] * g.kernel[1]), tap / g.kernel[2] % g.kernel[1], tap % g.kernel[2]};
+      int64_t in = 0;
+      bool inside = true;
+      for (int a = 0; a < 3; ++a) {
+        const int64_t i = o[a] * g.stride[a] + t[a] * g.dilation[a] - g.pad_begin[a];
+        inside = inside && i >= 0 && i < g.in[a];
+        in = in * g.in[a] + i;
+      }
+      if (inside) visit(out, tap, in);
+    }
+  }
+}
+
+std::vector<double> reference(const ConvGeometry& g, const std::vector<float>& x, const std::vector<float>& w) {
+  const int64_t rows = g.out_channels / g.groups, depth = g.in_channels / g.groups, taps = volume(g.kernel);
+  std::vector<double> y(g.batch * g.out_channels * volume(g.out));
+  for (int64_t plane = 0; plane < g.batch * g.out_channels; ++plane) {
+    const int64_t channel = plane % g.out_channels, image = plane / g.out_channels, group = channel / rows;
+    for (int64_t c = 0; c < depth; ++c) {
+      const float* in = x.data() + (image * g.in_channels + group * depth + c) * volume(g.in);
+      const float* weights = w.data() + (channel * depth + c) * taps;
+      for_each_meeting(g, [&](int64_t out, int64_t tap, int64_t at) {
+        y[plane * volume(g.out) + out] += double{weights[tap]} * in[at];
+      });
+    }
+  }
+  return y;
+}
+
+void set_out(ConvGeometry& g, const int64_t (&pad_end)[3]) {
+  for (int a = 0; a < 3; ++a) {
+    const int64_t padded = g.in[a] + g.pad_begin[a] + pad_end[a];
+    g.out[a] = (padded - (g.kernel[a] - 1) * g.dilation[a] - 1) / g.stride[a] + 1;
+  }
+}
+
+class ConvF32 : public IsaTest {
+ protected:
+  void check(const ConvGeometry& g, Activation activation, bool with_bias, bool with_residual) {
+    const int64_t depth = g.in_channels / g.groups, out_plane = volume(g.out);
+    const std::vector<float> x = normal(g.batch * g.in_channels * volume(g.in));
+    const std::vector<float> w = normal(g.out_channels * depth * volume(g.kernel));
+    const std::vector<float> bias = normal(g.out_channels), residual = normal(g.batch * g.out_channels * out_plane);
+    std::vector<float> y(g.batch * g.out_channels * out_plane + 1, 77);
+    ConvEpilogue epilogue{with_bias ? bias.data() : nullptr, with_residual ? residual.data() : nullptr, activation};
+    conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(g, w.data()), epilogue, y.data());
+    const std::vector<double> want = reference(g, x, w);
+    for (size_t i = 0; i < want.size(); ++i) {
+      double v = want[i] + (with_bias ? bias[i / out_plane % g.out_channels] : 0) + (with_residual ? residual[i] : 0);
+      if (activation.op == UnaryOp::kRelu) v = std::max(v, 0.0);
+      if (activation.op == UnaryOp::kClip) v = std::min(std::max<double>(v, activation.p0), double{activation.p1});
+      if (activation.op == UnaryOp::kSilu) v = v / (1 + std::exp(-v));
+      ASSERT_NEAR(y[i], v, 2e-6 * (4 + std::sqrt(double(depth * volume(g.kernel))) * 4))
+          << "channels " << g.in_channels << "->" << g.out_channels << " groups " << g.groups << " in " << g.in[1]
+          << "x" << g.in[2] << " kernel " << g.kernel[1] << "x" << g.kernel[2] << " stride " << g.stride[2] << " at "
+          << i;
+    }
+    EXPECT_EQ(y.back(), 77);
+  }
+
+  ConvGeometry random_geometry(int rank, bool depthwise) {
+    ConvGeometry g;
+    g.batch = integer(1, 2);
+    g.groups = depthwise ? integer(2, 20) : integer(0, 3) ? 1 : integer(2, 4);
+    g.in_channels = depthwise ? g.groups : g.groups * integer(1, 20);
+    g.out_channels = g.groups * (depthwise ? integer(1, 2) : integer(1, 40));
+    int64_t pad_end[3] = {0, 0, 0};
+    for (int a = 3 - rank; a < 3; ++a) {
+      g.kernel[a] = integer(1, 5);
+      g.dilation[a] = integer(1, 2);
+      g.stride[a] = integer(1, 3);
+      g.in[a] = (g.kernel[a] - 1) * g.dilation[a] + integer(1, rank == 1 ? 100 : rank == 2 ? 24 : 6);
+      g.pad_begin[a] = integer(0, 3);
+      pad_end[a] = integer(0, 3);
+    }
+    set_out(g, pad_end);
+    return g;
+  }
+};
+
+Activation some_activation(int64_t i) {
+  const Activation all[] = {{}, {UnaryOp::kRelu}, {UnaryOp::kClip, -1, 1}, {UnaryOp::kSilu}};
+  return all[i % 4];
+}
+
+TEST_P(ConvF32, RandomGeometries) {
+  for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {
+    const ConvGeometry g = random_geometry(1 + round % 3, round % 4 == 0);
+    check(g, some_activation(round), integer(0, 1), integer(0, 1));
+  }
+}
+
+ConvGeometry plane(int64_t channels, int64_t out_channels, int64_t groups, int64_t size, int64_t kernel,
+                   int64_t stride) {
+  ConvGeometry g;
+  g.in_channels = channels, g.out_channels = out_channels, g.groups = groups;
+  g.in[1] = g.in[2] = size;
+  g.kernel[1] = g.kernel[2] = kernel;
+  g.stride[1] = g.stride[2] = stride;
+  g.pad_begin[1] = g.pad_begin[2] = kernel / 2;
+  set_out(g, {0, kernel / 2, kernel / 2});
+  return g;
+}
+
+TEST_P(ConvF32, LayersOfKnownNetworks) {
+  check(plane(3, 64, 1, 64, 7, 2), {UnaryOp::kRelu}, true, false);
+  check(plane(64, 64, 1, 28, 3, 1), {UnaryOp::kRelu}, true, true);
+  check(plane(160, 80, 1, 7, 1, 1), {}, true, false);
+  check(plane(80, 33, 1, 14, 1, 2), {}, false, false);
+  check(plane(96, 40, 1, 7, 3, 1), {UnaryOp::kSilu}, true, true);
+  for (int64_t kernel : {3, 5, 7}) {
+    for (int64_t stride : {1, 2}) {
+      check(plane(24, 24, 24, 33, kernel, stride), {UnaryOp::kClip, 0, 6}, true, false);
+      check(plane(24, 24, 24, 7, kernel, stride), {UnaryOp::kSilu}, true, true);
+    }
+  }
+}
+
+TEST_P(ConvF32, EmptyBatchDoesNothing) {
+  ConvGeometry g = plane(4, 4, 1, 5, 3, 1);
+  const std::vector<float> w = normal(4 * 4 * 9);
+  const PackedConvWeights packed = pack_conv_weights(g, w.data());
+  EXPECT_GT(packed.bytes(), 0);
+  g.batch = 0;
+  conv(nullptr, g, nullptr, packed, {}, nullptr);
+}
+
+TEST_P(ConvF32, TransposedIsTheAdjoint) {
+  for (int round = 0; round < 15; ++round) {
+    ConvGeometry g = random_geometry(1 + round % 3, round % 4 == 0);
+    const int64_t depth = g.in_channels / g.groups, channels = g.out_channels / g.groups, taps = volume(g.kernel);
+    // The forward geometry that maps the result back to the input.
+    for (int a = 0; a < 3; ++a) {
+      g.out[a] = (g.in[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1 - g.pad_begin[a];
+      if (g.out[a] < 1) g.out[a] = 1;
+    }
+    ConvGeometry forward = g;
+    std::swap(forward.in, forward.out);
+    const std::vector<float> x = normal(g.batch * g.in_channels * volume(g.in));
+    const std::vector<float> w = normal(g.in_channels * channels * taps), bias = normal(g.out_channels);
+    std::vector<float> y(g.batch * g.out_channels * volume(g.out));
+    conv_transpose(&two_threads(), g, x.data(), w.data(), {bias.data(), nullptr, {UnaryOp::kRelu}}, y.data());
+    for (int64_t p = 0; p < g.batch * g.out_channels; ++p) {
+      const int64_t image = p / g.out_channels, channel = p % g.out_channels, group = channel / channels;
+      std::vector<double> want(volume(g.out), bias[channel]);
+      for (int64_t c = 0; c < depth; ++c) {
+        const float* in = x.data() + (image * g.in_channels + group * depth + c) * volume(g.in);
+        const float* weights = w.data() + ((group * depth + c) * channels + channel % channels) * taps;
+        for_each_meeting(forward,
+                         [&](int64_t at, int64_t tap, int64_t out) { want[out] += double{weights[tap]} * in[at]; });
+      }
+      for (int64_t i = 0; i < volume(g.out); ++i) {
+        ASSERT_NEAR(y[p * volume(g.out) + i], std::max(want[i], 0.0), 2e-5 + 1e-6 * std::fabs(want[i]))
+            << "round " << round;
+      }
+    }
+  }
+}
+
+ORTOLAN_FOR_EACH_ISA(ConvF32);
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
