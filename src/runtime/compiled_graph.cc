@@ -5,6 +5,7 @@
 
 #include "runtime/frame.h"
 #include "runtime/graph_compiler.h"
+#include "runtime/parallel_executor.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
 
@@ -57,7 +58,10 @@ std::vector<TypeInfo> types_of(std::span<const Value* const> values) {
 }  // namespace
 
 CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, GraphCompiler* outer)
-    : graph_(graph), profiler_(services.profiler), plan_memory_(services.plan_memory) {
+    : graph_(graph),
+      profiler_(services.profiler),
+      inter_threads_(outer == nullptr ? services.inter_threads : nullptr),
+      plan_memory_(services.plan_memory && inter_threads_ == nullptr) {
   GraphCompiler(*this, services, outer).compile();
 }
 
@@ -108,22 +112,24 @@ std::shared_ptr<const MemoryPlan> CompiledGraph::plan_for(const Feeds& feeds) co
   return plan;
 }
 
-void CompiledGraph::execute(Frame& frame) const {
-  auto& slots = frame.slots();
-  const std::atomic<bool>* terminate = frame.services().terminate;
-  const StepContext* current = nullptr;
+void CompiledGraph::run_step(StepContext& context) const {
   try {
-    for (StepContext& context : frame.contexts()) {
-      current = &context;
-      if (terminate != nullptr) context.check_terminate();
-      if (context.dynamic()) context.begin();
-      ScopedNodeEvent event(profiler_, context.node());
-      context.step().kernel->compute(context);
-      for (int slot : context.dying()) slots[slot] = Value();
-      frame.end_scratch();
-    }
+    context.check_terminate();
+    if (context.dynamic()) context.begin();
+    ScopedNodeEvent event(profiler_, context.node());
+    context.step().kernel->compute(context);
   } catch (...) {
-    rethrow_within(current->node());
+    rethrow_within(context.node());
+  }
+}
+
+void CompiledGraph::execute(Frame& frame) const {
+  if (parallel()) return run_in_parallel(frame, *inter_threads_);
+  auto& slots = frame.slots();
+  for (StepContext& context : frame.contexts()) {
+    run_step(context);
+    for (int slot : context.dying()) slots[slot] = Value();
+    frame.scratch().reset();
   }
 }
 
@@ -137,8 +143,8 @@ void CompiledGraph::run(const RunServices& services, std::span<const Value* cons
 }
 
 std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Value> inputs) const {
-  require(inputs.size() == graph_.inputs.size(), ErrorCode::kInvalidGraph, "the subgraph takes ",
-          graph_.inputs.size(), " inputs, but gets ", inputs.size());
+  require(inputs.size() == graph_.inputs.size(), ErrorCode::kInvalidGraph, "the subgraph takes ", graph_.inputs.size(),
+          " inputs, but gets ", inputs.size());
   auto& outer_slots = static_cast<StepContext&>(context).frame().slots();
   InlinedVector<const Value*, 16> feeds;
   for (const Value& value : inputs) feeds.push_back(&value);

@@ -14,11 +14,13 @@ namespace ortolan::runtime {
 
 class Frame;
 class Profiler;
+class StepContext;
 class CompiledGraph;
 
 /** What kernels of a session may ask for while they are made. */
 struct CompileServices {
   ThreadPool* threads = nullptr;
+  ThreadPool* inter_threads = nullptr;  // not NULL: the main graph's nodes run at the same time where they can
   PackedWeights* weights = nullptr;
   const std::map<std::string, std::string>* config = nullptr;
   std::span<const std::unique_ptr<ExecutionProvider>> providers;
@@ -69,6 +71,9 @@ class CompiledGraph final : public SubgraphRunner {
   const std::vector<std::pair<int, int>>& captures() const { return captures_; }
   bool is_output(int slot) const { return is_output_[slot]; }
   Profiler* profiler() const { return profiler_; }
+  bool parallel() const { return inter_threads_ != nullptr; }
+  /** Runs one step in its context: the kernel and what the profile says of it. Adds the node to errors. */
+  void run_step(StepContext& context) const;
 
  private:
   friend class GraphCompiler;
@@ -86,6 +91,7 @@ class CompiledGraph final : public SubgraphRunner {
 
   Graph& graph_;
   Profiler* profiler_;
+  ThreadPool* inter_threads_;
   bool plan_memory_;
   bool static_inputs_ = false;  // all input shapes are fixed by the model
   std::vector<Step> steps_;

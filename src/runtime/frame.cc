@@ -33,7 +33,8 @@ Value unshared(Value value, bool unshare) {
 
 }  // namespace
 
-StepContext::StepContext(Frame& frame, const Step& step, void** pointers) : frame_(frame), step_(&step) {
+StepContext::StepContext(Frame& frame, const Step& step, void** pointers)
+    : frame_(frame), step_(&step), scratch_(&frame.scratch()) {
   node_ = step.node;
   services_ = &frame.services();
   input_count_ = static_cast<uint32_t>(step.inputs.size());
@@ -53,6 +54,7 @@ StepContext::StepContext(Frame& frame, const Step& step, void** pointers) : fram
   }
   inputs_ = inputs;
   outputs_ = outputs;
+  if (frame.graph().parallel()) return;  // values die when their last reader is done, whichever that is
   for (int slot : step.dying) {
     if (!frame.has_fixed_place(slot)) dying_.push_back(slot);
   }
@@ -144,7 +146,7 @@ Tensor& StepContext::make_output(size_t i, ElementType type, const Shape& shape)
   return *(prepared_[i] = outputs_[i]->tensor_if());
 }
 
-void* StepContext::scratch_bytes(size_t bytes) { return frame_.scratch(bytes); }
+void* StepContext::scratch_bytes(size_t bytes) { return scratch_->take(bytes); }
 
 Frame::Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan)
     : graph_(graph), plan_(std::move(plan)), slots_(graph.slot_count()) {
@@ -201,9 +203,9 @@ const Tensor* Frame::bound(int slot) const {
   return nullptr;
 }
 
-void* Frame::scratch(size_t bytes) {
-  if (scratch_used_ == scratch_.size()) scratch_.emplace_back();
-  ScratchBlock& block = scratch_[scratch_used_++];
+void* ScratchArea::take(size_t bytes) {
+  if (used_ == blocks_.size()) blocks_.emplace_back();
+  Block& block = blocks_[used_++];
   if (block.bytes < bytes) {
     block.memory.reset();
     block.memory.reset(aligned_block(bytes));
@@ -238,8 +240,8 @@ void Frame::collect_one(int slot, Value& result, bool unshare) {
   const Tensor& made = slots_[slot].tensor();
   if (made.raw() == bound->raw()) return;
   require(made.type() == bound->type() && made.shape() == bound->shape(), ErrorCode::kInvalidArgument, "output '",
-          graph_.slot_value(slot).name, "' is ", name_of(made.type()), made.shape(),
-          ", but the value given for it is ", name_of(bound->type()), bound->shape());
+          graph_.slot_value(slot).name, "' is ", name_of(made.type()), made.shape(), ", but the value given for it is ",
+          name_of(bound->type()), bound->shape());
   copy_elements(made, result.tensor());
 }
 

@@ -12,6 +12,25 @@ namespace ortolan::runtime {
 
 class Frame;
 
+/** Blocks for the time of one compute(), kept for the next. Used by one thread at a time. */
+class ScratchArea {
+ public:
+  void* take(size_t bytes);
+  /** Makes all blocks free again. */
+  void reset() { used_ = 0; }
+
+ private:
+  struct FreeBlock {
+    void operator()(void* block) const { std::free(block); }
+  };
+  struct Block {
+    std::unique_ptr<void, FreeBlock> memory;
+    size_t bytes = 0;
+  };
+  std::vector<Block> blocks_;
+  size_t used_ = 0;
+};
+
 /** The executor's side of a KernelContext: where outputs come from. */
 class StepContext final : public KernelContext {
  public:
@@ -26,6 +45,9 @@ class StepContext final : public KernelContext {
   const std::vector<int>& dying() const { return dying_; }
   /** Forgets the outputs of the last run. */
   void begin();
+  /** Where scratch memory comes from, when not from the frame: steps that run at the same time need areas of their
+      own. NULL goes back to the frame's. */
+  void set_scratch(ScratchArea* scratch) { scratch_ = scratch; }
 
  protected:
   Tensor& prepare_output(size_t i) override;
@@ -45,6 +67,7 @@ class StepContext final : public KernelContext {
   bool inferred_ = false;
   std::vector<int> dying_;
   std::vector<ops::InferOutput> outputs_known_;
+  ScratchArea* scratch_;
 };
 
 /** Used by one run at a time, then pooled. */
@@ -71,8 +94,7 @@ class Frame {
   const RunServices& services() const { return services_; }
   /** The caller's tensor to write graph output `slot` to; NULL if none. */
   const Tensor* bound(int slot) const;
-  void* scratch(size_t bytes);
-  void end_scratch() { scratch_used_ = 0; }
+  ScratchArea& scratch() { return scratch_; }
 
  private:
   void place_planned_slots();
@@ -83,10 +105,6 @@ class Frame {
   struct FreeBlock {
     void operator()(void* block) const { std::free(block); }
   };
-  struct ScratchBlock {
-    std::unique_ptr<void, FreeBlock> memory;
-    size_t bytes = 0;
-  };
 
   const CompiledGraph& graph_;
   std::shared_ptr<const MemoryPlan> plan_;
@@ -95,8 +113,7 @@ class Frame {
   std::vector<void*> pointers_;
   std::vector<StepContext> contexts_;
   std::vector<std::pair<int, const Tensor*>> bound_;
-  std::vector<ScratchBlock> scratch_;
-  size_t scratch_used_ = 0;
+  ScratchArea scratch_;
   RunServices services_;
 };
 

@@ -69,9 +69,8 @@ void GraphCompiler::compile() {
     target_.is_output_[slot] = true;
   }
   find_dying();
-  target_.static_inputs_ = std::ranges::all_of(graph.inputs, [](const ValueInfo* input) {
-    return input->type.is_tensor() && input->type.shape.fully_known();
-  });
+  target_.static_inputs_ = std::ranges::all_of(
+      graph.inputs, [](const ValueInfo* input) { return input->type.is_tensor() && input->type.shape.fully_known(); });
 }
 
 void GraphCompiler::add_step(Node& node) {

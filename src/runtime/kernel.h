@@ -152,7 +152,7 @@ class KernelContext {
   Tensor** prepared_ = nullptr;  // outputs whose memory is ready
   uint32_t input_count_ = 0;
   uint32_t output_count_ = 0;
-  bool gives_views_ = false;           // the kernel's row says Reuse::kView
+  bool gives_views_ = false;  // the kernel's row says Reuse::kView
 };
 
 }  // namespace ortolan::runtime

@@ -18,7 +18,8 @@ constexpr size_t kMostSeen = 64;
 /** Types of all slots, inferred from concrete inputs without touching the graph. */
 class ShapeTable {
  public:
-  explicit ShapeTable(const CompiledGraph& graph) : graph_(graph), types_(graph.slot_count()), content_(types_.size()) {}
+  explicit ShapeTable(const CompiledGraph& graph)
+      : graph_(graph), types_(graph.slot_count()), content_(types_.size()) {}
 
   void start(std::span<const TypeInfo> inputs, std::span<const TypeInfo> captured) {
     for (const auto& [slot, value] : graph_.constants()) {
@@ -161,9 +162,8 @@ class Layout {
   }
 
   bool all_outputs_tensors(const Step& step) const {
-    return std::ranges::all_of(step.outputs, [&](int slot) {
-      return slot < 0 || graph_.slot_value(slot).type.is_tensor();
-    });
+    return std::ranges::all_of(step.outputs,
+                               [&](int slot) { return slot < 0 || graph_.slot_value(slot).type.is_tensor(); });
   }
 
   void place(const Step& step) {
@@ -196,7 +196,8 @@ class Layout {
       int input = step.inputs[i];
       if (input < 0) continue;
       int root = root_[input];
-      bool dies = uses_left_[root] == std::ranges::count_if(step.inputs, [&](int s) { return s >= 0 && root_[s] == root; });
+      bool dies =
+          uses_left_[root] == std::ranges::count_if(step.inputs, [&](int s) { return s >= 0 && root_[s] == root; });
       const PlannedSlot& from = plan_.slots[input];
       PlannedSlot& to = plan_.slots[output];
       if (!dies || !home_[root].taken() || from.type != to.type || !(from.shape == to.shape)) continue;

@@ -16,7 +16,7 @@ class CompiledGraph;
 struct PlannedSlot {
   ElementType type = ElementType::kUndefined;  // kUndefined: shape or type not known, made during the run
   Shape shape;
-  int64_t offset = -1;                         // place in the block; -1: of its own (outputs, shared values, strings)
+  int64_t offset = -1;  // place in the block; -1: of its own (outputs, shared values, strings)
 };
 
 struct MemoryPlan {

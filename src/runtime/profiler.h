@@ -43,10 +43,12 @@ class Profiler {
 class ScopedNodeEvent {
  public:
   ScopedNodeEvent(Profiler* profiler, const Node& node) : profiler_(profiler), node_(node) {
-    if (profiler_ != nullptr) [[unlikely]] begin_ = Profiler::Clock::now();
+    if (profiler_ != nullptr) [[unlikely]]
+      begin_ = Profiler::Clock::now();
   }
   ~ScopedNodeEvent() {
-    if (profiler_ != nullptr) [[unlikely]] profiler_->add_node(node_, begin_);
+    if (profiler_ != nullptr) [[unlikely]]
+      profiler_->add_node(node_, begin_);
   }
 
  private:

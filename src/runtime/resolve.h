@@ -1,4 +1,5 @@
-// Making a freshly read model complete: schemas found, Constant nodes turned to initializers, types and shapes inferred.
+// Making a freshly read model complete: schemas found, Constant nodes turned to initializers, types and shapes
+// inferred.
 #pragma once
 
 #include "graph/graph.h"

@@ -58,27 +58,28 @@ Session::~Session() {
 std::unique_ptr<Session> Session::from_file(std::shared_ptr<Environment> environment, const std::string& path,
                                             const SessionOptions& options,
                                             std::shared_ptr<PackedWeightsCache> weights) {
-  return SessionBuilder(std::move(environment), options, std::move(weights))
-      .build([&](const onnx::ReadOptions& read) { return onnx::read_model_file(path, read); });
+  return SessionBuilder(std::move(environment), options, std::move(weights)).build([&](const onnx::ReadOptions& read) {
+    return onnx::read_model_file(path, read);
+  });
 }
 
 std::unique_ptr<Session> Session::from_bytes(std::shared_ptr<Environment> environment, std::span<const std::byte> bytes,
                                              const SessionOptions& options,
                                              std::shared_ptr<PackedWeightsCache> weights) {
   bool keep = options.config_or("session.use_ort_model_bytes_directly", "0") == "1";
-  return SessionBuilder(std::move(environment), options, std::move(weights))
-      .build([&](const onnx::ReadOptions& read) {
-        onnx::ReadOptions copying = read;
-        copying.copy_bytes = !keep;
-        return onnx::read_model_bytes({bytes, nullptr}, copying);
-      });
+  return SessionBuilder(std::move(environment), options, std::move(weights)).build([&](const onnx::ReadOptions& read) {
+    onnx::ReadOptions copying = read;
+    copying.copy_bytes = !keep;
+    return onnx::read_model_bytes({bytes, nullptr}, copying);
+  });
 }
 
 std::unique_ptr<Session> Session::from_model(std::shared_ptr<Environment> environment, std::unique_ptr<Model> model,
                                              const SessionOptions& options,
                                              std::shared_ptr<PackedWeightsCache> weights) {
-  return SessionBuilder(std::move(environment), options, std::move(weights))
-      .build([&](const onnx::ReadOptions&) { return std::move(model); });
+  return SessionBuilder(std::move(environment), options, std::move(weights)).build([&](const onnx::ReadOptions&) {
+    return std::move(model);
+  });
 }
 
 std::vector<std::string> Session::provider_types() const {
@@ -124,8 +125,8 @@ void Session::check_feed(size_t i, const Value& value) const {
   const TypeInfo& expected = stated.kind == ValueKind::kOptional && stated.contained ? *stated.contained : stated;
   require(!expected.known() || expected.is_tensor(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name, "' is ",
           stated, ", but the value given is a tensor");
-  require(!expected.known() || expected.element == tensor->type(), ErrorCode::kInvalidArgument,
-          "input '", feeds_[i]->name, "' is ", stated, ", but the value given holds ", name_of(tensor->type()));
+  require(!expected.known() || expected.element == tensor->type(), ErrorCode::kInvalidArgument, "input '",
+          feeds_[i]->name, "' is ", stated, ", but the value given holds ", name_of(tensor->type()));
   require(fits(expected.shape, tensor->shape()), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
           "' has shape ", expected.shape, " in the model, but the value given has ", tensor->shape(),
           "; sizes that are numbers must agree");
@@ -183,8 +184,6 @@ void Session::run_async(RunOptions* options, std::vector<std::string> input_name
 
 uint64_t Session::profiling_start() const { return profiler_ ? profiler_->start_ns() : 0; }
 
-std::string Session::end_profiling() {
-  return profiler_ ? profiler_->end() : std::string();
-}
+std::string Session::end_profiling() { return profiler_ ? profiler_->end() : std::string(); }
 
 }  // namespace ortolan::runtime

@@ -98,8 +98,8 @@ class Session {
   std::unique_ptr<CompiledGraph> compiled_;
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
-  std::vector<const ValueInfo*> feeds_;   // the graph's inputs, initializers among them, in its order
-  std::vector<Value> defaults_;           // the value of feed i when the caller gives none; empty for required ones
+  std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
+  std::vector<Value> defaults_;          // the value of feed i when the caller gives none; empty for required ones
   std::vector<SessionValue> inputs_;
   std::vector<SessionValue> outputs_;
   std::vector<SessionValue> overridable_;

@@ -169,7 +169,8 @@ void SessionBuilder::compile() {
   services.config = &session_->options_.config;
   services.providers = session_->providers_;
   services.profiler = session_->profiler_.get();
-  services.plan_memory = session_->options_.memory_pattern && session_->options_.mode == ExecutionMode::kSequential;
+  services.plan_memory = session_->options_.memory_pattern;
+  if (session_->options_.mode == ExecutionMode::kParallel) services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
 }
 
