@@ -1,0 +1,128 @@
+// Kernel of Unique.
+#include <cmath>
+#include <numeric>
+
+#include "cpu/stacked_slices.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+/** Negative, zero or positive as a is before, equal to or after b. NaN comes last and equals NaN. */
+template <class T>
+int order(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    int real = order(a.real(), b.real());
+    return real != 0 ? real : order(a.imag(), b.imag());
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return order(static_cast<float>(a), static_cast<float>(b));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    bool a_nan = std::isnan(a), b_nan = std::isnan(b);
+    if (a_nan || b_nan) return a_nan - b_nan;
+    return (a > b) - (a < b);
+  } else {
+    return (a > b) - (a < b);
+  }
+}
+
+/** The distinct rows of a table: which row stands for each, where every row went, how many went there. */
+struct Distinct {
+  std::vector<int64_t> first;    // the first row of each group, groups in output order
+  std::vector<int64_t> inverse;  // the group of each row
+  std::vector<int64_t> counts;
+};
+
+template <class T>
+Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted) {
+  auto compare = [&](int64_t a, int64_t b) {
+    for (int64_t i = 0; i < width; ++i) {
+      if (int difference = order(rows[a * width + i], rows[b * width + i])) return difference;
+    }
+    return 0;
+  };
+  std::vector<int64_t> by_value(static_cast<size_t>(count));
+  std::iota(by_value.begin(), by_value.end(), 0);
+  std::ranges::stable_sort(by_value, [&](int64_t a, int64_t b) { return compare(a, b) < 0; });
+  Distinct result;
+  std::vector<int64_t> group(static_cast<size_t>(count));
+  for (size_t i = 0; i < by_value.size(); ++i) {
+    if (i == 0 || compare(by_value[i - 1], by_value[i]) != 0) {
+      result.first.push_back(by_value[i]);
+      result.counts.push_back(0);
+    }
+    group[static_cast<size_t>(by_value[i])] = static_cast<int64_t>(result.first.size()) - 1;
+    ++result.counts.back();
+  }
+  if (!sorted) {
+    std::vector<size_t> by_place(result.first.size());
+    std::iota(by_place.begin(), by_place.end(), size_t{0});
+    std::ranges::sort(by_place, [&](size_t a, size_t b) { return result.first[a] < result.first[b]; });
+    Distinct ordered{{}, {}, {}};
+    std::vector<int64_t> place(by_place.size());
+    for (size_t i = 0; i < by_place.size(); ++i) {
+      place[by_place[i]] = static_cast<int64_t>(i);
+      ordered.first.push_back(result.first[by_place[i]]);
+      ordered.counts.push_back(result.counts[by_place[i]]);
+    }
+    for (int64_t& g : group) g = place[static_cast<size_t>(g)];
+    result = std::move(ordered);
+  }
+  result.inverse = std::move(group);
+  return result;
+}
+
+class Unique : public OpKernel {
+ public:
+  explicit Unique(const KernelInfo& info) : sorted_(info.node().int_or("sorted", 1) != 0) {
+    if (info.node().has_attribute("axis")) axis_ = info.node().int_of("axis");
+  }
+
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    size_t axis = axis_ ? checked_axis(*axis_, input.rank()) : 0;
+    Tensor rows = axis_ ? with_axis_moved(context, input, axis, 0) : input.reshaped(Shape{input.element_count()});
+    int64_t count = rows.shape()[0], width = rows.shape().count_from(1);
+    Distinct distinct;
+    constexpr TypeSet kTypes = kNumericTypes | kComplexTypes | ElementType::kBool | ElementType::kString;
+    dispatch<kTypes>(input.type(),
+                     [&]<class T>(TypeTag<T>) { distinct = find_distinct(rows.data<T>(), count, width, sorted_); });
+    set_values(context, rows, distinct, axis);
+    set_list(context, 1, distinct.first);
+    set_list(context, 2, distinct.inverse);
+    set_list(context, 3, distinct.counts);
+  }
+
+ private:
+  static void set_list(KernelContext& context, size_t output, const std::vector<int64_t>& list) {
+    if (!context.has_output(output)) return;
+    Tensor& result = context.output(output, Shape{static_cast<int64_t>(list.size())});
+    std::ranges::copy(list, result.mutable_data<int64_t>());
+  }
+
+  static void set_values(KernelContext& context, const Tensor& rows, const Distinct& distinct, size_t axis) {
+    if (!context.has_output(0)) return;
+    Shape shape = rows.shape();
+    shape[0] = static_cast<int64_t>(distinct.first.size());
+    Tensor picked(rows.type(), shape);
+    for (size_t i = 0; i < distinct.first.size(); ++i) {
+      Tensor target = slice_at(picked, static_cast<int64_t>(i));
+      copy_elements(slice_at(rows, distinct.first[i]), target);
+    }
+    Tensor moved = with_axis_moved(context, picked, 0, axis);
+    copy_elements(moved, context.output(0, moved.shape()));
+  }
+
+  bool sorted_;
+  std::optional<int64_t> axis_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "Unique", 11, kLatest, make_kernel<Unique>},
+};
+
+}  // namespace
+
+extern const KernelTable unique_rows;
+const KernelTable unique_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
