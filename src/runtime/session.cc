@@ -145,7 +145,8 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
     given[feed] = true;
   }
   for (size_t i = 0; i < feeds.size(); ++i) {
-    require(given[i] || defaults_[i].has_value(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
+    bool may_be_absent = defaults_[i].has_value() || feeds_[i]->type.kind == ValueKind::kOptional;
+    require(given[i] || may_be_absent, ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
             "' is missing; give a value for each of ", names_of(inputs_));
   }
   require(!output_names.empty(), ErrorCode::kInvalidArgument, "no output is asked for; name at least one of ",
