@@ -1,0 +1,209 @@
+// What the reader makes of good models: names, scopes, functions, constants, tensors of every kind.
+#include <gtest/gtest.h>
+
+#include "model_builder.h"
+#include "onnx/writer.h"
+
+namespace ortolan::onnx {
+namespace {
+
+GraphText relu_graph() { return GraphText().input("x").node({"Relu", {"x"}, {"y"}}).output("y"); }
+
+TEST(Reader, ReadsNodesTypesAndOpsets) {
+  auto model = read(ModelText(relu_graph()).import("ai.onnx.ml", 3).bytes());
+  const Graph& graph = *model->graph;
+  ASSERT_EQ(graph.nodes().size(), 1u);
+  const Node& relu = *graph.nodes()[0];
+  EXPECT_EQ(relu.op_type, "Relu");
+  EXPECT_EQ(relu.opset, 17);
+  EXPECT_EQ(relu.input(0), graph.inputs[0]);
+  EXPECT_EQ(relu.output(0), graph.outputs[0]);
+  EXPECT_EQ(model->context->opsets.at("ai.onnx.ml"), 3);
+  const SymbolicShape& shape = graph.inputs[0]->type.shape;
+  EXPECT_EQ(model->context->symbols.name_of(shape[0]), "N");
+  EXPECT_TRUE(shape[1].is(2));
+  EXPECT_TRUE(shape[0].same_as(graph.outputs[0]->type.shape[0]));
+}
+
+TEST(Reader, FreeDimensionsGetTheirNumbers) {
+  ReadOptions options;
+  options.dimensions_by_name["N"] = 5;
+  auto model = read(ModelText(relu_graph()).bytes(), options);
+  EXPECT_TRUE(model->graph->inputs[0]->type.shape[0].is(5));
+}
+
+TEST(Reader, SortsNodes) {
+  auto model = read(
+      ModelText(GraphText().input("x").node({"Neg", {"a"}, {"y"}}).node({"Relu", {"x"}, {"a"}}).output("y")).bytes());
+  EXPECT_EQ(model->graph->nodes()[0]->op_type, "Relu");
+}
+
+TEST(Reader, InitializersThatAreInputsDependOnTheIrVersion) {
+  for (int64_t ir : {3, 8}) {
+    auto model = read(ModelText(GraphText()
+                                    .input("x")
+                                    .input("w")
+                                    .initializer(raw_tensor("w", {2}, std::string(8, '\0')))
+                                    .node({"Add", {"x", "w"}, {"y"}})
+                                    .output("y"),
+                                ir)
+                          .bytes());
+    ValueInfo* w = model->graph->find("w");
+    EXPECT_TRUE(w->constant.has_value());
+    EXPECT_EQ(w->is_input, ir == 8);
+    EXPECT_EQ(w->fixed_constant() != nullptr, ir == 3);
+    EXPECT_EQ(model->graph->inputs.size(), ir == 8 ? 2u : 1u);
+  }
+}
+
+TEST(Reader, ConstantNodesBecomeInitializers) {
+  auto model = read(ModelText(GraphText()
+                                  .input("x")
+                                  .node(NodeText("Constant", {}, {"c"}).integer("value_int", 7))
+                                  .node({"Add", {"x", "c"}, {"y"}})
+                                  .output("y"))
+                        .bytes());
+  ASSERT_EQ(model->graph->nodes().size(), 1u);
+  EXPECT_EQ(*model->graph->find("c")->fixed_constant()->data<int64_t>(), 7);
+}
+
+TEST(Reader, SubgraphsSeeOuterValuesAndMayReturnThem) {
+  GraphText inner;
+  inner.node({"Neg", {"x"}, {"n"}}).output("n").output("x");
+  auto model = read(ModelText(GraphText()
+                                  .input("x")
+                                  .node(NodeText("If", {"x"}, {"y", "z"}).graph("then_branch", std::move(inner.out)))
+                                  .output("y"))
+                        .bytes());
+  const Node& branch = *model->graph->nodes()[0];
+  EXPECT_EQ(branch.captured(), std::vector<ValueInfo*>{model->graph->find("x")});
+  Graph& body = branch.graph_of("then_branch");
+  EXPECT_EQ(body.outputs[0]->name, "n");
+  ASSERT_EQ(body.outputs[1]->graph, &body);
+  EXPECT_EQ(body.outputs[1]->producer->op_type, "Identity");
+  EXPECT_EQ(body.outputs[1]->producer->input(0), model->graph->find("x"));
+}
+
+TEST(Reader, InlinesFunctionsWithAttributesAndNewNames) {
+  FunctionText twice("Twice", {"a", "unused"}, {"b", "same"}, {"to"});
+  twice.node(NodeText("Cast", {"a"}, {"t"}).reference("to", "to")).node({"Add", {"t", "t"}, {"b"}});
+  twice.node({"Identity", {"a"}, {"same"}});
+  FunctionText outer("Outer", {"a"}, {"b"}, {"to"});
+  outer.node(NodeText("Twice", {"a"}, {"t"}, "in", "own").reference("to", "to"));
+  outer.node({"Twice", {"t"}, {"b"}, "out", "own"});
+  auto model = read(ModelText(GraphText()
+                                  .input("x")
+                                  .input("t")
+                                  .node(NodeText("Outer", {"x"}, {"y"}, "call", "own").integer("to", 1))
+                                  .output("y"))
+                        .import("own", 1)
+                        .function(std::move(twice))
+                        .function(std::move(outer))
+                        .bytes());
+  const Graph& graph = *model->graph;
+  ASSERT_EQ(graph.nodes().size(), 6u);
+  EXPECT_EQ(graph.nodes()[0]->op_type, "Cast");
+  EXPECT_EQ(graph.nodes()[0]->input(0), graph.inputs[0]);
+  EXPECT_EQ(graph.nodes()[0]->int_of("to"), 1);
+  EXPECT_EQ(graph.nodes()[0]->name, "call/in/");
+  EXPECT_NE(graph.nodes()[0]->output(0), graph.inputs[1]);
+  int casts_without_type = 0;
+  for (const auto& node : graph.nodes()) casts_without_type += node->op_type == "Cast" && !node->has_attribute("to");
+  EXPECT_EQ(casts_without_type, 1);
+  EXPECT_EQ(graph.outputs[0]->producer->op_type, "Add");
+}
+
+TEST(Reader, LargeAlignedTensorsAreViews) {
+  for (size_t shift = 0; shift < 4; ++shift) {
+    GraphText graph;
+    graph.out.text(10, std::string(shift + 1, 'd'));
+    graph.input("x").initializer(raw_tensor("w", {2048}, std::string(8192, 'a')));
+    graph.node({"Add", {"x", "w"}, {"y"}}).output("y");
+    std::string text = ModelText(std::move(graph)).bytes();
+    auto bytes = std::make_shared<std::string>(text);
+    auto model = read_model_bytes({std::as_bytes(std::span(*bytes)), bytes});
+    auto* data = static_cast<const char*>(model->graph->find("w")->constant->raw());
+    bool inside = data >= bytes->data() && data < bytes->data() + bytes->size();
+    bool aligned = reinterpret_cast<uintptr_t>(bytes->data() + text.find("aaaa")) % 4 == 0;
+    EXPECT_EQ(inside, aligned);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4, 0u);
+    ReadOptions options;
+    options.copy_bytes = true;
+    model = read_model_bytes({std::as_bytes(std::span(*bytes)), nullptr}, options);
+    bytes.reset();
+    EXPECT_EQ(*model->graph->find("w")->constant->data<float>(), *reinterpret_cast<const float*>("aaaa"));
+  }
+}
+
+/** The constant "w" of a model whose initializer is `tensor`. */
+Tensor initializer(WireWriter tensor, const ReadOptions& options = {}) {
+  GraphText graph;
+  graph.initializer(std::move(tensor)).node({"Identity", {"w"}, {"y"}}).output("y");
+  return *read(ModelText(std::move(graph)).bytes(), options)->graph->find("w")->constant;
+}
+
+WireWriter typed_tensor(int type, std::initializer_list<int64_t> dims, uint32_t field,
+                        std::initializer_list<int64_t> values) {
+  WireWriter out = raw_tensor("w", dims, "", type);
+  out.packed(field, std::vector<int64_t>(values));
+  return out;
+}
+
+TEST(Reader, TypedFields) {
+  Tensor half = initializer(typed_tensor(10, {2}, 5, {0x3c00, 0xc000}));
+  EXPECT_EQ(static_cast<const uint16_t*>(half.raw())[1], 0xc000);
+  Tensor small = initializer(typed_tensor(3, {3}, 5, {-128, 127, 255}));
+  EXPECT_EQ(small.data<int8_t>()[0], -128);
+  Tensor nibbles = initializer(typed_tensor(22, {3}, 5, {0x21, 0x0f}));
+  EXPECT_EQ(unpack_element(ElementType::kInt4, nibbles.raw(), 1), 2);
+  EXPECT_EQ(unpack_element(ElementType::kInt4, nibbles.raw(), 2), -1);
+  Tensor wide = initializer(typed_tensor(13, {1}, 11, {int64_t{-1}}));
+  EXPECT_EQ(wide.data<uint64_t>()[0], UINT64_MAX);
+  Tensor truth = initializer(typed_tensor(9, {2}, 5, {0, 2}));
+  EXPECT_EQ(static_cast<const uint8_t*>(truth.raw())[1], 1);
+  Tensor raw_truth = initializer(raw_tensor("w", {2}, std::string("\x00\x07", 2), 9));
+  EXPECT_EQ(static_cast<const uint8_t*>(raw_truth.raw())[1], 1);
+  WireWriter words = raw_tensor("w", {2}, "", 8);
+  words.bytes(6, "");
+  words.bytes(6, "two");
+  EXPECT_EQ(initializer(std::move(words)).data<std::string>()[1], "two");
+  WireWriter unpacked = raw_tensor("w", {2}, "");
+  unpacked.real(4, 1.5f);
+  unpacked.real(4, -2.5f);
+  EXPECT_EQ(initializer(std::move(unpacked)).data<float>()[1], -2.5f);
+  EXPECT_EQ(initializer(raw_tensor("w", {0, 5}, "")).element_count(), 0);
+}
+
+TEST(Reader, SparseInitializersAreMadeDense) {
+  WireWriter sparse;
+  sparse.message(1, raw_tensor("w", {2}, std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
+  sparse.message(2, typed_tensor(7, {2, 2}, 7, {0, 1, 1, 0}));
+  sparse.packed(3, std::vector<int64_t>{2, 2});
+  GraphText graph;
+  graph.add(15, std::move(sparse)).node({"Identity", {"w"}, {"y"}}).output("y");
+  auto model = read(ModelText(std::move(graph)).bytes());
+  auto values = model->graph->find("w")->constant->span<float>();
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()), (std::vector<float>{0, 1, 2, 0}));
+}
+
+TEST(Reader, CallersInitializersReplaceTheModels) {
+  ReadOptions options;
+  options.initializers["w"] = scalar(3.0f);
+  WireWriter elsewhere;
+  elsewhere.text(1, "location");
+  elsewhere.text(2, "nowhere");
+  WireWriter tensor = raw_tensor("w", {1}, "");
+  tensor.message(13, std::move(elsewhere));
+  tensor.integer(14, 1);
+  EXPECT_EQ(*initializer(std::move(tensor), options).data<float>(), 3.0f);
+}
+
+TEST(Reader, DefaultOpsetsServeDomainsThatAreNotImported) {
+  auto model =
+      read(ModelText(GraphText().input("x").node({"Gelu", {"x"}, {"y"}, "", "com.microsoft"}).output("y")).bytes());
+  EXPECT_EQ(model->graph->nodes()[0]->opset, 1);
+  EXPECT_EQ(model->context->opsets.at("com.microsoft"), 1);
+}
+
+}  // namespace
+}  // namespace ortolan::onnx
