@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""Tests of the lints: each must find what it is for, in a small tree made here."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def lint(name, files):
+    """Status and output of a lint on a tree of these files."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files.items():
+            target = pathlib.Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        result = subprocess.run([sys.executable, str(HERE / name), folder], capture_output=True, text=True)
+    return result.returncode, result.stdout
+
+
+class Layers(unittest.TestCase):
+    def test_downward_include_passes(self):
+        status, _ = lint("layers", {"src/graph/a.h": '#include "base/b.h"\n', "src/base/b.h": "//\n"})
+        self.assertEqual(status, 0)
+
+    def test_upward_include_fails(self):
+        status, out = lint("layers", {"src/base/b.h": '#include "graph/a.h"\n', "src/graph/a.h": "//\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("src/base/b.h:1: src/base may not include src/graph/a.h", out)
+
+    def test_neighbours_of_one_row_are_apart(self):
+        status, _ = lint("layers", {"src/ops/b.h": '#include "onnx/a.h"\n', "src/onnx/a.h": "//\n"})
+        self.assertEqual(status, 1)
+
+    def test_plugin_provider_may_not_use_core(self):
+        status, _ = lint("layers", {"providers/opencl/b.cc": '#include "base/a.h"\n', "src/base/a.h": "//\n"})
+        self.assertEqual(status, 1)
+
+    def test_tools_may_not_use_core(self):
+        status, _ = lint("layers", {"src/tools/x/b.cc": '#include "runtime/a.h"\n', "src/runtime/a.h": "//\n"})
+        self.assertEqual(status, 1)
+
+    def test_unknown_folder_fails(self):
+        status, out = lint("layers", {"src/other/b.cc": "//\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("is in no layer", out)
+
+
+class Files(unittest.TestCase):
+    def test_long_file_fails(self):
+        _, out = lint("files", {"src/base/a.cc": "// What it holds.\n" * 601})
+        self.assertIn("src/base/a.cc: 601 lines", out)
+
+    def test_first_line_must_be_a_comment(self):
+        _, out = lint("files", {"src/base/a.cc": "#pragma once\n", "src/base/b.cc": "int x;\n"})
+        self.assertIn("src/base/b.cc: the first line", out)
+
+    def test_stranger_at_top_level_fails(self):
+        status, out = lint("files", {"notes.txt": "x\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("notes.txt: does not belong", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

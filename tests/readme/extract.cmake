@@ -1,0 +1,10 @@
+# Writes the example called EXAMPLE of the page PAGE to OUTPUT: the code block that begins with "/* example: NAME.c */".
+file(READ ${PAGE} text)
+string(FIND "${text}" "/* example: ${EXAMPLE}.c */" start)
+if(start EQUAL -1)
+  message(FATAL_ERROR "${PAGE} has no example ${EXAMPLE}.c")
+endif()
+string(SUBSTRING "${text}" ${start} -1 text)
+string(FIND "${text}" "\n```" end)
+string(SUBSTRING "${text}" 0 ${end} text)
+file(WRITE ${OUTPUT} "${text}\n")

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""Tests of the programs as users call them: programs_test.py PROGRAMS REPOSITORY."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+PROGRAMS, REPOSITORY = (pathlib.Path(argument) for argument in sys.argv[1:3])
+DIGITS = REPOSITORY / "tests" / "models" / "digits.onnx"
+
+
+def call(program, *arguments):
+    return subprocess.run([str(PROGRAMS / program), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def write_case(folder, name, offset=0.0):
+    """A case y = x + 1 whose expected result is off by so much."""
+    case = pathlib.Path(folder) / name
+    data = case / "test_data_set_0"
+    data.mkdir(parents=True)
+    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xy"]
+    one = numpy_helper.from_array(np.ones(1, np.float32), "one")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "one"], ["y"])], "g", info[:1], info[1:], [one])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 7
+    onnx.save(model, str(case / "model.onnx"))
+    x = np.arange(3, dtype=np.float32)
+    (data / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+    (data / "output_0.pb").write_bytes(numpy_helper.from_array(x + 1 + np.float32(offset), "y").SerializeToString())
+    return case
+
+
+class TestRunner(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+
+    def outcomes(self, *options):
+        result = call("onnx_test_runner", *options, "--json", self.root)
+        return result.returncode, {c["name"]: c["outcome"] for c in json.loads(result.stdout)["cases"]}
+
+    def test_scores(self):
+        write_case(self.root, "good")
+        write_case(self.root, "bad", 0.1)
+        expected = {"good": "passed", "bad": "wrong result"}
+        for options in ([], ["--isolate"], ["-o", "0"], ["-j", "2", "-c", "2", "-r", "3"], ["-x"]):
+            with self.subTest(options=options):
+                self.assertEqual(self.outcomes(*options), (1, expected))
+
+    def test_tolerance_file(self):
+        (write_case(self.root, "loose", 0.1) / "tol.txt").write_text("0.2 0 0\n")
+        self.assertEqual(self.outcomes(), (0, {"loose": "passed"}))
+
+    def test_broken_model_fails_to_load(self):
+        (write_case(self.root, "broken") / "model.onnx").write_bytes(b"\x08\xff")
+        self.assertEqual(self.outcomes("--isolate"), (1, {"broken": "load failed"}))
+
+    def test_ignored_case_that_passes_fails_the_run(self):
+        write_case(self.root, "good")
+        write_case(self.root, "bad", 0.1)
+        known = self.root / "known.txt"
+        known.write_text("# known failures\nbad, off by a tenth\n")
+        self.assertEqual(self.outcomes("--ignore", known), (0, {"good": "passed", "bad": "ignored"}))
+        known.write_text("bad, off by a tenth\ngood, was wrong\n")
+        self.assertEqual(self.outcomes("--ignore", known)[0], 1)
+        known.write_text("bad\n")
+        self.assertIn("gives no reason", call("onnx_test_runner", "--ignore", known, self.root).stderr)
+
+
+class Ortolan(unittest.TestCase):
+    def test_digits(self):
+        for label in range(10):
+            picture = REPOSITORY / "tests" / "models" / f"digit_{label}.pgm"
+            result = call("ortolan", "run", "--json", DIGITS, picture)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            output = json.loads(result.stdout)["outputs"]["probabilities"]
+            self.assertEqual(output["shape"], [1, 10])
+            self.assertAlmostEqual(sum(output["data"]), 1, places=4)
+            self.assertEqual(int(np.argmax(output["data"])), label)
+
+    def test_picture_is_shown(self):
+        result = call("ortolan", "run", DIGITS, REPOSITORY / "tests" / "models" / "digit_3.pgm")
+        self.assertIn("digit_3.pgm: 3\n", result.stdout)
+        self.assertIn("█", result.stdout)
+
+    def test_npy_and_saved_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            array = np.zeros((2, 1, 8, 8), np.float32)
+            np.save(f"{folder}/x.npy", array)
+            result = call("ortolan", "run", DIGITS, "--input", f"image={folder}/x.npy", "--save", folder)
+            self.assertIn("probabilities: float32[2,10]", result.stdout)
+            saved = onnx.TensorProto.FromString(pathlib.Path(folder, "output_0.pb").read_bytes())
+            self.assertEqual(numpy_helper.to_array(saved).shape, (2, 10))
+
+    def test_inspect(self):
+        facts = json.loads(call("ortolan", "inspect", "--json", DIGITS).stdout)
+        self.assertEqual(facts["inputs"], [{"name": "image", "type": "float32[N,1,8,8]"}])
+        self.assertEqual(facts["operators"]["Conv"], 2)
+        self.assertEqual(len(facts["nodes"]), 9)
+
+    def test_explain(self):
+        rows = json.loads(call("ortolan", "explain", "--json", "-o", "0", DIGITS).stdout)
+        self.assertEqual({row["provider"] for row in rows}, {"CPUExecutionProvider"})
+        self.assertIn("Softmax", {row["operator"] for row in rows})
+
+    def test_api_lists_every_slot(self):
+        rows = json.loads(call("ortolan", "api", "--json").stdout)
+        self.assertEqual(sum(row["table"] == "OrtApi" for row in rows), 426)
+
+    def test_devices(self):
+        self.assertIn("CPUExecutionProvider", json.loads(call("ortolan", "devices", "--json").stdout)["providers"])
+
+    def test_errors_say_what_to_do(self):
+        for arguments, text in ((["run"], "give a model"), (["fly"], "there is no command 'fly'"),
+                                (["run", DIGITS, "--input", "x=random"], "its inputs are image"),
+                                (["inspect", "missing.onnx"], "cannot read missing.onnx")):
+            result = call("ortolan", *arguments)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(text, result.stderr)
+
+
+class PerfTest(unittest.TestCase):
+    def test_counts_runs(self):
+        facts = json.loads(call("onnxruntime_perf_test", "-I", "-r", 7, "-c", 2, "--json", DIGITS).stdout)
+        self.assertEqual(facts["runs"], 7)
+        self.assertGreater(facts["p50_ms"], 0)
+
+    def test_session_only(self):
+        result = call("onnxruntime_perf_test", "-n", DIGITS)
+        self.assertIn("Session creation time cost", result.stdout)
+        self.assertNotIn("requests", result.stdout)
+
+
+class Compare(unittest.TestCase):
+    def test_library_with_itself(self):
+        library = PROGRAMS.parent / "lib" / "libortolan.so.1"
+        result = call("compare", "--json", "--starts", 1, "--rounds", 2, "--seconds", 0.02, library, library, DIGITS)
+        model = json.loads(result.stdout)["models"][0]
+        self.assertNotIn("error", model)
+        self.assertEqual(model["difference"]["absolute"], 0)
+        self.assertEqual([run["threads"] for run in model["runs"]], [1, 2])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
