@@ -92,6 +92,42 @@ void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y
   for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point) * scale;
 }
 
+ORTOLAN_INLINE void requantize_vector(Vi sum, Vf scale, Vf zero, bool is_signed, int64_t count, void* y, int64_t at) {
+  const Vf low = set1(is_signed ? -128.0f : 0.0f), high = set1(is_signed ? 127.0f : 255.0f);
+  const Vf rounded = rint(to_float(sum) * scale) + zero;
+  const Vi whole = to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));
+  uint8_t* to = static_cast<uint8_t*>(y) + at;
+  if (count == kLanes) {
+    *reinterpret_cast<Bytes*>(to) = __builtin_convertvector(whole & 255, Bytes);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(whole[i]);
+  }
+}
+
+ORTOLAN_INLINE Vi load_count(const int32_t* p, int64_t count) {
+  return count == kLanes ? load(p) : bits(load_n(reinterpret_cast<const float*>(p), count));
+}
+
+void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const float* scale, bool per_column,
+                    int32_t zero_point, bool is_signed, void* y) {
+  const Vf zero = set1(static_cast<float>(zero_point)), one_scale = set1(scale[0]);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t count = least(kLanes, n - i);
+    Vi sum = load_count(c + i, count);
+    if (bias != nullptr) sum = sum + load_count(bias + i, count);
+    requantize_vector(sum, per_column ? load_n(scale + i, count) : one_scale, zero, is_signed, count, y, i);
+  }
+}
+
+void requantize_channel(const int32_t* c, int64_t n, int32_t bias, float scale, int32_t zero_point, bool is_signed,
+                        void* y) {
+  const Vf zero = set1(static_cast<float>(zero_point)), factor = set1(scale);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t count = least(kLanes, n - i);
+    requantize_vector(load_count(c + i, count) + bias, factor, zero, is_signed, count, y, i);
+  }
+}
+
 void min_max(const float* x, int64_t n, float* smallest, float* largest) {
   Vf low = {}, high = {};
   for (int64_t i = 0; i < n; i += kLanes) {
@@ -112,6 +148,8 @@ void min_max(const float* x, int64_t n, float* smallest, float* largest) {
 
 extern const ConvertKernels kConvert;
 const ConvertKernels kConvert = {
+    requantize_row,
+    requantize_channel,
     half_to_float,
     float_to_half,
     quantize<uint8_t, Bytes, 0, 255>,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cpu_features.h"
+#include "cpu/kernels/panel_split.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -44,38 +45,6 @@ struct GemmF32Kernels {
   void (*pack_panel_transposed)(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel);
   /** y[i] = sum over k of a[i*lda + k]*x[k], for each of `rows`. */
   void (*matrix_vector)(const float* a, int64_t lda, int64_t rows, int64_t k, const float* x, float* y);
-};
-
-/** Panels are split so that all but the last two are widest and none is much narrower than its neighbour. */
-class PanelSplit {
- public:
-  PanelSplit(int64_t n, const GemmF32Kernels& kernels) : n_(n), lanes_(kernels.lanes), widest_(kernels.max_vectors) {
-    vectors_ = (n + lanes_ - 1) / lanes_;
-    wide_ = vectors_ / widest_;
-    const int64_t rest = vectors_ % widest_;
-    split_last_ = widest_ == 3 && rest == 1 && wide_ > 0;
-    if (split_last_) --wide_;
-    count_ = wide_ + (split_last_ ? 2 : rest != 0);
-  }
-  int64_t count() const { return count_; }
-  int64_t padded() const { return vectors_ * lanes_; }
-  int vectors(int64_t panel) const {
-    if (panel < wide_) return widest_;
-    return split_last_ ? 2 : static_cast<int>(vectors_ - wide_ * widest_);
-  }
-  /** First column of a panel; times k, also where it starts in a packed matrix. */
-  int64_t first_column(int64_t panel) const {
-    return panel <= wide_ ? panel * widest_ * lanes_ : (wide_ * widest_ + (panel - wide_) * 2) * lanes_;
-  }
-  int64_t width(int64_t panel) const { return int64_t{vectors(panel)} * lanes_; }
-  int64_t columns(int64_t panel) const {
-    const int64_t left = n_ - first_column(panel);
-    return left < width(panel) ? left : width(panel);
-  }
-
- private:
-  int64_t n_, lanes_, widest_, vectors_, wide_, count_;
-  bool split_last_;
 };
 
 /** Length of the blocks in which sums over k run; the last block may be shorter. */

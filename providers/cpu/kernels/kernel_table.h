@@ -11,6 +11,7 @@
 namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
+struct GemmInt8Kernels;
 struct ConvF32Kernels;
 
 /** Contracts: vector_f32.h. */
@@ -48,7 +49,18 @@ struct RowF32Kernels {
                     float* y);
 };
 
+/**
+ * y[j] = saturate(round_half_even((c[j] + bias) * scale) + zero_point); bias has one value a column, or is nullptr;
+ * scale has one a column where per_column, else one. y is int8_t where is_signed, else uint8_t.
+ */
+using RequantizeRow = void (*)(const int32_t* c, int64_t n, const int32_t* bias, const float* scale, bool per_column,
+                               int32_t zero_point, bool is_signed, void* y);
+
 struct ConvertKernels {
+  RequantizeRow requantize_row;
+  /** The same with one bias and one scale for the whole row. */
+  void (*requantize_channel)(const int32_t* c, int64_t n, int32_t bias, float scale, int32_t zero_point, bool is_signed,
+                             void* y);
   void (*half_to_float)(const uint16_t* x, float* y, int64_t n);
   void (*float_to_half)(const float* x, uint16_t* y, int64_t n);
   void (*quantize_u8)(const float* x, int64_t n, float scale, int32_t zero_point, uint8_t* y);
@@ -68,6 +80,7 @@ struct KernelTable {
   const ConvertKernels* convert;
   const GemmF32Kernels* gemm_f32;
   const ConvF32Kernels* conv_f32;
+  const GemmInt8Kernels* gemm_int8;
   Transpose4 transpose4;
 };
 

@@ -1,0 +1,249 @@
+// Products of bytes: packing with shifts into the kernels' types, sharing among threads, zero points, requantisation.
+#include "cpu/kernels/gemm_int8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+
+struct PackedMatrixInt8::Storage {
+  const GemmInt8Kernels* kernels;
+  int64_t k, n;
+  int32_t shift;   // taken from every element
+  bool is_signed;  // of the bytes it was made from
+  AlignedBuffer data, sums;
+
+  PanelSplit split() const { return PanelSplit(n, *kernels); }
+  const int32_t* column_sums() const { return sums.as<int32_t>(); }
+};
+
+PackedMatrixInt8::PackedMatrixInt8() = default;
+PackedMatrixInt8::~PackedMatrixInt8() = default;
+PackedMatrixInt8::PackedMatrixInt8(PackedMatrixInt8&&) noexcept = default;
+PackedMatrixInt8& PackedMatrixInt8::operator=(PackedMatrixInt8&&) noexcept = default;
+int64_t PackedMatrixInt8::k() const noexcept { return storage_ == nullptr ? 0 : storage_->k; }
+int64_t PackedMatrixInt8::n() const noexcept { return storage_ == nullptr ? 0 : storage_->n; }
+int64_t PackedMatrixInt8::bytes() const noexcept {
+  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes() + storage_->sums.bytes());
+}
+
+namespace {
+
+constexpr double kGrainOps = 2e6;
+constexpr int64_t kPrefetchSlack = 4096;
+constexpr int64_t kBandRows = 128;
+
+int32_t byte_at(const void* data, int64_t i, bool is_signed) {
+  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
+}
+
+// One panel: rows of bytes, gathered first where B is stored the other way round.
+void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
+                int32_t* packed, int32_t* sums) {
+  const int64_t column = split.first_column(panel), columns = split.columns(panel), width = split.width(panel);
+  const auto* bytes = static_cast<const uint8_t*>(b.data);
+  const bool flip = kernels.b_shift(b.is_signed) != 0;
+  // Elements past the last k must become 0 after the shift, so they start as the shift.
+  uint8_t gathered[4][64], nothing[64];
+  std::memset(nothing, flip ? 128 : 0, sizeof nothing);
+  for (int64_t i = 0; i < k; i += kernels.group, packed += width) {
+    const uint8_t* rows[4];
+    for (int r = 0; r < kernels.group; ++r) {
+      rows[r] = i + r >= k ? nothing : b.transposed ? gathered[r] : bytes + (i + r) * b.stride + column;
+      if (i + r >= k || !b.transposed) continue;
+      for (int64_t c = 0; c < columns; ++c) gathered[r][c] = bytes[(column + c) * b.stride + i + r];
+    }
+    kernels.pack_group(rows, columns, b.is_signed, flip, packed, sums + column);
+    std::fill(packed + columns, packed + width, 0);
+  }
+}
+
+void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
+                   int32_t* sum) {
+  const auto* bytes = static_cast<const uint8_t*>(a.data);
+  const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
+  const int32_t shift = kernels.a_shift(a.is_signed);
+  int32_t total = 0;
+  for (int64_t i = 0; i < k; ++i) {
+    const int32_t value = byte_at(bytes, start + i * step, a.is_signed) + shift;
+    total += value;
+    if (kernels.group == 4) {
+      to[i] = static_cast<uint8_t>(value);
+    } else {
+      const auto half = static_cast<int16_t>(value);
+      std::memcpy(to + 2 * i, &half, 2);
+    }
+  }
+  const int64_t used = k * (4 / kernels.group);
+  std::memset(to + used, 0, left_row_bytes(kernels, k) - used);
+  *sum = total;
+}
+
+// Row sums of a left operand that is read in place.
+void sum_rows(const uint8_t* a, int64_t stride, int64_t rows, int64_t k, int32_t* sums) {
+  for (int64_t row = 0; row < rows; ++row) {
+    uint32_t total = 0;
+    for (int64_t i = 0; i < k; ++i) total += a[row * stride + i];
+    sums[row] = static_cast<int32_t>(total);
+  }
+}
+
+// Zero points as 32-bit integers after a shift; `count` of them where per element, else one.
+std::vector<int32_t> shifted(const void* zeros, bool is_signed, bool per_element, int64_t count, int32_t shift) {
+  std::vector<int32_t> values(per_element ? count : 1, shift);
+  if (zeros == nullptr) return values;
+  for (size_t i = 0; i < values.size(); ++i) values[i] += byte_at(zeros, static_cast<int64_t>(i), is_signed);
+  return values;
+}
+
+bool any_nonzero(const std::vector<int32_t>& values) {
+  return std::any_of(values.begin(), values.end(), [](int32_t v) { return v != 0; });
+}
+
+}  // namespace
+
+int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) { return kernels.groups(k) * 4; }
+
+int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
+  return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
+}
+
+LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to) {
+  auto* data = static_cast<uint8_t*>(to);
+  const int64_t stride = left_row_bytes(kernels, k);
+  auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
+  for (int64_t row = 0; row < rows; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
+  return {data, stride, sums, kernels.a_shift(a.is_signed)};
+}
+
+void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros& zeros, const int32_t* row_sums,
+                   const int32_t* column_sums, int64_t rows, int64_t columns, int32_t* c, int64_t ldc) {
+  int32_t adjusted[64];
+  for (int64_t j = 0; j < columns; ++j) {
+    adjusted[j] = static_cast<int32_t>(static_cast<uint32_t>(column_sums[j]) -
+                                       static_cast<uint32_t>(k) * static_cast<uint32_t>(zeros.b[j]));
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    kernels.correct_row(c + i * ldc, columns, zeros.a[zeros.a_per_row ? i : 0], adjusted, row_sums[i], zeros.b);
+  }
+}
+
+PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
+                             const GemmInt8Kernels* chosen) {
+  const GemmInt8Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_int8;
+  PackedMatrixInt8 packed;
+  packed.storage_ = std::make_unique<PackedMatrixInt8::Storage>();
+  auto& s = *packed.storage_;
+  s.kernels = &best;
+  s.k = k;
+  s.n = n;
+  s.is_signed = b.is_signed;
+  s.shift = best.b_shift(b.is_signed);
+  const PanelSplit split = s.split();
+  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack);
+  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4);
+  std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
+  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
+  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      pack_panel(best, split, panel, k, b, s.data.as<int32_t>() + split.first_column(panel) * best.groups(k),
+                 s.sums.as<int32_t>());
+    }
+  });
+  return packed;
+}
+
+void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+               const ZeroPoints& zero_points, int32_t* c, int64_t ldc) {
+  if (m == 0 || b.n() == 0) return;
+  const auto& s = *b.storage();
+  const GemmInt8Kernels& best = *s.kernels;
+  const PanelSplit split = s.split();
+  const auto a_zeros = shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, best.a_shift(a.is_signed));
+  auto b_zeros = shifted(zero_points.b, s.is_signed, zero_points.b_per_column, s.n, -s.shift);
+  const bool needs_row_sums = any_nonzero(b_zeros), corrects = needs_row_sums || any_nonzero(a_zeros);
+  if (!zero_points.b_per_column) b_zeros.resize(split.padded(), b_zeros[0]);
+
+  const bool in_place = best.group == 4 && !a.is_signed && !a.transposed && s.k % 4 == 0;
+  LeftInt8 left{static_cast<const uint8_t*>(a.data), a.stride, nullptr, 0};
+  if (in_place) {
+    auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
+    left.row_sums = sums;
+    if (needs_row_sums) {
+      sum_rows(left.data, a.stride, m, s.k, sums);
+    } else {
+      std::fill_n(sums, m, 0);
+    }
+  } else {
+    left = pack_left(best, m, s.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(best, m, s.k)));
+  }
+
+  const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
+  const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(s.k + 1);
+  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = i % panels, row = i / panels * kBandRows, column = split.first_column(panel);
+      Int8Block g{left.data + row * left.stride,
+                  left.stride,
+                  s.data.as<int32_t>() + column * best.groups(s.k),
+                  c + row * ldc + column,
+                  ldc,
+                  std::min(kBandRows, m - row),
+                  split.columns(panel),
+                  best.groups(s.k)};
+      best.block(split.vectors(panel), g);
+      if (!corrects) continue;
+      correct_block(
+          best, s.k,
+          {a_zeros.data() + (zero_points.a_per_row ? row : 0), zero_points.a_per_row, b_zeros.data() + column},
+          left.row_sums + row, s.column_sums() + column, g.rows, g.columns, g.c, ldc);
+    }
+  });
+}
+
+void gemm_int8(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const ByteMatrix& a, const ByteMatrix& b,
+               const ZeroPoints& zero_points, int32_t* c, int64_t ldc, const GemmInt8Kernels* chosen) {
+  if (m == 0 || n == 0) return;
+  gemm_int8(pool, m, a, pack_b_int8(pool, k, n, b, chosen), zero_points, c, ldc);
+}
+
+template <class T>
+void requantize(base::ThreadPool* pool, int64_t m, int64_t n, const int32_t* c, int64_t ldc, const int32_t* bias,
+                const float* scale, bool scale_per_column, int32_t zero_point, T* y, int64_t ldy) {
+  const auto row = kernels().convert->requantize_row;
+  base::parallel_for(pool, m, 16384 / (n + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      row(c + i * ldc, n, bias, scale, scale_per_column, zero_point, std::is_signed_v<T>, y + i * ldy);
+    }
+  });
+}
+
+template void requantize(base::ThreadPool*, int64_t, int64_t, const int32_t*, int64_t, const int32_t*, const float*,
+                         bool, int32_t, int8_t*, int64_t);
+template void requantize(base::ThreadPool*, int64_t, int64_t, const int32_t*, int64_t, const int32_t*, const float*,
+                         bool, int32_t, uint8_t*, int64_t);
+
+void dequantize_sums(base::ThreadPool* pool, int64_t m, int64_t n, const int32_t* c, int64_t ldc, const float* scale,
+                     bool scale_per_column, const float* bias, float* y, int64_t ldy) {
+  base::parallel_for(pool, m, 16384 / (n + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int32_t* from = c + i * ldc;
+      float* to = y + i * ldy;
+      if (scale_per_column) {
+        for (int64_t j = 0; j < n; ++j) to[j] = static_cast<float>(from[j]) * scale[j];
+      } else {
+        for (int64_t j = 0; j < n; ++j) to[j] = static_cast<float>(from[j]) * scale[0];
+      }
+      if (bias == nullptr) continue;
+      for (int64_t j = 0; j < n; ++j) to[j] += bias[j];
+    }
+  });
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,168 @@
+// Register tiles of integer products for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/vec.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+#if defined(__AVX512VNNI__)
+constexpr int kGroup = 4;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b); }
+#elif defined(__AVX512F__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+#elif defined(__AVX2__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+#elif defined(__SSE2__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm_madd_epi16((__m128i)a, (__m128i)b); }
+#else
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
+  return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+}
+#endif
+
+constexpr int kMaxVectors = kLanes == 16 ? 3 : 2;
+constexpr int kTileRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 4;
+
+ORTOLAN_INLINE Vi broadcast_group(const uint8_t* p) {
+  int32_t word;
+  __builtin_memcpy(&word, p, 4);
+  return set1i(word);
+}
+
+ORTOLAN_INLINE void store_columns(int32_t* c, int64_t columns, Vi v) {
+  if (columns >= kLanes) {
+    store(c, v);
+  } else if (columns > 0) {
+    store_n(reinterpret_cast<float*>(c), columns, from_bits(v));
+  }
+}
+
+template <int MR, int NV>
+void tile(const Int8Block& g, int64_t row) {
+  Vi sum[MR][NV];
+#pragma GCC unroll 8
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) sum[i][j] = Vi{};
+  }
+  const uint8_t* a = g.a + row * g.a_stride;
+  const int32_t* b = g.b;
+  for (int64_t k = 0; k < g.groups; ++k, a += 4, b += NV * kLanes) {
+    Vi bv[NV];
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) {
+      bv[j] = load(b + j * kLanes);
+      __builtin_prefetch(b + (8 * NV + j) * kLanes, 0, 3);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      const Vi x = broadcast_group(a + i * g.a_stride);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) sum[i][j] = dot(sum[i][j], x, bv[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) {
+      store_columns(g.c + (row + i) * g.ldc + j * kLanes, g.columns - j * kLanes, sum[i][j]);
+    }
+  }
+}
+
+template <int NV, int MR>
+ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row) {
+  if (rows == MR) return tile<MR, NV>(g, row);
+  if constexpr (MR > 1) tile_of<NV, MR - 1>(rows, g, row);
+}
+
+template <int NV>
+void block(const Int8Block& g) {
+  const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
+    tile_of<NV, kTileRows>(end - row, g, row);
+  }
+}
+
+void any_block(int vectors, const Int8Block& g) {
+  if (vectors == 1) return block<1>(g);
+  if (vectors == 2) return block<2>(g);
+  if constexpr (kMaxVectors == 3) block<3>(g);
+}
+
+typedef uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+typedef int8_t SignedBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
+
+ORTOLAN_INLINE Vi widen(const uint8_t* p, bool is_signed) {
+  return is_signed ? __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(p), Vi)
+                   : __builtin_convertvector(*reinterpret_cast<const Bytes*>(p), Vi);
+}
+
+ORTOLAN_INLINE int32_t widen_one(const uint8_t* p, bool is_signed) { return is_signed ? static_cast<int8_t>(*p) : *p; }
+
+// Elements become `value - shift`; groups of four keep the low byte of each, groups of two the low half.
+template <class Word, class Read>
+ORTOLAN_INLINE Word join_group(Word shift, Word& sum, Read read) {
+  constexpr int kBits = 32 / kGroup;
+  constexpr int32_t kMask = kGroup == 4 ? 0xff : 0xffff;
+  Word word = shift ^ shift;
+  for (int i = 0; i < kGroup; ++i) {
+    const Word value = read(i) - shift;
+    sum = sum + value;
+    word = word | ((value & kMask) << (kBits * i));
+  }
+  return word;
+}
+
+void pack_group(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to, int32_t* sums) {
+  const int32_t shift = flip ? 128 : 0;
+  int64_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) {
+    Vi sum = load(sums + c);
+    store(to + c, join_group(set1i(shift), sum, [&](int i) { return widen(rows[i] + c, is_signed); }));
+    store(sums + c, sum);
+  }
+  for (; c < columns; ++c) {
+    to[c] = join_group(shift, sums[c], [&](int i) { return widen_one(rows[i] + c, is_signed); });
+  }
+}
+
+void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
+                 const int32_t* b_zero) {
+  for (int64_t j = 0; j < columns; ++j) {
+    const uint32_t less = static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(adjusted[j]) +
+                          static_cast<uint32_t>(row_sum) * static_cast<uint32_t>(b_zero[j]);
+    c[j] = static_cast<int32_t>(static_cast<uint32_t>(c[j]) - less);
+  }
+}
+
+}  // namespace
+
+extern const GemmInt8Kernels kGemmInt8;
+const GemmInt8Kernels kGemmInt8 = {
+#if defined(__AVX512VNNI__)
+    base::IsaLevel::kAvx512Vnni,
+#elif defined(__AVX512F__)
+    base::IsaLevel::kAvx512,
+#elif defined(__AVX2__)
+    base::IsaLevel::kAvx2,
+#else
+    base::IsaLevel::kGeneric,
+#endif
+    kLanes,
+    kMaxVectors,
+    kTileRows,
+    kGroup,
+    any_block,
+    pack_group,
+    correct_row,
+};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

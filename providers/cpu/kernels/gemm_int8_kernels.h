@@ -1,0 +1,73 @@
+// What one instruction set provides for products of bytes, and the operands as its kernels take them. Internal.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_features.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/gemm_int8.h"
+#include "cpu/kernels/panel_split.h"
+
+namespace ortolan::cpu::kernels {
+
+/**
+ * C[rows, columns] = A*B. Elements of k come in groups that fill 32 bits: four bytes (A unsigned, B signed) or two
+ * 16-bit integers. A has `a_stride` bytes from row to row; B is one panel of `vectors` vectors of groups.
+ */
+struct Int8Block {
+  const uint8_t* a;
+  int64_t a_stride;
+  const int32_t* b;
+  int32_t* c;
+  int64_t ldc;
+  int64_t rows, columns, groups;
+};
+
+struct GemmInt8Kernels {
+  base::IsaLevel isa;
+  int lanes, max_vectors, tile_rows;
+  int group;  // elements of k in 32 bits: 4 or 2
+
+  void (*block)(int vectors, const Int8Block& block);
+  /**
+   * One group of a panel from `group` rows of bytes: to[c] holds element c of each row, after `flip` is applied to the
+   * bytes (xor 0x80) where group is 4, else widened as signed or unsigned. sums[c] grows by the elements' sum.
+   */
+  void (*pack_group)(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to,
+                     int32_t* sums);
+  /** c[j] -= a_zero * adjusted[j] + row_sum * b_zero[j] */
+  void (*correct_row)(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
+                      const int32_t* b_zero);
+
+  /** Added to elements of A and taken from elements of B, so that they fit the kernel's types. */
+  int32_t a_shift(bool is_signed) const { return group == 4 && is_signed ? 128 : 0; }
+  int32_t b_shift(bool is_signed) const { return group == 4 && !is_signed ? 128 : 0; }
+  int64_t groups(int64_t k) const { return (k + group - 1) / group; }
+};
+
+/** The left operand as kernels take it, with its row sums (after the shift). */
+struct LeftInt8 {
+  const uint8_t* data;
+  int64_t stride;  // bytes
+  const int32_t* row_sums;
+  int32_t shift;
+};
+
+/** Bytes of one row of a left operand, and of the copy that holds `rows` of them with their sums. */
+int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k);
+int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k);
+/** Writes that copy into `to`. */
+LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to);
+
+/** The zero points of a product as they apply after the shifts, any of them per row or per column. */
+struct ShiftedZeros {
+  const int32_t* a;  // one a row, or one for all
+  bool a_per_row;
+  const int32_t* b;  // one a column
+};
+
+/** Turns sums of shifted elements into sums of elements less their zero points. */
+void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros& zeros, const int32_t* row_sums,
+                   const int32_t* column_sums, int64_t rows, int64_t columns, int32_t* c, int64_t ldc);
+
+}  // namespace ortolan::cpu::kernels

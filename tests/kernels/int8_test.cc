@@ -1,0 +1,150 @@
+// Tests of integer products and convolution against 64-bit sums, on every instruction set: results must be exact.
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/gemm_int8.h"
+#include "isa_test.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+base::ThreadPool& two_threads() {
+  base::ThreadPool::Options options;
+  options.threads = 2;
+  static base::ThreadPool* pool = new base::ThreadPool(options);
+  return *pool;
+}
+
+int64_t value(uint8_t byte, bool is_signed) { return is_signed ? static_cast<int8_t>(byte) : byte; }
+
+class Int8 : public IsaTest {
+ protected:
+  std::vector<uint8_t> bytes(int64_t n) {
+    std::vector<uint8_t> values(n);
+    for (uint8_t& v : values) v = integer(0, 5) ? static_cast<uint8_t>(random_()) : (random_() & 1 ? 255 : 128);
+    return values;
+  }
+
+  void check_product(int64_t m, int64_t n, int64_t k, int form) {
+    const bool a_signed = form & 1, b_signed = form & 2, trans_a = form & 4, trans_b = form & 8, packed = form & 16;
+    const auto a = bytes(m * k), b = bytes(k * n), a_zero = bytes(m), b_zero = bytes(n);
+    ZeroPoints zeros;
+    zeros.a_per_row = form & 32;
+    zeros.b_per_column = form & 64;
+    if (form & 128) zeros.a = a_zero.data();
+    if (form & 256) zeros.b = b_zero.data();
+    std::vector<int32_t> c(m * n, 77);
+    const ByteMatrix left{a.data(), trans_a ? m : k, trans_a, a_signed},
+        right{b.data(), trans_b ? k : n, trans_b, b_signed};
+    if (packed) {
+      const PackedMatrixInt8 matrix = pack_b_int8(&two_threads(), k, n, right);
+      gemm_int8(&two_threads(), m, left, matrix, zeros, c.data(), n);
+    } else {
+      gemm_int8(nullptr, m, n, k, left, right, zeros, c.data(), n);
+    }
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const int64_t za = zeros.a ? value(a_zero[zeros.a_per_row ? i : 0], a_signed) : 0;
+        const int64_t zb = zeros.b ? value(b_zero[zeros.b_per_column ? j : 0], b_signed) : 0;
+        int64_t want = 0;
+        for (int64_t x = 0; x < k; ++x) {
+          want += (value(a[trans_a ? x * m + i : i * k + x], a_signed) - za) *
+                  (value(b[trans_b ? j * k + x : x * n + j], b_signed) - zb);
+        }
+        ASSERT_EQ(c[i * n + j], want) << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
+      }
+    }
+  }
+};
+
+TEST_P(Int8, ProductsOfEveryForm) {
+  for (int form = 0; form < 512 && !HasFatalFailure(); ++form) {
+    check_product(integer(1, 20), integer(1, 70), integer(0, 40), form);
+  }
+  for (int64_t m = 1; m < 18; ++m) check_product(m, 97, 33, 16);
+  check_product(150, 50, 300, 16 + 2);
+  check_product(1, 200, 256, 16 + 2 + 128);
+}
+
+TEST_P(Int8, Requantizes) {
+  const int64_t m = 3, n = 37;
+  std::vector<int32_t> c(m * n), bias(n);
+  for (int32_t& v : c) v = static_cast<int32_t>(integer(-3000, 3000));
+  for (int32_t& v : bias) v = static_cast<int32_t>(integer(-300, 300));
+  std::vector<float> scale(n), floats(m * n), float_bias = normal(n);
+  for (float& v : scale) v = 0.01f * static_cast<float>(integer(1, 20));
+  std::vector<uint8_t> u(m * n);
+  std::vector<int8_t> s(m * n);
+  requantize(nullptr, m, n, c.data(), n, bias.data(), scale.data(), true, 100, u.data(), n);
+  requantize(nullptr, m, n, c.data(), n, nullptr, scale.data(), false, -5, s.data(), n);
+  dequantize_sums(nullptr, m, n, c.data(), n, scale.data(), true, float_bias.data(), floats.data(), n);
+  for (int64_t i = 0; i < m * n; ++i) {
+    const int64_t j = i % n;
+    const double first = std::nearbyint(static_cast<float>(c[i] + bias[j]) * scale[j]) + 100;
+    ASSERT_EQ(u[i], std::clamp(first, 0.0, 255.0));
+    const double second = std::nearbyint(static_cast<float>(c[i]) * scale[0]) - 5;
+    ASSERT_EQ(s[i], std::clamp(second, -128.0, 127.0));
+    ASSERT_NEAR(floats[i], double{static_cast<float>(c[i])} * scale[j] + float_bias[j], 1e-4);
+  }
+}
+
+ConvGeometry geometry(int64_t channels, int64_t out_channels, int64_t groups, int64_t size, int64_t kernel,
+                      int64_t stride, int64_t dilation, int64_t pad) {
+  ConvGeometry g;
+  g.batch = 2, g.in_channels = channels, g.out_channels = out_channels, g.groups = groups;
+  for (int a = 1; a < 3; ++a) {
+    g.in[a] = size + a, g.kernel[a] = kernel, g.stride[a] = stride, g.dilation[a] = dilation, g.pad_begin[a] = pad;
+    g.out[a] = (g.in[a] + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+  }
+  return g;
+}
+
+TEST_P(Int8, ConvolutionsAreExact) {
+  const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1), geometry(16, 20, 1, 7, 1, 1, 1, 0),
+                                     geometry(8, 12, 4, 10, 3, 2, 1, 1), geometry(6, 6, 6, 15, 3, 1, 2, 2),
+                                     geometry(5, 7, 1, 9, 5, 3, 1, 2)};
+  for (const ConvGeometry& g : geometries) {
+    for (int form = 0; form < 16; ++form) {
+      const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4;
+      const int64_t depth = g.in_channels / g.groups, taps = g.kernel[1] * g.kernel[2], plane = g.in[1] * g.in[2];
+      const int64_t out_plane = g.out[1] * g.out[2], rows = g.out_channels / g.groups;
+      const auto x = bytes(g.batch * g.in_channels * plane), w = bytes(g.out_channels * depth * taps);
+      const auto w_zero = bytes(g.out_channels);
+      ConvInt8 operands{x.data(), x_signed, form & 8 ? (x_signed ? -7 : 130) : 0, form & 8 ? w_zero.data() : nullptr,
+                        per_channel};
+      std::vector<int32_t> y(g.batch * g.out_channels * out_plane);
+      const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, w.data(), w_signed);
+      conv_int8(&two_threads(), g, operands, packed, y.data());
+      std::vector<float> scale(g.out_channels);
+      for (float& v : scale) v = 1e-4f * static_cast<float>(integer(1, 50));
+      std::vector<int32_t> bias(g.out_channels, 321);
+      std::vector<uint8_t> q(y.size());
+      qlinear_conv(&two_threads(), g, operands, packed, bias.data(), scale.data(), per_channel, 9, q.data());
+      for (size_t i = 0; i < y.size(); ++i) {
+        const int64_t p = i / out_plane, image = p / g.out_channels, channel = p % g.out_channels;
+        const int64_t oh = i % out_plane / g.out[2], ow = i % g.out[2];
+        const int64_t zw = operands.w_zero ? value(w_zero[per_channel ? channel : 0], w_signed) : 0;
+        int64_t want = 0;
+        for (int64_t c = 0; c < depth; ++c) {
+          for (int64_t tap = 0; tap < taps; ++tap) {
+            const int64_t ih = oh * g.stride[1] - g.pad_begin[1] + tap / g.kernel[2] * g.dilation[1];
+            const int64_t iw = ow * g.stride[2] - g.pad_begin[2] + tap % g.kernel[2] * g.dilation[2];
+            if (ih < 0 || ih >= g.in[1] || iw < 0 || iw >= g.in[2]) continue;
+            const int64_t at = (image * g.in_channels + channel / rows * depth + c) * plane + ih * g.in[2] + iw;
+            want += (value(x[at], x_signed) - operands.x_zero) *
+                    (value(w[(channel * depth + c) * taps + tap], w_signed) - zw);
+          }
+        }
+        ASSERT_EQ(y[i], want) << "form " << form << " at " << i;
+        const double rounded = std::nearbyint(static_cast<float>(want + 321) * scale[per_channel ? channel : 0]) + 9;
+        ASSERT_EQ(q[i], std::clamp(rounded, 0.0, 255.0));
+      }
+    }
+  }
+}
+
+ORTOLAN_FOR_EACH_ISA(Int8);
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
