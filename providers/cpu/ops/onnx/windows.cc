@@ -1,0 +1,120 @@
+// HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix: tables for signal processing.
+#include <cmath>
+#include <numbers>
+
+#include "cpu/float_tensors.h"
+#include "cpu/saturate.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+/** Writes value(i) for every element, cast to the tensor's type. */
+template <class Value>
+void fill(Tensor& y, Value&& value) {
+  int64_t count = y.element_count();
+  dispatch<kNumericTypes>(y.type(), [&]<class T>(TypeTag<T>) {
+    T* out = y.mutable_data<T>();
+    for (int64_t i = 0; i < count; ++i) {
+      double v = value(i);
+      if constexpr (kIntegerTypes.contains(kTypeOf<T>)) {
+        out[i] = saturate_cast<T>(v);
+      } else if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+        out[i] = T(static_cast<float>(v));
+      } else {
+        out[i] = static_cast<T>(v);
+      }
+    }
+  });
+}
+
+/** a[0] - a[1] cos(t) + a[2] cos(2 t), t going once around. */
+class CosineWindow : public OpKernel {
+ public:
+  CosineWindow(const KernelInfo& info, double a0, double a1, double a2)
+      : a0_(a0), a1_(a1), a2_(a2), periodic_(info.node().int_or("periodic", 1) != 0) {}
+
+  void compute(KernelContext& context) const override {
+    Tensor& y = context.output(0);
+    int64_t size = y.element_count(), around = periodic_ ? size : size - 1;
+    fill(y, [&](int64_t i) {
+      double t =
+          around > 0 ? 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(around) : std::numbers::pi;
+      return a0_ - a1_ * std::cos(t) + a2_ * std::cos(2 * t);
+    });
+  }
+
+ private:
+  double a0_, a1_, a2_;
+  bool periodic_;
+};
+
+class HannWindow final : public CosineWindow {
+ public:
+  explicit HannWindow(const KernelInfo& info) : CosineWindow(info, 0.5, 0.5, 0) {}
+};
+class HammingWindow final : public CosineWindow {
+ public:
+  explicit HammingWindow(const KernelInfo& info) : CosineWindow(info, 25.0 / 46, 21.0 / 46, 0) {}
+};
+class BlackmanWindow final : public CosineWindow {
+ public:
+  explicit BlackmanWindow(const KernelInfo& info) : CosineWindow(info, 0.42, 0.5, 0.08) {}
+};
+
+/** Triangles, evenly spaced on the mel scale, over the bins of a spectrum. */
+class MelWeightMatrix final : public OpKernel {
+ public:
+  explicit MelWeightMatrix(const KernelInfo&) {}
+
+  void compute(KernelContext& context) const override {
+    Tensor& y = context.output(0);
+    int64_t columns = y.shape()[1];
+    if (columns == 0) return;
+    std::vector<int64_t> corners = this->corners(context, columns);
+    fill(y, [&](int64_t i) {
+      return triangle(corners[i % columns], corners[i % columns + 1], corners[i % columns + 2], i / columns);
+    });
+  }
+
+ private:
+  static double to_mel(double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); }
+
+  /** Spectrum bins of the triangles' corners: triangle i has corners i, i + 1 and i + 2. */
+  static std::vector<int64_t> corners(KernelContext& context, int64_t columns) {
+    int64_t length = to_int64s(context.input(1)).at(0), rate = to_int64s(context.input(2)).at(0);
+    require(rate > 0, ErrorCode::kInvalidArgument, "sample_rate is ", rate, "; it must be positive");
+    require(context.input(3).element_count() == 1 && context.input(4).element_count() == 1, ErrorCode::kInvalidArgument,
+            "lower_edge_hertz and upper_edge_hertz must hold one value each");
+    double low = to_mel(*read_input<double>(context, 3)), high = to_mel(*read_input<double>(context, 4));
+    double step = (high - low) / static_cast<double>(columns + 2);
+    std::vector<int64_t> result;
+    for (int64_t i = 0; i < columns + 2; ++i) {
+      double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595.0) - 1.0);
+      result.push_back(
+          saturate_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
+    }
+    return result;
+  }
+
+  static double triangle(int64_t low, int64_t center, int64_t high, int64_t bin) {
+    if (bin < low || bin > high) return 0;
+    if (bin == center) return low == center || high >= center ? 1 : 0;
+    double at = static_cast<double>(bin);
+    if (bin < center) return (at - double(low)) / (double(center) - double(low));
+    return bin < high ? (double(high) - at) / (double(high) - double(center)) : 0;
+  }
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "HannWindow", 17, kLatest, make_kernel<HannWindow>},
+    {"", "HammingWindow", 17, kLatest, make_kernel<HammingWindow>},
+    {"", "BlackmanWindow", 17, kLatest, make_kernel<BlackmanWindow>},
+    {"", "MelWeightMatrix", 17, kLatest, make_kernel<MelWeightMatrix>},
+};
+
+}  // namespace
+
+extern const KernelTable windows_rows;
+const KernelTable windows_rows(kRows);
+}  // namespace ortolan::cpu::onnx

@@ -1,0 +1,369 @@
+// RNN, GRU and LSTM: one product projects all inputs, then each step adds the recurrent product and runs the gates.
+#include "cpu/recurrent.h"
+
+#include <cstring>
+
+#include "base/thread_pool.h"
+
+namespace ortolan::cpu {
+namespace {
+
+kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, int64_t k) {
+  return kernels::pack_b(&pool, k, n, rows, k, true);
+}
+
+}  // namespace
+
+void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
+                  bool accumulate, const float* bias) {
+  kernels::Epilogue epilogue;
+  epilogue.beta = accumulate ? 1.0f : 0.0f;
+  if (bias) epilogue.bias = bias, epilogue.bias_kind = kernels::BiasKind::kColumn;
+  kernels::gemm(&pool, m, a, matrix.packed->k(), false, *matrix.packed, c, ldc, epilogue);
+}
+
+void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
+                  int64_t ldc, bool accumulate, const double* bias) {
+  if (bias) {
+    for (int64_t i = 0; i < m; ++i) std::copy_n(bias, matrix.n, c + i * ldc);
+  }
+  kernels::gemm_f64(&pool, m, matrix.n, matrix.k, 1, a, matrix.k, false, matrix.data, matrix.k, true,
+                    accumulate || bias ? 1 : 0, c, ldc);
+}
+
+/** One run of the operator; C is the type computed in. */
+template <class C>
+struct Recurrent::Run {
+  const Recurrent& op;
+  KernelContext& context;
+  RecurrentSizes size;
+  const C *x, *bias, *first_h, *first_c, *peepholes;
+  C *y, *y_h, *y_c;        // each may be NULL
+  const int32_t* lengths;  // of each sequence; NULL: all full
+  std::vector<CellWeights<C>> weights = {};
+  std::vector<C*> projected = {};  // of each direction: [rows][gates * hidden]
+
+  /** One direction's memory while it walks: states are [batch][hidden]. */
+  struct Walk {
+    int64_t direction;
+    const CellWeights<C>& weights;
+    const GateActivations& f;
+    C *h, *next, *c, *hidden, *gathered;  // gathered: [batch][gates * hidden]
+    const C *peephole, *hidden_bias;
+  };
+
+  int64_t width() const { return op.gates() * size.hidden; }
+  bool linear() const { return op.kind_ == CellKind::kGru && op.linear_before_reset_; }
+  /** Elements that one walk needs. */
+  int64_t walk_memory() const { return size.batch * (4 * size.hidden + width()); }
+  /** The time at which sequence b is at `step`; -1 when it is over. */
+  int64_t time(int64_t direction, int64_t step, int64_t b) const {
+    int64_t length = lengths ? lengths[b] : size.steps;
+    bool backward = direction == 1 || op.reverse_first_;
+    return step >= length ? -1 : backward ? length - 1 - step : step;
+  }
+  void project();
+  void walk(int64_t direction, C* memory);
+  void begin(const Walk& w) const;
+  void take_step(const Walk& w, int64_t step, C* gates, int64_t stride) const;
+  void run_row(const Walk& w, C* gates, int64_t b) const;
+  void finish_gru_row(const Walk& w, C* gates, int64_t b) const;
+  void lstm_row(const Walk& w, C* gates, int64_t b) const;
+  void gru_row(const Walk& w, C* gates, int64_t b) const;
+  void end(const Walk& w) const;
+  /** Calls body(b) for the sequences that are not over. */
+  template <class Body>
+  void for_active(const Walk& w, int64_t step, Body&& body) const {
+    context.threads().parallel_for(size.batch, 1 + 8192 / width(), [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        if (time(w.direction, step, b) >= 0) body(b);
+      }
+    });
+  }
+};
+
+/** All inputs times W, plus the biases that do not depend on time. GRU with linear_before_reset keeps the candidate's
+    recurrent bias apart. */
+template <class C>
+void Recurrent::Run<C>::project() {
+  int64_t rows = size.steps * size.batch;
+  for (int64_t d = 0; d < size.directions; ++d) {
+    projected.push_back(context.scratch<C>(checked_mul(rows, width())).data());
+    C* sums = nullptr;
+    if (bias) {
+      sums = context.scratch<C>(width()).data();
+      const C* own = bias + 2 * d * width();
+      int64_t added = linear() ? 2 * size.hidden : width();
+      for (int64_t i = 0; i < width(); ++i) sums[i] = own[i] + (i < added ? own[width() + i] : C(0));
+    }
+    if (rows > 0) gate_product(context.threads(), rows, x, weights[d].input, projected[d], width(), false, sums);
+  }
+}
+
+template <class C>
+void Recurrent::Run<C>::walk(int64_t d, C* memory) {
+  int64_t state = size.batch * size.hidden;
+  const C* peephole = peepholes ? peepholes + d * 3 * size.hidden : nullptr;
+  const C* hidden_bias = bias && linear() ? bias + (2 * d + 1) * width() + 2 * size.hidden : nullptr;
+  Walk w{d,
+         weights[d],
+         op.activations_[d],
+         memory,
+         memory + state,
+         memory + 2 * state,
+         memory + 3 * state,
+         memory + 4 * state,
+         peephole,
+         hidden_bias};
+  begin(w);
+  for (int64_t s = 0; s < size.steps; ++s) {
+    if (!lengths) {
+      C* gates = projected[d] + size.row(time(d, s, 0), 0) * width();
+      take_step(w, s, gates, (size.batch_first ? size.steps : 1) * width());
+      continue;
+    }
+    for (int64_t b = 0; b < size.batch; ++b) {
+      int64_t t = std::max<int64_t>(time(d, s, b), 0);
+      std::copy_n(projected[d] + size.row(t, b) * width(), width(), w.gathered + b * width());
+    }
+    take_step(w, s, w.gathered, width());
+  }
+  end(w);
+}
+
+template <class C>
+void Recurrent::Run<C>::begin(const Walk& w) const {
+  for (int64_t b = 0; b < size.batch; ++b) {
+    int64_t at = size.state_row(b, w.direction) * size.hidden;
+    for (int64_t i = 0; i < size.hidden; ++i) {
+      w.h[b * size.hidden + i] = first_h ? first_h[at + i] : C(0);
+      w.c[b * size.hidden + i] = first_c ? first_c[at + i] : C(0);
+    }
+  }
+}
+
+/** One step of all sequences. Their gate sums lie `stride` apart; the recurrent products are added to them. */
+template <class C>
+void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) const {
+  ThreadPool& pool = context.threads();
+  bool gru = op.kind_ == CellKind::kGru;
+  gate_product(pool, size.batch, w.h, w.weights.recurrent, gates, stride, true);
+  if (linear()) gate_product(pool, size.batch, w.h, w.weights.candidate, w.hidden, size.hidden, false, w.hidden_bias);
+  for_active(w, step, [&](int64_t b) { run_row(w, gates + b * stride, b); });
+  if (gru && !linear()) {
+    gate_product(pool, size.batch, w.hidden, w.weights.candidate, gates + 2 * size.hidden, stride, true);
+  }
+  if (gru) for_active(w, step, [&](int64_t b) { finish_gru_row(w, gates + b * stride, b); });
+  for (int64_t b = 0; b < size.batch; ++b) {
+    int64_t t = time(w.direction, step, b);
+    if (t < 0) continue;
+    const C* next = w.next + b * size.hidden;
+    std::copy_n(next, size.hidden, w.h + b * size.hidden);
+    if (y) std::copy_n(next, size.hidden, y + size.y_row(t, b, w.direction) * size.hidden);
+  }
+}
+
+template <class C>
+void Recurrent::Run<C>::run_row(const Walk& w, C* gates, int64_t b) const {
+  if (op.kind_ == CellKind::kLstm) return lstm_row(w, gates, b);
+  if (op.kind_ == CellKind::kGru) return gru_row(w, gates, b);
+  w.f[0].apply(gates, size.hidden, op.clip_);
+  std::copy_n(gates, size.hidden, w.next + b * size.hidden);
+}
+
+/** Gates z and r, and what the candidate needs of them: r * h for the product to come, or r times the product. */
+template <class C>
+void Recurrent::Run<C>::gru_row(const Walk& w, C* gates, int64_t b) const {
+  int64_t n = size.hidden;
+  w.f[0].apply(gates, 2 * n, op.clip_);
+  const C *r = gates + n, *h = w.h + b * n;
+  C *hidden = w.hidden + b * n, *candidate = gates + 2 * n;
+  if (linear()) {
+    for (int64_t i = 0; i < n; ++i) candidate[i] += r[i] * hidden[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) hidden[i] = r[i] * h[i];
+  }
+}
+
+template <class C>
+void Recurrent::Run<C>::finish_gru_row(const Walk& w, C* gates, int64_t b) const {
+  int64_t n = size.hidden;
+  const C *z = gates, *h = w.h + b * n;
+  C *candidate = gates + 2 * n, *next = w.next + b * n;
+  w.f[1].apply(candidate, n, op.clip_);
+  for (int64_t i = 0; i < n; ++i) next[i] = (1 - z[i]) * candidate[i] + z[i] * h[i];
+}
+
+/** Gates in the order i, o, f, c; peepholes i, o, f. */
+template <class C>
+void Recurrent::Run<C>::lstm_row(const Walk& w, C* gates, int64_t b) const {
+  int64_t n = size.hidden;
+  C *in = gates, *out = gates + n, *forget = gates + 2 * n, *cell = gates + 3 * n;
+  C *c = w.c + b * n, *h = w.next + b * n;
+  const C* p = w.peephole;
+  for (int64_t i = 0; p && i < n; ++i) {
+    in[i] += p[i] * c[i];
+    forget[i] += p[2 * n + i] * c[i];
+  }
+  w.f[0].apply(in, n, op.clip_);
+  w.f[0].apply(forget, n, op.clip_);
+  w.f[1].apply(cell, n, op.clip_);
+  for (int64_t i = 0; i < n; ++i) c[i] = (op.input_forget_ ? 1 - in[i] : forget[i]) * c[i] + in[i] * cell[i];
+  for (int64_t i = 0; p && i < n; ++i) out[i] += p[n + i] * c[i];
+  w.f[0].apply(out, n, op.clip_);
+  std::copy_n(c, n, h);
+  w.f[2].apply(h, n);
+  for (int64_t i = 0; i < n; ++i) h[i] *= out[i];
+}
+
+template <class C>
+void Recurrent::Run<C>::end(const Walk& w) const {
+  for (int64_t b = 0; b < size.batch; ++b) {
+    int64_t at = size.state_row(b, w.direction) * size.hidden;
+    if (y_h) std::copy_n(w.h + b * size.hidden, size.hidden, y_h + at);
+    if (y_c) std::copy_n(w.c + b * size.hidden, size.hidden, y_c + at);
+  }
+}
+
+namespace {
+
+int64_t direction_count(const Node& node) { return node.string_or("direction", "forward") == "bidirectional" ? 2 : 1; }
+
+/** Throws unless the tensor is missing or has that shape. */
+void require_shape(const Tensor* tensor, const Shape& wanted, const char* what) {
+  require(!tensor || tensor->shape() == wanted, ErrorCode::kInvalidArgument, what, " has shape ",
+          tensor ? tensor->shape() : Shape(), "; it needs ", wanted);
+}
+
+/** The lengths, or NULL where all sequences are full. */
+const int32_t* checked_lengths(const Tensor* lengths, const RecurrentSizes& size) {
+  if (!lengths) return nullptr;
+  require_shape(lengths, Shape{size.batch}, "sequence_lens");
+  const int32_t* values = lengths->data<int32_t>();
+  bool full = true;
+  for (int64_t b = 0; b < size.batch; ++b) {
+    require(values[b] >= 0 && values[b] <= size.steps, ErrorCode::kInvalidArgument, "sequence_lens[", b, "] is ",
+            values[b], "; it must lie within [0, ", size.steps, "]");
+    full = full && values[b] == size.steps;
+  }
+  return full ? nullptr : values;
+}
+
+/** Rows [first, first + n) of direction d of weights [directions][rows][k], packed through the cache. */
+GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
+  int64_t rows = tensor.shape()[1], k = tensor.shape()[2];
+  std::string layout = join("recurrent_f32 ", name_of(tensor.type()), " ", tensor.shape(), " d", d, " ", first, "+", n);
+  return {pack_shared(info, tensor, layout, [&] {
+    Tensor floats = to_float_tensor(tensor);
+    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k);
+  })};
+}
+
+GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k) {
+  return {std::make_shared<const kernels::PackedMatrix>(pack_rows(pool, rows, n, k))};
+}
+GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t k) { return {rows, n, k}; }
+
+}  // namespace
+
+Recurrent::Recurrent(const KernelInfo& info, CellKind kind)
+    : kind_(kind),
+      directions_(direction_count(info.node())),
+      reverse_first_(info.node().string_or("direction", "forward") == "reverse"),
+      batch_first_(info.node().int_or("layout", 0) != 0),
+      linear_before_reset_(info.node().int_or("linear_before_reset", 0) != 0),
+      input_forget_(info.node().int_or("input_forget", 0) != 0),
+      clip_(info.node().float_or("clip", 0)),
+      activations_(gate_activations(info.node(), directions_,
+                                    kind == CellKind::kRnn   ? 1
+                                    : kind == CellKind::kGru ? 2
+                                                             : 3)) {
+  const Tensor *w = info.constant_input(1), *r = info.constant_input(2);
+  if (!w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
+  int64_t hidden = r->shape()[2], n = gates() * hidden;
+  if (w->shape()[0] != directions_ || w->shape()[1] != n || r->shape() != Shape{directions_, n, hidden}) return;
+  if (w->element_count() == 0 || r->element_count() == 0) return;
+  int64_t own = kind_ == CellKind::kGru ? 2 * hidden : n;
+  for (int64_t d = 0; d < directions_; ++d) {
+    CellWeights<float> weights{pack_constant(info, *w, d, 0, n), pack_constant(info, *r, d, 0, own), {}};
+    if (own < n) weights.candidate = pack_constant(info, *r, d, own, n - own);
+    packed_.push_back(std::move(weights));
+  }
+}
+
+RecurrentSizes Recurrent::sizes(const KernelContext& context) const {
+  const Shape &x = context.input(0).shape(), &w = context.input(1).shape(), &r = context.input(2).shape();
+  require(x.rank() == 3 && w.rank() == 3 && r.rank() == 3, ErrorCode::kInvalidArgument, "X is ", x, ", W is ", w,
+          ", R is ", r, "; all must have rank 3");
+  RecurrentSizes size{x[batch_first_], x[!batch_first_], x[2], r[2], directions_, batch_first_};
+  int64_t rows = checked_mul(gates(), size.hidden);
+  int64_t named = context.node().int_or("hidden_size", size.hidden);
+  require(named == size.hidden && size.hidden > 0, ErrorCode::kInvalidArgument, "hidden_size is ", named, " but R is ",
+          r, "; its last dimension must be the hidden size");
+  require_shape(&context.input(1), Shape{directions_, rows, size.input}, "W");
+  require_shape(&context.input(2), Shape{directions_, rows, size.hidden}, "R");
+  require_shape(context.input_if(3), Shape{directions_, checked_mul(rows, int64_t{2})}, "B");
+  Shape state =
+      batch_first_ ? Shape{size.batch, directions_, size.hidden} : Shape{directions_, size.batch, size.hidden};
+  require_shape(context.input_if(5), state, "initial_h");
+  require_shape(context.input_if(6), state, "initial_c");
+  require_shape(context.input_if(7), Shape{directions_, 3 * size.hidden}, "P");
+  return size;
+}
+
+template <class C>
+CellWeights<C> Recurrent::weights(KernelContext& context, const RecurrentSizes& size, int64_t d) const {
+  if constexpr (std::is_same_v<C, float>) {
+    if (!packed_.empty()) return packed_[d];
+  }
+  int64_t n = gates() * size.hidden, own = kind_ == CellKind::kGru ? 2 * size.hidden : n;
+  const C* w = read_input<C>(context, 1) + d * n * size.input;
+  const C* r = read_input<C>(context, 2) + d * n * size.hidden;
+  ThreadPool& pool = context.threads();
+  CellWeights<C> result{matrix_of(pool, w, n, size.input), matrix_of(pool, r, own, size.hidden), {}};
+  if (own < n) result.candidate = matrix_of(pool, r + own * size.hidden, n - own, size.hidden);
+  return result;
+}
+
+template <class C>
+void Recurrent::run(KernelContext& context) const {
+  RecurrentSizes size = sizes(context);
+  std::optional<OutputAs<C>> outputs[3];
+  C* out[3] = {};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!context.has_output(i)) continue;
+    outputs[i].emplace(context, i);
+    out[i] = outputs[i]->data();
+  }
+  const int32_t* lengths = checked_lengths(context.input_if(4), size);
+  if (lengths && out[0]) std::fill_n(out[0], outputs[0]->shape().element_count(), C(0));
+  Run<C> run{*this,
+             context,
+             size,
+             read_input<C>(context, 0),
+             read_input<C>(context, 3),
+             read_input<C>(context, 5),
+             read_input<C>(context, 6),
+             read_input<C>(context, 7),
+             out[0],
+             out[1],
+             out[2],
+             lengths};
+  if (size.batch > 0) {
+    for (int64_t d = 0; d < directions_; ++d) run.weights.push_back(weights<C>(context, size, d));
+    run.project();
+    C* memory = context.scratch<C>(checked_mul(directions_, run.walk_memory())).data();
+    context.threads().parallel_for(directions_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t d = begin; d < end; ++d) run.walk(d, memory + d * run.walk_memory());
+    });
+  }
+  for (auto& output : outputs) {
+    if (output) output->finish();
+  }
+}
+
+void Recurrent::compute(KernelContext& context) const {
+  dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+}
+
+}  // namespace ortolan::cpu

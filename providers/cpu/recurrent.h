@@ -1,0 +1,74 @@
+// What RNN, GRU and LSTM share: sizes, weights, the projection of all inputs at once, and the walk over the steps.
+#pragma once
+
+#include "cpu/gate_activation.h"
+#include "cpu/packed_weights.h"
+
+namespace ortolan::cpu {
+
+enum class CellKind : uint8_t { kRnn, kGru, kLstm };
+
+/** The sizes of one run. */
+struct RecurrentSizes {
+  int64_t steps, batch, input, hidden;
+  int64_t directions;
+  bool batch_first;
+  /** The row of step t and sequence b in [steps, batch] or [batch, steps]. */
+  int64_t row(int64_t t, int64_t b) const { return batch_first ? b * steps + t : t * batch + b; }
+  /** The same for rows of Y, which hold all directions. */
+  int64_t y_row(int64_t t, int64_t b, int64_t d) const {
+    return batch_first ? (b * steps + t) * directions + d : (t * directions + d) * batch + b;
+  }
+  int64_t state_row(int64_t b, int64_t d) const { return batch_first ? b * directions + d : d * batch + b; }
+};
+
+/** A right operand given as [n, k]. fp32 is packed. */
+template <class C>
+struct GateMatrix;
+template <>
+struct GateMatrix<float> {
+  std::shared_ptr<const kernels::PackedMatrix> packed;
+};
+template <>
+struct GateMatrix<double> {
+  const double* data = nullptr;
+  int64_t n = 0, k = 0;
+};
+/** c[m, n] = a[m, k] * matrix (+ c) (+ bias, one a column, may be NULL). */
+void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
+                  bool accumulate, const float* bias = nullptr);
+void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
+                  int64_t ldc, bool accumulate, const double* bias = nullptr);
+
+/** The weights of one direction. GRU keeps the rows of its candidate apart. */
+template <class C>
+struct CellWeights {
+  GateMatrix<C> input, recurrent, candidate;
+};
+
+/** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights are packed once. */
+class Recurrent final : public OpKernel {
+ public:
+  Recurrent(const KernelInfo& info, CellKind kind);
+  void compute(KernelContext& context) const override;
+
+ private:
+  template <class C>
+  struct Run;
+  template <class C>
+  void run(KernelContext& context) const;
+  RecurrentSizes sizes(const KernelContext& context) const;
+  template <class C>
+  CellWeights<C> weights(KernelContext& context, const RecurrentSizes& sizes, int64_t direction) const;
+  int64_t gates() const { return kind_ == CellKind::kLstm ? 4 : kind_ == CellKind::kGru ? 3 : 1; }
+
+  CellKind kind_;
+  int64_t directions_;
+  bool reverse_first_;  // direction 0 runs backwards
+  bool batch_first_, linear_before_reset_, input_forget_;
+  float clip_;
+  std::vector<GateActivations> activations_;
+  std::vector<CellWeights<float>> packed_;  // of each direction, where W and R are constant
+};
+
+}  // namespace ortolan::cpu
