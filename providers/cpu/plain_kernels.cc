@@ -6,143 +6,14 @@
 
 #include "cpu/convolution_f64.h"
 #include "cpu/kernels/conv_int8.h"
-#include "cpu/kernels/pooling.h"
-#include "cpu/kernels/recurrent_f32.h"
-#include "cpu/kernels/vector_f32.h"
 
 #define ORTOLAN_WEAK __attribute__((weak))
 
 namespace ortolan::cpu::kernels {
 
-struct PackedConvWeights::Storage {
-  std::vector<double> weights;
-};
-ORTOLAN_WEAK PackedConvWeights::PackedConvWeights() = default;
-ORTOLAN_WEAK PackedConvWeights::~PackedConvWeights() = default;
-ORTOLAN_WEAK PackedConvWeights::PackedConvWeights(PackedConvWeights&&) noexcept = default;
-ORTOLAN_WEAK PackedConvWeights& PackedConvWeights::operator=(PackedConvWeights&&) noexcept = default;
-ORTOLAN_WEAK PackedConvWeights::PackedConvWeights(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
-
 namespace {
 int64_t volume(const int64_t (&d)[3]) { return d[0] * d[1] * d[2]; }
-
-std::vector<double> doubles(const float* x, int64_t n) {
-  return x ? std::vector<double>(x, x + n) : std::vector<double>();
-}
-
-void finish(const ConvGeometry& g, const std::vector<double>& sums, const ConvEpilogue& e, float* y) {
-  for (size_t i = 0; i < sums.size(); ++i) y[i] = static_cast<float>(sums[i]) + (e.residual ? e.residual[i] : 0);
-  unary(e.activation, y, y, sums.size());
-}
 }  // namespace
-
-ORTOLAN_WEAK PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* w, const GemmF32Kernels*) {
-  auto storage = std::make_unique<PackedConvWeights::Storage>();
-  storage->weights = doubles(w, g.out_channels * (g.in_channels / g.groups) * volume(g.kernel));
-  return PackedConvWeights(std::move(storage));
-}
-
-ORTOLAN_WEAK void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& w,
-                       const ConvEpilogue& e, float* y) {
-  auto in = doubles(x, g.batch * g.in_channels * volume(g.in));
-  auto bias = doubles(e.bias, g.out_channels);
-  std::vector<double> out(g.batch * g.out_channels * volume(g.out));
-  conv_f64(pool, g, in.data(), w.storage()->weights.data(), e.bias ? bias.data() : nullptr, out.data());
-  finish(g, out, e, y);
-}
-
-ORTOLAN_WEAK void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const float* w,
-                                 const ConvEpilogue& e, float* y) {
-  auto in = doubles(x, g.batch * g.in_channels * volume(g.in));
-  auto bias = doubles(e.bias, g.out_channels);
-  auto weights = doubles(w, g.in_channels * (g.out_channels / g.groups) * volume(g.kernel));
-  std::vector<double> out(g.batch * g.out_channels * volume(g.out));
-  conv_transpose_f64(pool, g, in.data(), weights.data(), e.bias ? bias.data() : nullptr, out.data());
-  finish(g, out, e, y);
-}
-
-namespace {
-/** Calls body(output, plane, positions…) for each window; `visit(position)` for each element inside. */
-template <class Start, class Visit, class End>
-void for_windows(const PoolGeometry& g, Start&& start, Visit&& visit, End&& end) {
-  int64_t at = 0, plane = volume(g.in);
-  for (int64_t p = 0; p < g.planes; ++p)
-    for (int64_t a = 0; a < g.out[0]; ++a)
-      for (int64_t b = 0; b < g.out[1]; ++b)
-        for (int64_t c = 0; c < g.out[2]; ++c, ++at) {
-          start();
-          int64_t padded = 0;
-          for (int64_t i = 0; i < volume(g.kernel); ++i) {
-            int64_t k[3] = {i / (g.kernel[1] * g.kernel[2]), i / g.kernel[2] % g.kernel[1], i % g.kernel[2]};
-            int64_t o[3] = {a, b, c}, v[3];
-            bool inside = true, counted = true;
-            for (int d = 0; d < 3; ++d) {
-              v[d] = o[d] * g.stride[d] - g.pad_begin[d] + k[d] * g.dilation[d];
-              inside &= v[d] >= 0 && v[d] < g.in[d];
-              counted &= v[d] < g.in[d] + g.pad_end[d];
-            }
-            padded += counted;
-            if (inside) visit(p * plane, v);
-          }
-          end(at, padded);
-        }
-}
-}  // namespace
-
-template <class T>
-ORTOLAN_WEAK void max_pool(base::ThreadPool*, const PoolGeometry& g, const T* x, T* y, int64_t* indices,
-                           bool column_major) {
-  T best;
-  int64_t where = 0;
-  for_windows(
-      g, [&] { best = std::numeric_limits<T>::lowest(), where = 0; },
-      [&](int64_t plane, int64_t(&v)[3]) {
-        T value = x[plane + (v[0] * g.in[1] + v[1]) * g.in[2] + v[2]];
-        if (value > best) {
-          best = value;
-          where = plane +
-                  (column_major ? (v[2] * g.in[1] + v[1]) * g.in[0] + v[0] : (v[0] * g.in[1] + v[1]) * g.in[2] + v[2]);
-        }
-      },
-      [&](int64_t at, int64_t) {
-        y[at] = best;
-        if (indices) indices[at] = where;
-      });
-}
-template void max_pool(base::ThreadPool*, const PoolGeometry&, const float*, float*, int64_t*, bool);
-template void max_pool(base::ThreadPool*, const PoolGeometry&, const double*, double*, int64_t*, bool);
-template void max_pool(base::ThreadPool*, const PoolGeometry&, const int8_t*, int8_t*, int64_t*, bool);
-template void max_pool(base::ThreadPool*, const PoolGeometry&, const uint8_t*, uint8_t*, int64_t*, bool);
-
-template <class T>
-ORTOLAN_WEAK void average_pool(base::ThreadPool*, const PoolGeometry& g, bool count_pad, const T* x, T* y) {
-  double sum;
-  int64_t count;
-  for_windows(
-      g, [&] { sum = 0, count = 0; },
-      [&](int64_t plane, int64_t(&v)[3]) {
-        sum += x[plane + (v[0] * g.in[1] + v[1]) * g.in[2] + v[2]];
-        ++count;
-      },
-      [&](int64_t at, int64_t padded) {
-        y[at] = static_cast<T>(sum / std::max<int64_t>(1, count_pad ? padded : count));
-      });
-}
-template void average_pool(base::ThreadPool*, const PoolGeometry&, bool, const float*, float*);
-template void average_pool(base::ThreadPool*, const PoolGeometry&, bool, const double*, double*);
-
-template <class T>
-ORTOLAN_WEAK void lp_pool(base::ThreadPool*, const PoolGeometry& g, double p, const T* x, T* y) {
-  double sum;
-  for_windows(
-      g, [&] { sum = 0; },
-      [&](int64_t plane, int64_t(&v)[3]) {
-        sum += std::pow(std::abs(double(x[plane + (v[0] * g.in[1] + v[1]) * g.in[2] + v[2]])), p);
-      },
-      [&](int64_t at, int64_t) { y[at] = static_cast<T>(std::pow(sum, 1 / p)); });
-}
-template void lp_pool(base::ThreadPool*, const PoolGeometry&, double, const float*, float*);
-template void lp_pool(base::ThreadPool*, const PoolGeometry&, double, const double*, double*);
 
 struct PackedMatrixInt8::Storage {
   int64_t k, n;

@@ -146,8 +146,8 @@ class SplitToSequence : public OpKernel {
     require(given[0] > 0, ErrorCode::kInvalidArgument, "the length to split into is ", given[0],
             "; it must be positive");
     int64_t parts = length / given[0] + (length % given[0] != 0);
-    require(parts <= kMostParts, ErrorCode::kInvalidArgument, "a dimension of ", length, " split into pieces of ", given[0],
-            " would give too long a sequence; at most ", kMostParts, " elements are made");
+    require(parts <= kMostParts, ErrorCode::kInvalidArgument, "a dimension of ", length, " split into pieces of ",
+            given[0], " would give too long a sequence; at most ", kMostParts, " elements are made");
     std::vector<int64_t> result(static_cast<size_t>(parts), std::min(given[0], length));
     result.back() = length - (parts - 1) * result[0];
     return result;

@@ -1,0 +1,86 @@
+// MaxRoiPool: the largest element in each cell of a grid over each region, whose corners are rounded to pixels.
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/float_tensors.h"
+#include "cpu/saturate.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+/** A pixel range, cut to [0, limit). */
+struct Range {
+  int64_t begin, end;
+};
+
+/** Cell `i` of `cells` over a side from `first` to `last` (pixels, both included). */
+Range cell(double first, double last, int64_t i, int64_t cells, int64_t limit) {
+  double size = std::max(last - first + 1, 1.0) / static_cast<double>(cells);
+  double begin = std::floor(static_cast<double>(i) * size) + first;
+  double end = std::ceil(static_cast<double>(i + 1) * size) + first;
+  auto cut = [&](double v) { return std::clamp<int64_t>(saturate_cast<int64_t>(v), 0, limit); };
+  return {cut(begin), cut(end)};
+}
+
+class MaxRoiPool final : public OpKernel {
+ public:
+  explicit MaxRoiPool(const KernelInfo& info) : scale_(info.node().float_or("spatial_scale", 1)) {}
+
+  void compute(KernelContext& context) const override {
+    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+  }
+
+ private:
+  template <class C>
+  void run(KernelContext& context) const {
+    const Shape& shape = context.input(0).shape();
+    const Shape& rois = context.input(1).shape();
+    require(rois.rank() == 2 && rois[1] == 5, ErrorCode::kInvalidArgument, "rois has shape ", rois,
+            "; it needs [regions, 5]");
+    OutputAs<C> y(context, 0);
+    const Shape& out = y.shape();
+    if (out.element_count() == 0) return;
+    const C* x = read_input<C>(context, 0);
+    const C* regions = read_input<C>(context, 1);
+    context.threads().parallel_for(out[0] * shape[1], 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const C* region = regions + i / shape[1] * 5;
+        int64_t image = saturate_cast<int64_t>(region[0]);
+        require(image >= 0 && image < shape[0], ErrorCode::kInvalidArgument, "a region names image ", image,
+                "; there are ", shape[0]);
+        const C* plane = x + (image * shape[1] + i % shape[1]) * shape[2] * shape[3];
+        pool(plane, shape, region, out, y.data() + i * out[2] * out[3]);
+      }
+    });
+    y.finish();
+  }
+
+  template <class C>
+  void pool(const C* plane, const Shape& shape, const C* region, const Shape& out, C* y) const {
+    double corner[4];
+    for (int i = 0; i < 4; ++i) corner[i] = std::round(static_cast<double>(region[i + 1]) * scale_);
+    for (int64_t bin = 0; bin < out[2] * out[3]; ++bin) {
+      Range rows = cell(corner[1], corner[3], bin / out[3], out[2], shape[2]);
+      Range columns = cell(corner[0], corner[2], bin % out[3], out[3], shape[3]);
+      bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
+      C largest = empty ? C(0) : std::numeric_limits<C>::lowest();
+      for (int64_t r = rows.begin; r < rows.end; ++r) {
+        for (int64_t c = columns.begin; c < columns.end; ++c) largest = std::max(largest, plane[r * shape[3] + c]);
+      }
+      y[bin] = largest;
+    }
+  }
+
+  float scale_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "MaxRoiPool", 1, kLatest, make_kernel<MaxRoiPool>, {{0, kFloatTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable max_roi_pool_rows;
+const KernelTable max_roi_pool_rows(kRows);
+}  // namespace ortolan::cpu::onnx
