@@ -17,7 +17,8 @@ int64_t volume(const int64_t (&d)[3]) { return d[0] * d[1] * d[2]; }
 
 struct PackedMatrixInt8::Storage {
   int64_t k, n;
-  std::vector<int32_t> values;  // [k][n]
+  bool is_signed;
+  std::vector<uint8_t> values;  // [k][n]
 };
 ORTOLAN_WEAK PackedMatrixInt8::PackedMatrixInt8() = default;
 ORTOLAN_WEAK PackedMatrixInt8::~PackedMatrixInt8() = default;
@@ -45,6 +46,21 @@ ORTOLAN_WEAK void gemm_int8(base::ThreadPool*, int64_t m, int64_t n, int64_t k, 
       for (int64_t p = 0; p < k; ++p) sum += (element(a, i, p) - za) * (element(b, p, j) - zb);
       c[i * ldc + j] = static_cast<int32_t>(sum);
     }
+}
+
+ORTOLAN_WEAK PackedMatrixInt8 pack_b_int8(base::ThreadPool*, int64_t k, int64_t n, const ByteMatrix& b,
+                                          const GemmInt8Kernels*) {
+  PackedMatrixInt8 result;
+  result.storage_ = std::make_unique<PackedMatrixInt8::Storage>();
+  result.storage_->k = k, result.storage_->n = n, result.storage_->is_signed = b.is_signed;
+  for (int64_t i = 0; i < k * n; ++i) result.storage_->values.push_back(static_cast<uint8_t>(element(b, i / n, i % n)));
+  return result;
+}
+
+ORTOLAN_WEAK void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+                            const ZeroPoints& z, int32_t* c, int64_t ldc) {
+  const auto& s = *b.storage();
+  gemm_int8(pool, m, s.n, s.k, a, ByteMatrix{s.values.data(), s.n, false, s.is_signed}, z, c, ldc, nullptr);
 }
 
 template <class T>
