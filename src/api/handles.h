@@ -16,9 +16,13 @@ class Value;
 struct MemoryInfo;
 struct ArenaOptions;
 }  // namespace ortolan::tensor
+namespace ortolan::graph {
+struct Attribute;
+}
 namespace ortolan::runtime {
 class Environment;
 class IoBinding;
+class KernelContext;
 class PackedWeightsCache;
 struct NodeAssignment;
 struct RunOptions;
@@ -29,6 +33,9 @@ struct ThreadingOptions;
 namespace ortolan::api {
 
 struct AssignedSubgraph;
+struct CustomOpDomain;
+struct KernelInfoObject;
+struct ShapeInference;
 struct ModelDescription;
 struct ProviderOptions;
 struct SessionObject;
@@ -57,6 +64,11 @@ ORTOLAN_CORE_OF(OrtIoBinding, runtime::IoBinding)
 ORTOLAN_CORE_OF(OrtPrepackedWeightsContainer, runtime::PackedWeightsCache)
 ORTOLAN_CORE_OF(OrtEpAssignedSubgraph, AssignedSubgraph)
 ORTOLAN_CORE_OF(OrtEpAssignedNode, runtime::NodeAssignment)
+ORTOLAN_CORE_OF(OrtCustomOpDomain, CustomOpDomain)
+ORTOLAN_CORE_OF(OrtKernelInfo, KernelInfoObject)
+ORTOLAN_CORE_OF(OrtKernelContext, runtime::KernelContext)
+ORTOLAN_CORE_OF(OrtOpAttr, graph::Attribute)
+ORTOLAN_CORE_OF(OrtShapeInferContext, ShapeInference)
 ORTOLAN_CORE_OF(OrtModelMetadata, ModelDescription)
 ORTOLAN_CORE_OF(OrtCUDAProviderOptionsV2, ProviderOptions)
 ORTOLAN_CORE_OF(OrtTensorRTProviderOptionsV2, ProviderOptions)
@@ -111,6 +123,12 @@ template <class Function, class Theirs>
 Function wrap_function(Theirs* theirs) noexcept {
   static_assert(std::is_function_v<Theirs>);
   return reinterpret_cast<Function>(theirs);
+}
+
+/** A function found by name in a library. */
+template <class Function>
+Function wrap_symbol(void* symbol) noexcept {
+  return reinterpret_cast<Function>(symbol);
 }
 
 /** Ends what `wrap` handed out; NULL is fine. */

@@ -32,7 +32,7 @@ TensorDescription describe(tensor::ElementType element, const tensor::Shape& sha
 TypeDescription describe(const graph::TypeInfo& type, const graph::SymbolTable* symbols);
 TypeDescription describe(const tensor::Value& value);
 
-/** The graph's form of a description; names become symbols of `symbols`. */
-graph::TypeInfo type_info_of(const TensorDescription& tensor, graph::SymbolTable& symbols);
+/** The graph's form of a description; names become symbols of `symbols`, or nothing where it is NULL. */
+graph::TypeInfo type_info_of(const TensorDescription& tensor, graph::SymbolTable* symbols);
 
 }  // namespace ortolan::api

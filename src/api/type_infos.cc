@@ -83,12 +83,12 @@ TypeDescription describe(const Value& value) {
   return result;
 }
 
-graph::TypeInfo type_info_of(const TensorDescription& tensor, graph::SymbolTable& symbols) {
+graph::TypeInfo type_info_of(const TensorDescription& tensor, graph::SymbolTable* symbols) {
   if (!tensor.has_shape) return graph::TypeInfo::of_tensor(tensor.element);
   graph::DimVector dims;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
-    bool named = tensor.dims[i] < 0 && i < tensor.names.size() && !tensor.names[i].empty();
-    dims.push_back(named ? symbols.named(tensor.names[i]) : graph::Dim(tensor.dims[i]));
+    bool named = symbols != nullptr && tensor.dims[i] < 0 && i < tensor.names.size() && !tensor.names[i].empty();
+    dims.push_back(named ? symbols->named(tensor.names[i]) : graph::Dim(tensor.dims[i]));
   }
   return graph::TypeInfo::of_tensor(tensor.element, graph::SymbolicShape(std::move(dims)));
 }

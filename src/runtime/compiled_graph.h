@@ -24,6 +24,7 @@ struct CompileServices {
   PackedWeights* weights = nullptr;
   const std::map<std::string, std::string>* config = nullptr;
   std::span<const std::unique_ptr<ExecutionProvider>> providers;
+  const Logger* logger = nullptr;
   const ExecutionProvider* provider = nullptr;  // where `providers` is empty: the one that all nodes are on
   Profiler* profiler = nullptr;
   bool plan_memory = true;

@@ -21,6 +21,8 @@ class StepKernelInfo final : public KernelInfo {
     return found == services_.config->end() ? fallback : std::string_view(found->second);
   }
   PackedWeights& packed_weights() const override { return *services_.weights; }
+  const std::map<std::string, std::string>* config_entries() const override { return services_.config; }
+  const Logger* logger() const override { return services_.logger; }
   const SubgraphRunner& subgraph(std::string_view attribute) const override {
     for (const auto& [name, graph] : step_.subgraphs) {
       if (name == attribute) return *graph;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,8 +13,9 @@
 #include "graph/graph.h"
 
 namespace ortolan::base {
+class Logger;
 class ThreadPool;
-}
+}  // namespace ortolan::base
 
 namespace ortolan::runtime {
 using namespace graph;
@@ -69,6 +71,9 @@ class KernelInfo {
   /** The session's config entry `key`, or `fallback`. */
   virtual std::string_view config(std::string_view key, std::string_view fallback) const = 0;
   virtual PackedWeights& packed_weights() const = 0;
+  /** All config entries of the session, and its logger; NULL where there is no session. They live as long as it. */
+  virtual const std::map<std::string, std::string>* config_entries() const { return nullptr; }
+  virtual const Logger* logger() const { return nullptr; }
   /** The runner of a graph attribute; throws when there is none. It lives as long as the session. */
   virtual const SubgraphRunner& subgraph(std::string_view attribute) const = 0;
 
@@ -79,6 +84,7 @@ class KernelInfo {
 /** Services of the running session that a kernel may use. */
 struct RunServices {
   ThreadPool* threads = nullptr;
+  const Logger* logger = nullptr;                // NULL where there is no session
   std::shared_ptr<Allocator> allocator;          // for outputs and scratch
   const std::atomic<bool>* terminate = nullptr;  // set by RunOptionsSetTerminate, NULL if never
   int64_t max_tensor_bytes = INT64_MAX;          // cap for one tensor
@@ -122,6 +128,9 @@ class KernelContext {
   Tensor& output(size_t i, ElementType type, const Shape& shape) { return allocate_output(i, type, shape); }
   /** Gives output i a value that the kernel made: a sequence, map, optional, or a view of an input. */
   void set_output(size_t i, Value value);
+
+  /** The place of output i, which holds what output() or set_output() put there; only when has_output(i). */
+  Value& output_value(size_t i) { return *outputs_[i]; }
 
   ThreadPool& threads() const { return *services_->threads; }
   const RunServices& services() const { return *services_; }

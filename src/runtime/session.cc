@@ -156,6 +156,7 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
 
   RunServices services;
   services.threads = intra_pool_.get();
+  services.logger = &logger_;
   services.allocator = allocator_;
   services.terminate = options != nullptr ? &options->terminate : nullptr;
   services.max_tensor_bytes = max_tensor_bytes_;

@@ -167,6 +167,7 @@ void SessionBuilder::compile() {
   services.threads = session_->intra_pool_.get();
   services.weights = session_->weights_.get();
   services.config = &session_->options_.config;
+  services.logger = &session_->logger_;
   services.providers = session_->providers_;
   services.profiler = session_->profiler_.get();
   services.plan_memory = session_->options_.memory_pattern;

@@ -1,0 +1,131 @@
+// OrtKernelContext: a custom operator's inputs, outputs and services in one run; and the logger objects.
+#include "runtime/kernel.h"
+
+#include "api/allocators.h"
+#include "api/arguments.h"
+#include "api/environments.h"
+#include "api/guard.h"
+#include "api/kernel_info.h"
+#include "base/thread_pool.h"
+
+namespace ortolan::api {
+namespace {
+
+runtime::KernelContext& context_of(const OrtKernelContext* context) {
+  return const_cast<runtime::KernelContext&>(unwrap(context, "context"));
+}
+
+/** Calls the caller's function for each index of [0, total), in `batches` runs of neighbours (0: one each). */
+void parallel_calls(base::ThreadPool& threads, void (*call)(void*, size_t), size_t total, size_t batches, void* data) {
+  size_t grain = batches == 0 ? 1 : (total + batches - 1) / batches;
+  threads.parallel_for(checked_cast<int64_t>(total), static_cast<int64_t>(grain), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) call(data, static_cast<size_t>(i));
+  });
+}
+
+}  // namespace
+
+OrtStatus* ORT_API_CALL KernelContext_GetInputCount(const OrtKernelContext* context, size_t* out) noexcept {
+  return guard([&] { put(out, context_of(context).input_count()); });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetOutputCount(const OrtKernelContext* context, size_t* out) noexcept {
+  return guard([&] { put(out, context_of(context).output_count()); });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetInput(const OrtKernelContext* context, size_t index,
+                                               const OrtValue** out) noexcept {
+  return guard([&] {
+    const auto& core = context_of(context);
+    require(index < core.input_count(), ErrorCode::kFail, "index ", index, " is out of range; the node has ",
+            core.input_count(), " inputs");
+    put(out, core.has_input(index) ? wrap<const OrtValue>(&core.input_value(index)) : nullptr);
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_t index, const int64_t* dim_values,
+                                                size_t dim_count, OrtValue** out) noexcept {
+  return guard([&] {
+    auto& core = context_of(context);
+    require(index < core.output_count(), ErrorCode::kFail, "index ", index, " is out of range; the node has ",
+            core.output_count(), " outputs");
+    auto dims = array(dim_values, dim_count, "dim_values");
+    require_argument(out, "out");
+    *out = nullptr;
+    if (!core.has_output(index)) return;
+    core.output(index, Shape(dims.begin(), dims.end()));
+    *out = wrap<OrtValue>(&core.output_value(index));
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetAllocator(const OrtKernelContext* context, const OrtMemoryInfo* mem_info,
+                                                   OrtAllocator** out) noexcept {
+  return guard([&] {
+    const auto& core = context_of(context);
+    const MemoryInfo& memory = unwrap(mem_info, "mem_info");
+    require(memory.on_cpu(), ErrorCode::kInvalidArgument, "there is no allocator for memory '", memory.name, "'");
+    require_argument(out, "out");
+    *out = new_api_allocator(core.services().allocator);
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetScratchBuffer(const OrtKernelContext* context, const OrtMemoryInfo* mem_info,
+                                                       size_t count_or_bytes, void** out) noexcept {
+  return guard([&] {
+    require(unwrap(mem_info, "mem_info").on_cpu(), ErrorCode::kInvalidArgument,
+            "scratch memory is there for the CPU only");
+    put(out, context_of(context).scratch<char>(checked_cast<int64_t>(count_or_bytes)).data());
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_ParallelFor(const OrtKernelContext* context, void (*fn)(void*, size_t),
+                                                  size_t total, size_t num_batch, void* usr_data) noexcept {
+  return guard([&] {
+    require(fn != nullptr, ErrorCode::kInvalidArgument, "argument 'fn' must not be NULL");
+    parallel_calls(context_of(context).threads(), fn, total, num_batch, usr_data);
+  });
+}
+
+OrtStatus* ORT_API_CALL KernelContext_GetLogger(const OrtKernelContext* context, const OrtLogger** logger) noexcept {
+  return guard([&] {
+    const base::Logger* core = context_of(context).services().logger;
+    put(logger, wrap<const OrtLogger>(core != nullptr ? core : &fallback_logger()), "logger");
+  });
+}
+
+// Kernels run on the CPU, which has neither streams nor resources of a device.
+OrtStatus* ORT_API_CALL KernelContext_GetGPUComputeStream(const OrtKernelContext* context, void** out) noexcept {
+  return guard([&] {
+    context_of(context);
+    put(out, nullptr);
+  });
+}
+OrtStatus* ORT_API_CALL KernelContext_GetSyncStream(const OrtKernelContext* context, OrtSyncStream** out) noexcept {
+  return guard([&] {
+    context_of(context);
+    put(out, nullptr);
+  });
+}
+OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* context, int, int, void** resource) noexcept {
+  return guard([&] {
+    context_of(context);
+    put(resource, nullptr, "resource");
+  });
+}
+
+OrtStatus* ORT_API_CALL Logger_LogMessage(const OrtLogger* logger, OrtLoggingLevel level, const char* message,
+                                          const char* file_path, int line_number, const char* func_name) noexcept {
+  return guard([&] {
+    const base::Logger& core = unwrap(logger, "logger");
+    std::string_view path = text(file_path, "file_path");
+    std::string where =
+        join(path.substr(path.find_last_of('/') + 1), ':', line_number, ' ', text(func_name, "func_name"));
+    core.log(severity_from_api(level), where, text(message, "message"));
+  });
+}
+
+OrtStatus* ORT_API_CALL Logger_GetLoggingSeverityLevel(const OrtLogger* logger, OrtLoggingLevel* out) noexcept {
+  return guard([&] { put(out, unwrap(logger, "logger").least()); });
+}
+
+}  // namespace ortolan::api

@@ -1,0 +1,47 @@
+// What a custom operator's kernel may ask about its node, also after it has been made.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/type_descriptions.h"
+#include "base/log.h"
+#include "graph/attribute.h"
+#include "runtime/kernel.h"
+
+namespace ortolan::api {
+
+struct NamedType {
+  std::string name;
+  TypeDescription type;
+};
+
+/** A copy of what a node says; tensors share their memory. Logger and config belong to the session. */
+struct KernelDescription {
+  std::string node_name;
+  std::string op_type;
+  std::string domain;
+  int since_version = 0;
+  std::vector<NamedType> inputs;
+  std::vector<NamedType> outputs;
+  std::vector<graph::Attribute> attributes;
+  std::vector<tensor::Value> constants;  // of each input; empty where it is not constant
+  const base::Logger* logger = nullptr;
+  const std::map<std::string, std::string>* config = nullptr;
+  base::ThreadPool* threads = nullptr;
+};
+
+std::shared_ptr<const KernelDescription> describe_kernel(const runtime::KernelInfo& info);
+
+/** Behind OrtKernelInfo. */
+struct KernelInfoObject {
+  std::shared_ptr<const KernelDescription> node;
+};
+
+/** A logger for kernels that run outside any session. */
+const base::Logger& fallback_logger();
+
+}  // namespace ortolan::api
