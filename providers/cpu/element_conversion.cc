@@ -207,6 +207,7 @@ void convert_elements(const Tensor& from, Tensor& to, const ConversionOptions& o
           "elements of ", name_of(from.type()), " cannot be cast to ", name_of(to.type()));
   if (from.type() == to.type()) return copy_elements(from, to);
   if (to.type() == ElementType::kString) return numbers_to_strings(from, to);
+  if (size_t bytes = is_packed(to.type()) ? to.byte_count() : 0) std::memset(to.mutable_raw(), 0, bytes);  // spare bits
   if (from.type() == ElementType::kString) return strings_to_numbers(from, to, options);
   int64_t count = from.element_count();
   int64_t grain = is_packed(from.type()) || is_packed(to.type()) ? count : 16384;  // threads must not share a byte

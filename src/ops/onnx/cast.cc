@@ -26,7 +26,8 @@ void cast_to(InferContext& context, ElementType type) {
   require(!kComplexTypes.contains(type), ErrorCode::kInvalidGraph, "elements cannot be cast to ", name_of(type),
           "; choose a type that is not complex");
   context.set_output(0, type, context.shape(0));
-  bool is_index = type == ElementType::kInt32 || type == ElementType::kInt64;
+  constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
+  bool is_index = kIndexTypes.contains(type) && kIndexTypes.contains(context.element(0));
   if (auto content = is_index ? context.dims(0) : std::nullopt) context.set_content(0, std::move(*content));
 }
 
