@@ -1,4 +1,5 @@
 // compare: two libraries of the ONNX Runtime ABI side by side, on the same models with the same inputs.
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -82,10 +83,13 @@ std::vector<int> read_threads(const std::string& list) {
   return counts;
 }
 
-// Three digits that matter.
-std::string brief(double value) { return fixed(value, value < 1 ? 3 : value < 10 ? 2 : value < 1000 ? 1 : 0); }
+// Three digits that matter; nothing where nothing was measured.
+std::string brief(double value) {
+  if (value == 0) return "-";
+  return fixed(value, value < 1 ? 3 : value < 10 ? 2 : value < 1000 ? 1 : 0);
+}
 
-std::string ratio_text(double a, double b) { return b > 0 ? fixed(a / b, 2) : "-"; }
+std::string ratio_text(double a, double b) { return a > 0 && b > 0 ? fixed(a / b, 2) : "-"; }
 
 std::string difference_text(const tools::Distance& distance) {
   if (!distance.comparable) return "other shapes or types";
@@ -109,8 +113,8 @@ std::string to_table(const std::vector<Comparison>& results, const std::vector<i
                                     ratio_text(r.a.create, r.b.create),
                                     brief(r.a.first_run),
                                     brief(r.b.first_run),
-                                    fixed(r.a.peak_bytes / 1e6, 0),
-                                    fixed(r.b.peak_bytes / 1e6, 0),
+                                    brief(std::round(r.a.peak_bytes / 1e6)),
+                                    brief(std::round(r.b.peak_bytes / 1e6)),
                                     ratio_text(r.a.peak_bytes, r.b.peak_bytes)};
     for (const Runs& runs : r.runs) {
       row.insert(row.end(), {brief(runs.a), brief(runs.b), fixed(runs.ratio.median, 2),
