@@ -29,6 +29,18 @@ ORT_EXPORT const OrtApiSlot* ORT_API_CALL OrtApiCoverage(_Out_ size_t* count) NO
 /** The release of ONNX Runtime that this library stands for, as "1.30.0". */
 ORT_EXPORT const char* ORT_API_CALL OrtGetVersionString(void) NO_EXCEPTION;
 
+/* ==== Where nodes run ==== */
+
+/** How many execution providers were asked before the one that runs the node, and left it. The node comes from
+ *  EpAssignedSubgraph_GetNodes. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDeclineCount(_In_ const OrtEpAssignedNode* node,
+                                                                    _Out_ size_t* out) NO_EXCEPTION;
+/** The provider of such a decline, in the order they were asked, and its reason in words. Both live as long as the
+ *  session. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDecline(_In_ const OrtEpAssignedNode* node, size_t index,
+                                                               _Outptr_ const char** provider,
+                                                               _Outptr_ const char** reason) NO_EXCEPTION;
+
 /* ==== Statuses ==== */
 
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtCreateStatus(OrtErrorCode code, _In_ const char* msg) NO_EXCEPTION;

@@ -3,6 +3,7 @@
 #include "api/arguments.h"
 #include "api/guard.h"
 #include "api/session_object.h"
+#include "ortolan.h"
 
 namespace ortolan::api {
 namespace {
@@ -141,3 +142,22 @@ OrtStatus* ORT_API_CALL EpAssignedNode_GetOperatorType(const OrtEpAssignedNode* 
 }
 
 }  // namespace ortolan::api
+
+using namespace ortolan;
+using namespace ortolan::api;
+
+OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDeclineCount(const OrtEpAssignedNode* node, size_t* out) noexcept {
+  return guard([&] { put(out, unwrap(node, "ep_node").declined.size()); });
+}
+
+OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDecline(const OrtEpAssignedNode* node, size_t index, const char** provider,
+                                                    const char** reason) noexcept {
+  return guard([&] {
+    const auto& declined = unwrap(node, "ep_node").declined;
+    require(index < declined.size(), ErrorCode::kInvalidArgument, "decline ", index, " is asked for; the node has ",
+            declined.size());
+    require_argument(reason, "reason");
+    put(provider, declined[index].first.c_str(), "provider");
+    *reason = declined[index].second.c_str();
+  });
+}

@@ -7,6 +7,7 @@
 #include "common/options.h"
 #include "common/session.h"
 #include "common/terminal.h"
+#include "ortolan.h"
 
 namespace ortolan::tools {
 namespace {
@@ -15,25 +16,46 @@ struct Placement {
   std::string node, type, provider, reason;
 };
 
-// Why the providers before left the node: an extra of our library, absent in others.
-using ReasonFunction = const char* (*)(const OrtEpAssignedNode*);
+// Why the providers before left the node: from functions that our library has beyond the table, others do not.
+class Declines {
+ public:
+  explicit Declines(const Library& library) : library_(library) {
+    count_ = reinterpret_cast<decltype(count_)>(library.symbol("OrtEpAssignedNodeGetDeclineCount"));
+    get_ = reinterpret_cast<decltype(get_)>(library.symbol("OrtEpAssignedNodeGetDecline"));
+  }
+
+  std::string reason(const OrtEpAssignedNode* node) const {
+    std::string text;
+    size_t count = count_ && get_ ? library_.get<size_t>(count_, node) : 0;
+    for (size_t i = 0; i < count; ++i) {
+      const char *provider = nullptr, *reason = nullptr;
+      library_.check(get_(node, i, &provider, &reason));
+      text += join(text.empty() ? "" : "; ", provider, ": ", reason);
+    }
+    return text.empty() ? "first of the session's providers to take it" : text;
+  }
+
+ private:
+  const Library& library_;
+  decltype(&OrtEpAssignedNodeGetDeclineCount) count_ = nullptr;
+  decltype(&OrtEpAssignedNodeGetDecline) get_ = nullptr;
+};
 
 Placement read_node(const Library& library, const OrtEpAssignedNode* node, const std::string& provider,
-                    ReasonFunction reason) {
+                    const Declines& declines) {
   Placement placement;
   placement.node = library.get<const char*>(library->EpAssignedNode_GetName, node);
   placement.type = library.get<const char*>(library->EpAssignedNode_GetOperatorType, node);
   std::string domain = library.get<const char*>(library->EpAssignedNode_GetDomain, node);
   if (!domain.empty() && domain != "ai.onnx") placement.type = domain + "." + placement.type;
   placement.provider = provider;
-  const char* text = reason ? reason(node) : nullptr;
-  placement.reason = text && *text ? text : "first of the session's providers to take it";
+  placement.reason = declines.reason(node);
   return placement;
 }
 
 std::vector<Placement> read_placements(const Session& session) {
   const Library& library = session.library();
-  auto reason = reinterpret_cast<ReasonFunction>(library.symbol("OrtEpAssignedNodeGetReason"));
+  Declines declines(library);
   const OrtEpAssignedSubgraph* const* subgraphs = nullptr;
   size_t count = 0;
   library.check(library->Session_GetEpGraphAssignmentInfo(session.get(), &subgraphs, &count));
@@ -43,7 +65,7 @@ std::vector<Placement> read_placements(const Session& session) {
     const OrtEpAssignedNode* const* nodes = nullptr;
     size_t node_count = 0;
     library.check(library->EpAssignedSubgraph_GetNodes(subgraphs[i], &nodes, &node_count));
-    for (size_t n = 0; n < node_count; ++n) placements.push_back(read_node(library, nodes[n], provider, reason));
+    for (size_t n = 0; n < node_count; ++n) placements.push_back(read_node(library, nodes[n], provider, declines));
   }
   return placements;
 }
