@@ -1,5 +1,5 @@
 // The order of the passes and the loop that runs them.
-#include "passes/pass.h"
+#include "passes/basic.h"
 
 namespace ortolan::passes {
 namespace {
@@ -18,7 +18,19 @@ bool run_round(Graph& graph, int level, const PassContext& context) {
 
 }  // namespace
 
-std::span<const Pass> all_passes() { return {}; }
+std::span<const Pass> all_passes() {
+  static constexpr Pass kPasses[] = {
+      {"take_constant_branches", 1, take_constant_branches},
+      {"fold_constants", 1, fold_constants},
+      {"remove_no_ops", 1, remove_no_ops},
+      {"join_pairs", 1, join_pairs},
+      {"merge_common_subexpressions", 1, merge_common_subexpressions},
+      {"fold_conv_scale", 1, fold_conv_scale},
+      {"join_matmul_add", 1, join_matmul_add},
+      {"remove_unused", 1, remove_unused},
+  };
+  return kPasses;
+}
 
 void rewrite(Graph& graph, int level, const PassContext& context) {
   for (int round = 0; round < kMostRounds; ++round) {

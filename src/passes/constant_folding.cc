@@ -1,0 +1,91 @@
+// Constant folding: nodes whose outputs are the same in every run are computed once, unless that would take much
+// memory.
+#include <algorithm>
+
+#include "ops/schema.h"
+#include "passes/edit.h"
+#include "passes/pass.h"
+
+namespace ortolan::passes {
+namespace {
+
+constexpr size_t kAlwaysFine = 1 << 20;  // bytes of outputs that may always be kept
+constexpr size_t kMostGrowth = 4;        // larger ones may be so many times the constants that they are made of
+
+bool is_candidate(const Node& node) {
+  if (!node.schema || (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) || !node.subgraphs().empty()) {
+    return false;
+  }
+  bool wanted = std::ranges::any_of(node.outputs(), [](const ValueInfo* value) { return value != nullptr; });
+  return wanted &&
+         std::ranges::all_of(node.inputs(), [](const ValueInfo* value) { return !value || value->fixed_constant(); });
+}
+
+size_t bytes_of_inputs(const Node& node) {
+  size_t bytes = 0;
+  for (const ValueInfo* value : node.inputs()) {
+    if (value) bytes += value->constant->byte_count();
+  }
+  return bytes;
+}
+
+/** False when an output is known to be larger than what its inputs justify. */
+bool is_small_enough(const Node& node) {
+  size_t limit = std::max(kAlwaysFine, kMostGrowth * bytes_of_inputs(node));
+  for (const ValueInfo* value : node.outputs()) {
+    if (!value || !value->type.is_tensor() || !value->type.shape.fully_known()) continue;
+    if (bytes_for(value->type.element, value->type.shape.concrete().element_count()) > limit) return false;
+  }
+  return true;
+}
+
+bool fold_node(Node& node, const PassContext& context) {
+  if (!is_candidate(node) || !is_small_enough(node)) return false;
+  auto results = context.evaluate(node);
+  if (!results || results->size() != node.outputs().size()) return false;
+  for (size_t i = 0; i < results->size(); ++i) {
+    if (node.output(i)) make_constant(node, i, std::move((*results)[i]));
+  }
+  return true;
+}
+
+/** What shape inference knows to be in an integer tensor, as a tensor. */
+std::optional<Tensor> known_content(const ValueInfo& value) {
+  const TypeInfo& type = value.type;
+  bool integers = type.element == ElementType::kInt64 || type.element == ElementType::kInt32;
+  if (!value.content || !type.is_tensor() || !integers || !type.shape.fully_known()) return std::nullopt;
+  Shape shape = type.shape.concrete();
+  bool known = std::ranges::all_of(*value.content, [](Dim dim) { return dim.known(); });
+  if (!known || shape.rank() > 1 || shape.element_count() != static_cast<int64_t>(value.content->size())) {
+    return std::nullopt;
+  }
+  Tensor tensor(type.element, shape);
+  for (size_t i = 0; i < value.content->size(); ++i) {
+    int64_t number = (*value.content)[i].value();
+    if (type.element == ElementType::kInt64) {
+      tensor.mutable_data<int64_t>()[i] = number;
+    } else {
+      if (number > INT32_MAX) return std::nullopt;
+      tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(number);
+    }
+  }
+  return tensor;
+}
+
+bool fold_content(Node& node) {
+  if (!node.schema || node.outputs().size() != 1 || !is_used(node)) return false;
+  if (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) return false;
+  auto content = known_content(*node.output(0));
+  if (content) make_constant(node, 0, std::move(*content));
+  return content.has_value();
+}
+
+}  // namespace
+
+bool fold_constants(Graph& graph, const PassContext& context) {
+  bool changed = false;
+  for (const auto& node : graph.nodes()) changed |= fold_content(*node) || fold_node(*node, context);
+  return changed;
+}
+
+}  // namespace ortolan::passes
