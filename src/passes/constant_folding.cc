@@ -16,9 +16,8 @@ bool is_candidate(const Node& node) {
   if (!node.schema || (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) || !node.subgraphs().empty()) {
     return false;
   }
-  bool wanted = std::ranges::any_of(node.outputs(), [](const ValueInfo* value) { return value != nullptr; });
-  return wanted &&
-         std::ranges::all_of(node.inputs(), [](const ValueInfo* value) { return !value || value->fixed_constant(); });
+  auto is_fixed = [](const ValueInfo* value) { return !value || value->fixed_constant(); };
+  return !is_dead(node) && std::ranges::all_of(node.inputs(), is_fixed);
 }
 
 size_t bytes_of_inputs(const Node& node) {

@@ -7,6 +7,15 @@
 namespace ortolan::passes {
 namespace {
 
+/** The order of a Transpose; empty when it is the reverse of an unknown rank. */
+std::vector<int64_t> order_of(const Node& node) {
+  std::vector<int64_t> order = node.ints("perm");
+  const SymbolicShape& shape = node.output(0)->type.shape;
+  if (!order.empty() || !shape.has_rank()) return order;
+  for (size_t i = shape.rank(); i > 0; --i) order.push_back(static_cast<int64_t>(i) - 1);
+  return order;
+}
+
 /** The order that first `inner` and then `outer` give; empty when they do not fit together. */
 std::vector<int64_t> composed(const std::vector<int64_t>& inner, const std::vector<int64_t>& outer) {
   std::vector<int64_t> order;
@@ -20,7 +29,7 @@ std::vector<int64_t> composed(const std::vector<int64_t>& inner, const std::vect
 bool join_transposes(Node& node, const Graph& graph) {
   const Node* inner = producer_of(node.input(0), "Transpose", graph);
   if (!inner || !inner->input(0)) return false;
-  auto order = composed(inner->ints("perm"), node.ints("perm"));
+  auto order = composed(order_of(*inner), order_of(node));
   if (order.empty()) return false;
   if (std::ranges::is_sorted(order)) return bypass(node, inner->input(0));
   node.set_input(0, inner->input(0));
