@@ -3,25 +3,33 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 
 namespace ortolan::cpu::kernels {
 
+// Sums run over words: a word holds one tap of `group` neighbouring channels. Weights are laid out alike.
 struct PackedConvWeightsInt8::Storage {
   const GemmInt8Kernels* kernels;
-  int64_t groups, group_rows, k;  // output channels of a group; length of the sums
+  int64_t groups, group_rows;  // output channels of a group
+  int64_t depth, taps;         // input channels of a group
   bool is_signed;
-  AlignedBuffer data;  // for each group, what pack_left writes
+  bool depthwise;
+  AlignedBuffer data;  // for each group what pack_left writes; where depthwise, the weights as they came
 
+  int64_t channel_words() const { return kernels->groups(depth); }
+  int64_t words() const { return channel_words() * taps; }
+  int64_t group_bytes() const { return left_bytes(*kernels, group_rows, words() * kernels->group); }
   LeftInt8 group(int64_t g) const {
     const auto* bytes = data.as<uint8_t>() + g * group_bytes();
-    const int64_t stride = left_row_bytes(*kernels, k);
+    const int64_t stride = words() * 4;
     return {bytes, stride, reinterpret_cast<const int32_t*>(bytes + group_rows * stride), kernels->a_shift(is_signed)};
   }
-  int64_t group_bytes() const { return left_bytes(*kernels, group_rows, k); }
 };
 
 PackedConvWeightsInt8::PackedConvWeightsInt8() = default;
@@ -36,105 +44,250 @@ int64_t PackedConvWeightsInt8::bytes() const noexcept {
 namespace {
 
 constexpr double kGrainOps = 2e6;
-constexpr int64_t kWidest = 64;  // columns of a panel at most
+constexpr int64_t kWidest = 64;      // columns of a panel at most
+constexpr int64_t kMaxRuns = 64;     // rows of output that a panel touches at most
+constexpr int64_t kExactTaps = 256;  // products of bytes whose sum fp32 holds exactly
 
 int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
+// fp32 sums of depthwise planes are exact, so those take the fp32 kernel.
+bool is_depthwise(const ConvGeometry& g) {
+  return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1 &&
+         volume(g.kernel) <= kExactTaps;
+}
+
+// The geometry of the same convolution over an input whose padding is written out, one channel a word.
+ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
+  ConvGeometry padded = g;
+  padded.in_channels = channel_words;
+  for (int a = 0; a < 3; ++a) {
+    const int64_t reach = (g.out[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1;
+    padded.in[a] = std::max(reach, g.in[a] + g.pad_begin[a]);
+    padded.pad_begin[a] = 0;
+  }
+  return padded;
+}
+
 struct Job {
   const ConvGeometry& g;
+  ConvGeometry padded;
   const ConvInt8& operands;
   const PackedConvWeightsInt8::Storage& w;
   PanelSplit split;
+  int64_t rows_per_band, bands;
+  int32_t x_zero;          // after the shift
+  const int32_t* w_zeros;  // of every output channel, after the shift
 };
 
-// Bytes that one tap of one channel meets, for `count` outputs from `first`; padding is the zero point.
-void gather_row(const ConvGeometry& g, const uint8_t* x, int64_t tap, int64_t first, int64_t count, uint8_t zero,
-                uint8_t* to) {
-  const int64_t kw = tap % g.kernel[2], kh = tap / g.kernel[2] % g.kernel[1], kd = tap / (g.kernel[2] * g.kernel[1]);
-  for (int64_t done = 0; done < count;) {
-    const int64_t out = first + done, ow = out % g.out[2], run = std::min(count - done, g.out[2] - ow);
-    const int64_t h = out / g.out[2] % g.out[1] * g.stride[1] - g.pad_begin[1] + kh * g.dilation[1];
-    const int64_t d = out / (g.out[2] * g.out[1]) * g.stride[0] - g.pad_begin[0] + kd * g.dilation[0];
-    const int64_t w = ow * g.stride[2] - g.pad_begin[2] + kw * g.dilation[2];
-    const bool inside = h >= 0 && h < g.in[1] && d >= 0 && d < g.in[0];
-    if (!inside) {
-      std::memset(to + done, zero, run);
-    } else {
-      const uint8_t* row = x + (d * g.in[1] + h) * g.in[2];
-      for (int64_t i = 0; i < run; ++i) {
-        const int64_t at = w + i * g.stride[2];
-        to[done + i] = at >= 0 && at < g.in[2] ? row[at] : zero;
-      }
-    }
-    done += run;
-  }
-}
-
-// The panel of one group and the sums of its columns.
-void gather_panel(const Job& job, const uint8_t* x, int64_t panel, int32_t* packed, int32_t* sums) {
+// One word plane: `group` channels side by side, surrounded by the zero point.
+void interleave_channels(const Job& job, const uint8_t* x, int64_t channel, int32_t* scratch, int32_t* to) {
   const GemmInt8Kernels& kernels = *job.w.kernels;
-  const int64_t columns = job.split.columns(panel), width = job.split.width(panel), taps = volume(job.g.kernel);
-  const int64_t first = job.split.first_column(panel), plane = volume(job.g.in);
+  const int64_t plane = volume(job.g.in), padded_plane = volume(job.padded.in);
   const bool flip = kernels.b_shift(job.operands.x_signed) != 0;
-  uint8_t bytes[4][kWidest];
-  const uint8_t* rows[4] = {bytes[0], bytes[1], bytes[2], bytes[3]};
-  std::fill_n(sums, width, 0);
-  for (int64_t k = 0; k < job.w.k; k += kernels.group, packed += width) {
-    for (int r = 0; r < kernels.group; ++r) {
-      if (k + r < job.w.k) {
-        gather_row(job.g, x + (k + r) / taps * plane, (k + r) % taps, first, columns,
-                   static_cast<uint8_t>(job.operands.x_zero), bytes[r]);
-      } else {
-        std::memset(bytes[r], flip ? 128 : 0, columns);
-      }
-    }
-    kernels.pack_group(rows, columns, job.operands.x_signed, flip, packed, sums);
-    std::fill(packed + columns, packed + width, 0);
+  auto* nothing = reinterpret_cast<uint8_t*>(scratch + 2 * plane);
+  std::memset(nothing, flip ? 128 : 0, plane);
+  const uint8_t* rows[4];
+  for (int r = 0; r < kernels.group; ++r) rows[r] = channel + r < job.w.depth ? x + (channel + r) * plane : nothing;
+  int32_t* words = padded_plane == plane ? to : scratch;
+  kernels.pack_group(rows, plane, job.operands.x_signed, flip, words, scratch + plane);
+  if (words == to) return;
+  uint8_t zeros[4] = {static_cast<uint8_t>(job.operands.x_zero), static_cast<uint8_t>(job.operands.x_zero),
+                      static_cast<uint8_t>(job.operands.x_zero), static_cast<uint8_t>(job.operands.x_zero)};
+  const uint8_t* zero_rows[4];
+  for (int r = 0; r < kernels.group; ++r) zero_rows[r] = channel + r < job.w.depth ? zeros : nothing;
+  int32_t zero_word, ignored = 0;
+  kernels.pack_group(zero_rows, 1, job.operands.x_signed, flip, &zero_word, &ignored);
+  std::fill_n(to, padded_plane, zero_word);
+  const auto& in = job.g.in;
+  for (int64_t row = 0; row < in[0] * in[1]; ++row) {
+    const int64_t d = row / in[1] + job.g.pad_begin[0], h = row % in[1] + job.g.pad_begin[1];
+    std::copy_n(words + row * in[2], in[2], to + (d * job.padded.in[1] + h) * job.padded.in[2] + job.g.pad_begin[2]);
   }
 }
 
-int32_t weight_zero(const Job& job, int64_t channel) {
-  if (job.operands.w_zero == nullptr) return 0;
-  const int64_t i = job.operands.w_zero_per_channel ? channel : 0;
-  return job.w.is_signed ? static_cast<const int8_t*>(job.operands.w_zero)[i]
-                         : static_cast<const uint8_t*>(job.operands.w_zero)[i];
+void interleave_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, int32_t* words) {
+  const int64_t per_group = job.w.channel_words(), plane = volume(job.g.in), padded_plane = volume(job.padded.in);
+  base::parallel_for(pool, job.g.groups * per_group, 8192 / (plane + 1) + 1, [&](int64_t begin, int64_t end) {
+    auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 3 * plane);
+    std::fill_n(scratch + plane, plane, 0);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t group = i / per_group, channel = i % per_group * job.w.kernels->group;
+      interleave_channels(job, x + group * job.w.depth * plane, channel, scratch, words + i * padded_plane);
+    }
+  });
 }
 
-// Calls finish(plane, first column, columns, sums of that plane's row) for every row of every panel.
+// The runs of outputs [first, first + count): one for each output row they touch.
+int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs) {
+  int64_t found = 0;
+  for (int64_t at = 0; at < count;) {
+    const int64_t out = first + at, w = out % g.out[2];
+    runs[found] = {at, std::min(count - at, g.out[2] - w), {out / (g.out[2] * g.out[1]), out / g.out[2] % g.out[1], w}};
+    at += runs[found++].count;
+  }
+  return found;
+}
+
+// The panel of one group and the sums of its columns. Words move as floats do.
+void gather_panel(const Job& job, const int32_t* words, int64_t panel, int32_t* packed, int32_t* sums) {
+  const int64_t columns = job.split.columns(panel), width = job.split.width(panel);
+  ColumnRun runs[kMaxRuns];
+  const int64_t count = find_runs(job.g, job.split.first_column(panel), columns, runs);
+  kernels().conv_f32->gather_panel(job.padded, reinterpret_cast<const float*>(words), job.w.channel_words(), runs,
+                                   count, columns, width, reinterpret_cast<float*>(packed));
+  const int32_t ones = job.w.kernels->group == 4 ? 0x01010101 : 0x00010001;
+  job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(&ones), 0, packed, sums, width, 1,
+                                                  width, job.w.words(), /*a_step=*/0});
+}
+
+// Calls finish(first channel, first position, sums) for one panel and band. The true sum is that of (w - w_zero) *
+// (x - x_zero): the products' sum less w_zero times the column's sum, x_zero times the row's, plus both zeros' product.
 template <class Finish>
-void for_each_row(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
-                  const PackedConvWeightsInt8& weights, Finish finish) {
-  const auto& w = *weights.storage();
+void run_unit(const Job& job, const int32_t* words, int64_t unit, int32_t* packed, int32_t* c, int32_t* row_add,
+              Finish finish) {
+  const int64_t band = unit % job.bands, panel = unit / job.bands % job.split.count();
+  const int64_t group = unit / job.bands / job.split.count();
+  const int64_t first_row = band * job.rows_per_band, columns = job.split.columns(panel);
+  const int64_t rows = std::min(job.rows_per_band, job.w.group_rows - first_row);
+  const int64_t channel = group * job.w.group_rows + first_row;
+  int32_t column_sums[kWidest];
+  gather_panel(job, words + group * job.w.channel_words() * volume(job.padded.in), panel, packed, column_sums);
+  const LeftInt8 left = job.w.group(group);
+  job.w.kernels->block(job.split.vectors(panel), {left.data + first_row * left.stride, left.stride, packed, c, kWidest,
+                                                  rows, columns, job.w.words()});
+  const auto k = static_cast<uint32_t>(job.w.depth * job.w.taps), x_zero = static_cast<uint32_t>(job.x_zero);
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto w_zero = static_cast<uint32_t>(job.w_zeros[channel + i]);
+    const auto row_sum = static_cast<uint32_t>(left.row_sums[first_row + i]);
+    row_add[i] = static_cast<int32_t>(k * w_zero * x_zero - row_sum * x_zero);
+  }
+  finish(channel, job.split.first_column(panel),
+         ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros + channel, column_sums});
+}
+
+int32_t byte_at(const void* data, int64_t i, bool is_signed) {
+  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
+}
+
+int32_t weight_zero(const ConvInt8& operands, bool is_signed, int64_t channel) {
+  if (operands.w_zero == nullptr) return 0;
+  return byte_at(operands.w_zero, operands.w_zero_per_channel ? channel : 0, is_signed);
+}
+
+// Calls finish(plane, first position, sums) for blocks that together cover every output plane.
+template <class Finish>
+void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                const PackedConvWeightsInt8::Storage& w, Finish finish) {
+  std::vector<int32_t> w_zeros(g.out_channels);
+  for (int64_t c = 0; c < g.out_channels; ++c) {
+    w_zeros[c] = weight_zero(operands, w.is_signed, c) + w.kernels->a_shift(w.is_signed);
+  }
+  Job job{g,
+          padded_geometry(g, w.channel_words()),
+          operands,
+          w,
+          PanelSplit(volume(g.out), *w.kernels),
+          w.group_rows,
+          1,
+          operands.x_zero - w.kernels->b_shift(operands.x_signed),
+          w_zeros.data()};
+  const int64_t panels = job.split.count(), degree = pool == nullptr ? 1 : pool->degree();
+  while (degree > 1 && g.groups * panels * job.bands < 4 * degree && job.rows_per_band > 8 * w.kernels->tile_rows) {
+    job.rows_per_band = (job.rows_per_band + 1) / 2;
+    job.bands = (w.group_rows + job.rows_per_band - 1) / job.rows_per_band;
+  }
+  const int64_t words = g.groups * w.channel_words() * volume(job.padded.in);
+  AlignedBuffer image(static_cast<size_t>(words) * sizeof(int32_t));
+  const double ops =
+      2.0 * static_cast<double>(job.rows_per_band * job.split.width(0)) * static_cast<double>(w.words() * 4);
+  for (int64_t i = 0; i < g.batch; ++i) {
+    interleave_image(pool, job, static_cast<const uint8_t*>(operands.x) + i * g.in_channels * volume(g.in),
+                     image.as<int32_t>());
+    base::parallel_for(pool, g.groups * panels * job.bands, static_cast<int64_t>(kGrainOps / (ops + 1)) + 1,
+                       [&](int64_t begin, int64_t end) {
+                         auto* packed =
+                             thread_scratch<int32_t>(Scratch::kColumns, w.words() * job.split.width(0) + 1024);
+                         auto* c = thread_scratch<int32_t>(Scratch::kTile, job.rows_per_band * kWidest);
+                         auto* row_add = thread_scratch<int32_t>(Scratch::kSums, job.rows_per_band);
+                         for (int64_t unit = begin; unit < end; ++unit) {
+                           run_unit(job, image.as<int32_t>(), unit, packed, c, row_add,
+                                    [&](int64_t channel, int64_t first, const ChannelSums& sums) {
+                                      finish(i * g.out_channels + channel, first, sums);
+                                    });
+                         }
+                       });
+  }
+}
+
+// One plane's input as exact floats around the zero point, with its padding written out.
+void widen_plane(const ConvGeometry& g, const ConvGeometry& padded, const ConvInt8& operands, const uint8_t* x,
+                 float* to) {
+  const auto& convert = *kernels().convert;
+  for (int64_t row = 0; row < g.in[1]; ++row) {
+    float* line = to + (row + g.pad_begin[1]) * padded.in[2] + g.pad_begin[2];
+    const uint8_t* from = x + row * g.in[2];
+    if (operands.x_signed) {
+      convert.dequantize_s8(reinterpret_cast<const int8_t*>(from), g.in[2], 1, operands.x_zero, line);
+    } else {
+      convert.dequantize_u8(from, g.in[2], 1, operands.x_zero, line);
+    }
+  }
+}
+
+template <class Finish>
+void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                    const PackedConvWeightsInt8::Storage& w, Finish finish) {
+  const ConvGeometry padded = padded_geometry(g, 1);
+  const int64_t plane_in = volume(g.in), plane_out = volume(g.out), plane_padded = volume(padded.in);
+  base::parallel_for(pool, g.batch * g.out_channels, 16384 / (plane_out + 1) + 1, [&](int64_t begin, int64_t end) {
+    float* x = thread_scratch<float>(Scratch::kColumns, plane_padded);
+    float* y = thread_scratch<float>(Scratch::kTile, plane_out);
+    auto* sums = thread_scratch<int32_t>(Scratch::kBytes, plane_out);
+    std::fill_n(x, plane_padded, 0.0f);
+    float taps[kExactTaps];
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const int64_t channel = plane % g.out_channels, in = plane / g.out_channels * g.groups + channel / w.group_rows;
+      widen_plane(g, padded, operands, static_cast<const uint8_t*>(operands.x) + in * plane_in, x);
+      const int32_t zero = weight_zero(operands, w.is_signed, channel);
+      for (int64_t t = 0; t < w.taps; ++t) {
+        taps[t] = static_cast<float>(byte_at(w.data.as<void>(), channel * w.taps + t, w.is_signed) - zero);
+      }
+      kernels().conv_f32->depthwise({x, padded.in[2], taps, g.kernel[1], g.kernel[2], g.stride[1], g.stride[2],
+                                     g.dilation[1], g.dilation[2], g.out[1], g.out[2], 0, nullptr,
+                                     -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),
+                                     y});
+      for (int64_t i = 0; i < plane_out; ++i) sums[i] = static_cast<int32_t>(y[i]);
+      const int32_t nothing = 0;
+      finish(plane, 0, ChannelSums{1, plane_out, sums, plane_out, &nothing, &nothing, nullptr});
+    }
+  });
+}
+
+template <class Finish>
+void for_each_block(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                    const PackedConvWeightsInt8& weights, Finish finish) {
   if (g.batch * g.out_channels * volume(g.out) == 0) return;
-  const Job job{g, operands, w, PanelSplit(volume(g.out), *w.kernels)};
-  const int64_t panels = job.split.count(), width = job.split.width(0), groups = w.kernels->groups(w.k);
-  const double ops = 2.0 * static_cast<double>(w.group_rows * width) * static_cast<double>(w.k + 1);
-  base::parallel_for(
-      pool, g.batch * g.groups * panels, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
-        auto* packed = thread_scratch<int32_t>(Scratch::kColumns, groups * width + 1024);
-        auto* c = thread_scratch<int32_t>(Scratch::kTile, w.group_rows * width);
-        auto* a_zeros = thread_scratch<int32_t>(Scratch::kSums, w.group_rows);
-        int32_t sums[kWidest], x_zeros[kWidest];
-        std::fill_n(x_zeros, kWidest, operands.x_zero - w.kernels->b_shift(operands.x_signed));
-        for (int64_t unit = begin; unit < end; ++unit) {
-          const int64_t panel = unit % panels, image_group = unit / panels, group = image_group % g.groups;
-          const auto* x =
-              static_cast<const uint8_t*>(operands.x) + image_group * (g.in_channels / g.groups) * volume(g.in);
-          gather_panel(job, x, panel, packed, sums);
-          const LeftInt8 left = w.group(group);
-          const int64_t columns = job.split.columns(panel);
-          w.kernels->block(job.split.vectors(panel),
-                           {left.data, left.stride, packed, c, width, w.group_rows, columns, groups});
-          for (int64_t row = 0; row < w.group_rows; ++row) {
-            a_zeros[row] = weight_zero(job, group * w.group_rows + row) + left.shift;
-          }
-          correct_block(*w.kernels, w.k, {a_zeros, true, x_zeros}, left.row_sums, sums, w.group_rows, columns, c,
-                        width);
-          for (int64_t row = 0; row < w.group_rows; ++row) {
-            finish(image_group * w.group_rows + row, job.split.first_column(panel), columns, c + row * width);
-          }
-        }
-      });
+  if (weights.storage()->depthwise) {
+    conv_depthwise(pool, g, operands, *weights.storage(), finish);
+  } else {
+    conv_dense(pool, g, operands, *weights.storage(), finish);
+  }
+}
+
+// Weights of one group in the order of words: [row][channel word][tap][channel in the word]; missing channels are what
+// the shift makes 0.
+std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uint8_t* weights) {
+  const int64_t group = s.kernels->group;
+  std::vector<uint8_t> ordered(s.group_rows * s.words() * group, s.kernels->a_shift(s.is_signed) != 0 ? 128 : 0);
+  for (int64_t row = 0; row < s.group_rows; ++row) {
+    for (int64_t c = 0; c < s.depth; ++c) {
+      for (int64_t t = 0; t < s.taps; ++t) {
+        ordered[((row * s.channel_words() + c / group) * s.taps + t) * group + c % group] =
+            weights[(row * s.depth + c) * s.taps + t];
+      }
+    }
+  }
+  return ordered;
 }
 
 }  // namespace
@@ -146,12 +299,21 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   s.kernels = chosen != nullptr ? chosen : kernels().gemm_int8;
   s.groups = g.groups;
   s.group_rows = g.out_channels / g.groups;
-  s.k = g.in_channels / g.groups * volume(g.kernel);
+  s.depth = g.in_channels / g.groups;
+  s.taps = volume(g.kernel);
   s.is_signed = is_signed;
+  s.depthwise = is_depthwise(g);
+  const auto* bytes = static_cast<const uint8_t*>(weights);
+  if (s.depthwise) {
+    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps));
+    std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
+    return PackedConvWeightsInt8(std::move(storage));
+  }
   s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()));
+  const int64_t k = s.words() * s.kernels->group;
   for (int64_t group = 0; group < g.groups; ++group) {
-    const auto* from = static_cast<const uint8_t*>(weights) + group * s.group_rows * s.k;
-    pack_left(*s.kernels, s.group_rows, s.k, {from, s.k, false, is_signed},
+    const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);
+    pack_left(*s.kernels, s.group_rows, k, {ordered.data(), k, false, is_signed},
               s.data.as<uint8_t>() + group * s.group_bytes());
   }
   return PackedConvWeightsInt8(std::move(storage));
@@ -160,8 +322,16 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
 void conv_int8(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                const PackedConvWeightsInt8& weights, int32_t* y) {
   const int64_t plane_size = volume(g.out);
-  for_each_row(pool, g, operands, weights, [&](int64_t plane, int64_t first, int64_t count, const int32_t* sums) {
-    std::copy(sums, sums + count, y + plane * plane_size + first);
+  for_each_block(pool, g, operands, weights, [&](int64_t plane, int64_t first, const ChannelSums& sums) {
+    for (int64_t i = 0; i < sums.rows; ++i) {
+      int32_t* to = y + (plane + i) * plane_size + first;
+      const int32_t* from = sums.c + i * sums.ldc;
+      const auto add = static_cast<uint32_t>(sums.row_add[i]), times = static_cast<uint32_t>(sums.row_factor[i]);
+      for (int64_t j = 0; j < sums.columns; ++j) {
+        const uint32_t less = sums.column_sum == nullptr ? 0 : times * static_cast<uint32_t>(sums.column_sum[j]);
+        to[j] = static_cast<int32_t>(static_cast<uint32_t>(from[j]) + add - less);
+      }
+    }
   });
 }
 
@@ -170,11 +340,20 @@ void qlinear_conv(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8&
                   const PackedConvWeightsInt8& weights, const int32_t* bias, const float* scale, bool scale_per_channel,
                   int32_t y_zero, T* y) {
   const int64_t plane_size = volume(g.out);
-  const auto requantize_channel = kernels().convert->requantize_channel;
-  for_each_row(pool, g, operands, weights, [&](int64_t plane, int64_t first, int64_t count, const int32_t* sums) {
+  const auto requantize_block = kernels().convert->requantize_block;
+  for_each_block(pool, g, operands, weights, [&](int64_t plane, int64_t first, ChannelSums sums) {
     const int64_t channel = plane % g.out_channels;
-    requantize_channel(sums, count, bias == nullptr ? 0 : bias[channel], scale[scale_per_channel ? channel : 0], y_zero,
-                       std::is_signed_v<T>, y + plane * plane_size + first);
+    int32_t* biased = nullptr;
+    if (bias != nullptr) {
+      biased = thread_scratch<int32_t>(Scratch::kOther, sums.rows);
+      for (int64_t i = 0; i < sums.rows; ++i) {
+        biased[i] =
+            static_cast<int32_t>(static_cast<uint32_t>(sums.row_add[i]) + static_cast<uint32_t>(bias[channel + i]));
+      }
+      sums.row_add = biased;
+    }
+    requantize_block(sums, scale + (scale_per_channel ? channel : 0), scale_per_channel, y_zero, std::is_signed_v<T>,
+                     y + plane * plane_size + first, plane_size);
   });
 }
 

@@ -99,9 +99,13 @@ ORTOLAN_INLINE void requantize_vector(Vi sum, Vf scale, Vf zero, bool is_signed,
   uint8_t* to = static_cast<uint8_t*>(y) + at;
   if (count == kLanes) {
     *reinterpret_cast<Bytes*>(to) = __builtin_convertvector(whole & 255, Bytes);
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(whole[i]);
+    return;
   }
+#if defined(__AVX512F__)
+  _mm512_mask_cvtepi32_storeu_epi8(to, first_lanes(count), (__m512i)whole);
+#else
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(whole[i]);
+#endif
 }
 
 ORTOLAN_INLINE Vi load_count(const int32_t* p, int64_t count) {
@@ -119,12 +123,18 @@ void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const floa
   }
 }
 
-void requantize_channel(const int32_t* c, int64_t n, int32_t bias, float scale, int32_t zero_point, bool is_signed,
-                        void* y) {
-  const Vf zero = set1(static_cast<float>(zero_point)), factor = set1(scale);
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const int64_t count = least(kLanes, n - i);
-    requantize_vector(load_count(c + i, count) + bias, factor, zero, is_signed, count, y, i);
+void requantize_block(const ChannelSums& sums, const float* scale, bool scale_per_row, int32_t zero_point,
+                      bool is_signed, void* y, int64_t ldy) {
+  const Vf zero = set1(static_cast<float>(zero_point));
+  for (int64_t i = 0; i < sums.rows; ++i) {
+    const Vf factor = set1(scale[scale_per_row ? i : 0]);
+    const int32_t add = sums.row_add[i], times = sums.column_sum == nullptr ? 0 : sums.row_factor[i];
+    for (int64_t j = 0; j < sums.columns; j += kLanes) {
+      const int64_t count = least(kLanes, sums.columns - j);
+      Vi sum = load_count(sums.c + i * sums.ldc + j, count) + add;
+      if (times != 0) sum = sum - load_count(sums.column_sum + j, count) * times;
+      requantize_vector(sum, factor, zero, is_signed, count, y, i * ldy + j);
+    }
   }
 }
 
@@ -149,7 +159,7 @@ void min_max(const float* x, int64_t n, float* smallest, float* largest) {
 extern const ConvertKernels kConvert;
 const ConvertKernels kConvert = {
     requantize_row,
-    requantize_channel,
+    requantize_block,
     half_to_float,
     float_to_half,
     quantize<uint8_t, Bytes, 0, 255>,

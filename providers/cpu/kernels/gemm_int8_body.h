@@ -53,7 +53,7 @@ void tile(const Int8Block& g, int64_t row) {
   }
   const uint8_t* a = g.a + row * g.a_stride;
   const int32_t* b = g.b;
-  for (int64_t k = 0; k < g.groups; ++k, a += 4, b += NV * kLanes) {
+  for (int64_t k = 0; k < g.groups; ++k, a += g.a_step, b += NV * kLanes) {
     Vi bv[NV];
 #pragma GCC unroll 3
     for (int j = 0; j < NV; ++j) {

@@ -21,6 +21,7 @@ struct Int8Block {
   int32_t* c;
   int64_t ldc;
   int64_t rows, columns, groups;
+  int64_t a_step = 4;  // bytes from one group to the next
 };
 
 struct GemmInt8Kernels {

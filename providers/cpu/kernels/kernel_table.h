@@ -56,11 +56,23 @@ struct RowF32Kernels {
 using RequantizeRow = void (*)(const int32_t* c, int64_t n, const int32_t* bias, const float* scale, bool per_column,
                                int32_t zero_point, bool is_signed, void* y);
 
+/**
+ * Sums of a block of channels (rows) by positions (columns). The true sum is
+ * c[i*ldc + j] + row_add[i] - row_factor[i]*column_sum[j]; the last term is missing where column_sum is nullptr.
+ */
+struct ChannelSums {
+  int64_t rows, columns;
+  const int32_t* c;
+  int64_t ldc;
+  const int32_t* row_add;
+  const int32_t* row_factor;
+  const int32_t* column_sum;
+};
+
 struct ConvertKernels {
   RequantizeRow requantize_row;
-  /** The same with one bias and one scale for the whole row. */
-  void (*requantize_channel)(const int32_t* c, int64_t n, int32_t bias, float scale, int32_t zero_point, bool is_signed,
-                             void* y);
+  void (*requantize_block)(const ChannelSums& sums, const float* scale, bool scale_per_row, int32_t zero_point,
+                           bool is_signed, void* y, int64_t ldy);
   void (*half_to_float)(const uint16_t* x, float* y, int64_t n);
   void (*float_to_half)(const float* x, uint16_t* y, int64_t n);
   void (*quantize_u8)(const float* x, int64_t n, float scale, int32_t zero_point, uint8_t* y);
