@@ -1,0 +1,97 @@
+// Random tensors by their statistics, and that seeds repeat them; Dropout.
+#include <cmath>
+
+#include "op_test.h"
+
+namespace ortolan::test {
+namespace {
+
+struct Moments {
+  double mean, deviation;
+};
+
+Moments moments(const Tensor& x) {
+  double sum = 0, squares = 0;
+  auto values = doubles(x);
+  for (double v : values) sum += v, squares += v * v;
+  auto n = static_cast<double>(values.size());
+  return {sum / n, std::sqrt(squares / n - sum / n * (sum / n))};
+}
+
+TEST(Random, NormalAndUniformHaveTheirMoments) {
+  Tensor normal =
+      OpTest("RandomNormal").ints("shape", {100, 100}).set("mean", 3.0f).set("scale", 2.0f).once().run_tensor();
+  EXPECT_EQ(normal.shape(), (Shape{100, 100}));
+  EXPECT_NEAR(moments(normal).mean, 3, 0.2);
+  EXPECT_NEAR(moments(normal).deviation, 2, 0.2);
+  Tensor x = random_tensor<float>({100, 100}, 1);
+  Tensor uniform =
+      OpTest("RandomUniformLike").set("low", -1.0f).set("high", 5.0f).set("dtype", 11).input(x).once().run_tensor();
+  EXPECT_EQ(uniform.type(), ElementType::kDouble);
+  EXPECT_NEAR(moments(uniform).mean, 2, 0.2);
+  EXPECT_NEAR(moments(uniform).deviation, 6 / std::sqrt(12.0), 0.2);
+  for (double v : doubles(uniform)) EXPECT_TRUE(v >= -1 && v < 5);
+  EXPECT_EQ(OpTest("RandomNormalLike").input<float>({0, 2}, {}).once().run_tensor().shape(), (Shape{0, 2}));
+}
+
+TEST(Random, SeedsRepeat) {
+  auto draw = [](float seed) {
+    return OpTest("RandomUniform").ints("shape", {20}).set("seed", seed).once().run_tensor();
+  };
+  EXPECT_TRUE(same_value(draw(3), draw(3)));
+  EXPECT_FALSE(same_value(draw(3), draw(4)));
+  auto free_draw = [] { return OpTest("RandomUniform").ints("shape", {20}).once().run_tensor(); };
+  EXPECT_FALSE(same_value(free_draw(), free_draw()));
+  EXPECT_NE(OpTest("RandomUniform").ints("shape", {-2}).error().find("must not be negative"), std::string::npos);
+}
+
+TEST(Random, BernoulliAndMultinomialFollowProbabilities) {
+  Tensor p(ElementType::kFloat, {20000});
+  std::fill_n(p.mutable_data<float>(), 20000, 0.25f);
+  Tensor bits = OpTest("Bernoulli", 15).set("dtype", 6).input(p).once().run_tensor();
+  EXPECT_EQ(bits.type(), ElementType::kInt32);
+  EXPECT_NEAR(moments(bits).mean, 0.25, 0.03);
+  Tensor logits = tensor_of<float>({2, 3}, {std::log(0.2f), std::log(0.8f), -INFINITY, -INFINITY, -INFINITY, 100});
+  Tensor drawn = OpTest("Multinomial").set("sample_size", 5000).input(logits).once().run_tensor();
+  EXPECT_EQ(drawn.shape(), (Shape{2, 5000}));
+  auto values = doubles(drawn);
+  double ones = 0;
+  for (size_t i = 0; i < 5000; ++i) {
+    EXPECT_LT(values[i], 2);
+    EXPECT_EQ(values[5000 + i], 2);
+    ones += values[i];
+  }
+  EXPECT_NEAR(ones / 5000, 0.8, 0.05);
+  EXPECT_FALSE(OpTest("Multinomial").input<float>({2, 0}, {}).error().empty());
+}
+
+TEST(Dropout, PassesThroughInInference) {
+  Tensor x = random_tensor<float>({3, 4}, test_seed());
+  for (int opset : {1, 6, 7, 10, 12, 13, 22}) {
+    auto y = OpTest("Dropout", opset).input(x).run(2);
+    EXPECT_TRUE(same_value(y[0], x)) << opset;
+    EXPECT_EQ(y[1].tensor().type(), opset < 10 ? ElementType::kFloat : ElementType::kBool);
+    EXPECT_EQ(doubles(y[1].tensor()), std::vector<double>(12, 1)) << opset;
+  }
+}
+
+TEST(Dropout, ScalesWhatItKeepsInTraining) {
+  Tensor x(ElementType::kFloat, {10000});
+  std::fill_n(x.mutable_data<float>(), 10000, 3.0f);
+  Tensor yes = tensor_of<bool>({}, {true});
+  auto y = OpTest("Dropout", 13).set("seed", 7).input(x).input<float>({}, {0.4f}).input(yes).once().run(2);
+  auto values = doubles(y[0].tensor()), mask = doubles(y[1].tensor());
+  double kept = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(values[i], mask[i] * 3 / 0.6, 1e-5);
+    kept += mask[i];
+  }
+  EXPECT_NEAR(kept / 10000, 0.6, 0.05);
+  Tensor same = OpTest("Dropout", 13).input(x).input<float>({}, {0}).input(yes).run_tensor();
+  EXPECT_TRUE(same_value(same, x));
+  std::string text = OpTest("Dropout", 13).input(x).input<float>({}, {1}).input(yes).error();
+  EXPECT_NE(text.find("ratio is 1; it must be in [0, 1)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace ortolan::test
