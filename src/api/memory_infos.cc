@@ -30,7 +30,9 @@ constexpr KnownName kKnownNames[] = {
     {"OpenVINO_RT_NPU", DeviceType::kNpu, kIntel, false},
     {"QnnHtpShared", DeviceType::kNpu, kQualcomm, true},
     {"WebGPU_Buffer", DeviceType::kGpu, 0, false},
+    {"WebGPU_Buf", DeviceType::kGpu, 0, false},
     {"WebNN_Tensor", DeviceType::kGpu, 0, false},
+    {"WebNN_Ten", DeviceType::kGpu, 0, false},
 };
 
 MemoryInfo info_by_name(std::string_view name, int allocator_type, int id, MemoryType memory_type) {
