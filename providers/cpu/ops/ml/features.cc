@@ -1,0 +1,226 @@
+// Kernels of the ai.onnx.ml operators on feature tensors: ArrayFeatureExtractor, Binarizer, FeatureVectorizer, Imputer,
+// Normalizer, OneHotEncoder, Scaler.
+#include <cmath>
+#include <unordered_map>
+
+#include "base/thread_pool.h"
+#include "cpu/checked_indices.h"
+#include "cpu/score_rows.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::ml {
+namespace {
+
+constexpr const char* kDomain = "ai.onnx.ml";
+
+class ArrayFeatureExtractor : public OpKernel {
+ public:
+  explicit ArrayFeatureExtractor(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    require(input.rank() > 0, ErrorCode::kInvalidArgument, "the input is a scalar; it must have features");
+    int64_t width = input.shape().back();
+    auto picks = checked_indices(context, context.input(1), width);
+    require(!picks.empty(), ErrorCode::kInvalidArgument, "no indices are given");
+    Tensor& output = context.output(0);
+    int64_t rows = output.element_count() / static_cast<int64_t>(picks.size());
+    dispatch_moved(input.type(), [&]<class E>(TypeTag<E>) {
+      auto* from = static_cast<const E*>(input.raw());
+      auto* to = static_cast<E*>(output.mutable_raw());
+      for (int64_t r = 0; r < rows; ++r, from += width) {
+        for (int64_t pick : picks) *to++ = from[pick];
+      }
+    });
+  }
+};
+
+class Binarizer : public OpKernel {
+ public:
+  explicit Binarizer(const KernelInfo& info) : threshold_(info.node().float_or("threshold", 0.0f)) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    Tensor& output = context.output(0);
+    dispatch<kFeatureTypes>(input.type(), [&]<class T>(TypeTag<T>) {
+      std::ranges::transform(input.span<T>(), output.mutable_data<T>(),
+                             [&](T value) { return static_cast<T>(static_cast<double>(value) > threshold_); });
+    });
+  }
+
+ private:
+  double threshold_;
+};
+
+class FeatureVectorizer : public OpKernel {
+ public:
+  explicit FeatureVectorizer(const KernelInfo&) {}
+  void compute(KernelContext& context) const override {
+    Tensor& output = context.output(0);
+    int64_t rows = output.shape()[0], stride = output.shape()[1], offset = 0;
+    for (size_t i = 0; i < context.input_count(); ++i) {
+      FeatureRows table(context.input(i));
+      const float* from = features_as_floats(context, context.input(i));
+      for (int64_t r = 0; r < rows; ++r) {
+        std::copy_n(from + r * table.features, table.features, output.mutable_data<float>() + r * stride + offset);
+      }
+      offset += table.features;
+    }
+  }
+};
+
+class Imputer : public OpKernel {
+ public:
+  explicit Imputer(const KernelInfo& info)
+      : floats_(info.node().floats("imputed_value_floats")),
+        ints_(info.node().ints("imputed_value_int64s")),
+        replaced_float_(info.node().float_or("replaced_value_float", 0.0f)),
+        replaced_int_(info.node().int_or("replaced_value_int64", 0)) {
+    require(floats_.empty() != ints_.empty(), ErrorCode::kInvalidGraph,
+            "give the values to put in as either imputed_value_floats or imputed_value_int64s");
+  }
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    Tensor& output = context.output(0);
+    dispatch<kFeatureTypes>(input.type(), [&]<class T>(TypeTag<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        impute<T>(input, output, ints_, static_cast<T>(replaced_int_));
+      } else {
+        impute<T>(input, output, floats_, static_cast<T>(replaced_float_));
+      }
+    });
+  }
+
+ private:
+  template <class T, class V>
+  static void impute(const Tensor& input, Tensor& output, const std::vector<V>& values, T replaced) {
+    auto width = static_cast<int64_t>(values.size());
+    int64_t features = input.rank() > 0 ? input.shape().back() : 1;
+    require(width == 1 || (width > 0 && width == features), ErrorCode::kInvalidArgument, "there are ", width,
+            " imputed values of the input's kind for ", features, " features; give one, or one for each feature");
+    const T* from = input.data<T>();
+    T* to = output.mutable_data<T>();
+    for (int64_t i = 0; i < input.element_count(); ++i) {
+      bool hit = from[i] == replaced || (from[i] != from[i] && replaced != replaced);
+      to[i] = hit ? static_cast<T>(values[static_cast<size_t>(i % width)]) : from[i];
+    }
+  }
+
+  std::vector<float> floats_;
+  std::vector<int64_t> ints_;
+  float replaced_float_;
+  int64_t replaced_int_;
+};
+
+class Normalizer : public OpKernel {
+ public:
+  explicit Normalizer(const KernelInfo& info) : norm_(info.node().string_or("norm", "MAX")) {
+    require(norm_ == "MAX" || norm_ == "L1" || norm_ == "L2", ErrorCode::kInvalidGraph, "norm '", norm_,
+            "' is unknown; it must be MAX, L1 or L2");
+  }
+  void compute(KernelContext& context) const override {
+    FeatureRows table(context.input(0));
+    const float* from = features_as_floats(context, context.input(0));
+    float* to = context.output(0).mutable_data<float>();
+    for (int64_t r = 0; r < table.rows; ++r) row(from + r * table.features, table.features, to + r * table.features);
+  }
+
+ private:
+  void row(const float* from, int64_t count, float* to) const {
+    double divisor = norm_ == "MAX" && count > 0 ? from[0] : 0;
+    for (int64_t i = 0; i < count; ++i) {
+      double x = from[i];
+      if (norm_ == "MAX") divisor = std::max(divisor, x);
+      if (norm_ == "L1") divisor += std::abs(x);
+      if (norm_ == "L2") divisor += x * x;
+    }
+    if (norm_ == "L2") divisor = std::sqrt(divisor);
+    for (int64_t i = 0; i < count; ++i) to[i] = divisor != 0 ? static_cast<float>(from[i] / divisor) : from[i];
+  }
+
+  std::string norm_;
+};
+
+class OneHotEncoder : public OpKernel {
+ public:
+  explicit OneHotEncoder(const KernelInfo& info) : zeros_(info.node().int_or("zeros", 1) != 0) {
+    const auto& ints = info.node().ints("cats_int64s");
+    const auto& strings = info.node().strings("cats_strings");
+    require(ints.empty() != strings.empty(), ErrorCode::kInvalidGraph,
+            "give the categories as either cats_int64s or cats_strings");
+    for (size_t i = 0; i < ints.size(); ++i) ints_.try_emplace(ints[i], static_cast<int64_t>(i));
+    for (size_t i = 0; i < strings.size(); ++i) strings_.try_emplace(strings[i], static_cast<int64_t>(i));
+    count_ = static_cast<int64_t>(ints.size() + strings.size());
+  }
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    auto to = context.output(0).mutable_span<float>();
+    std::ranges::fill(to, 0.0f);
+    dispatch<kFeatureTypes | ElementType::kString>(input.type(), [&]<class T>(TypeTag<T>) {
+      auto values = input.span<T>();
+      for (size_t i = 0; i < values.size(); ++i) {
+        int64_t category = find(values[i]);
+        require(category >= 0 || zeros_, ErrorCode::kInvalidArgument, "element ", i,
+                " is none of the categories; add it to them or set zeros to 1");
+        if (category >= 0) to[i * static_cast<size_t>(count_) + static_cast<size_t>(category)] = 1;
+      }
+    });
+  }
+
+ private:
+  template <class T>
+  int64_t find(const T& value) const {
+    if constexpr (std::is_same_v<T, std::string>) {
+      auto found = strings_.find(value);
+      return found == strings_.end() ? -1 : found->second;
+    } else {
+      auto number = static_cast<double>(value);
+      if (!(std::abs(number) < 9e18)) return -1;
+      auto found = ints_.find(static_cast<int64_t>(value));
+      return found == ints_.end() ? -1 : found->second;
+    }
+  }
+
+  bool zeros_;
+  int64_t count_;
+  std::unordered_map<int64_t, int64_t> ints_;
+  std::unordered_map<std::string, int64_t> strings_;
+};
+
+class Scaler : public OpKernel {
+ public:
+  explicit Scaler(const KernelInfo& info) : offset_(info.node().floats("offset")), scale_(info.node().floats("scale")) {
+    if (offset_.empty()) offset_ = {0};
+    if (scale_.empty()) scale_ = {1};
+  }
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    size_t features = input.rank() > 0 ? static_cast<size_t>(input.shape().back()) : 1;
+    bool fits =
+        (offset_.size() == 1 || offset_.size() == features) && (scale_.size() == 1 || scale_.size() == features);
+    require(fits, ErrorCode::kInvalidArgument, "offset has ", offset_.size(), " and scale ", scale_.size(),
+            " entries for ", features, " features; give one, or one for each feature");
+    const float* from = features_as_floats(context, input);
+    auto to = context.output(0).mutable_span<float>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = (from[i] - offset_[i % offset_.size()]) * scale_[i % scale_.size()];
+  }
+
+ private:
+  std::vector<float> offset_, scale_;
+};
+
+constexpr KernelRow kRows[] = {
+    {kDomain, "ArrayFeatureExtractor", 1, kLatest, make_kernel<ArrayFeatureExtractor>},
+    {kDomain, "Binarizer", 1, kLatest, make_kernel<Binarizer>},
+    {kDomain, "FeatureVectorizer", 1, kLatest, make_kernel<FeatureVectorizer>},
+    {kDomain, "Imputer", 1, kLatest, make_kernel<Imputer>},
+    {kDomain, "Normalizer", 1, kLatest, make_kernel<Normalizer>},
+    {kDomain, "OneHotEncoder", 1, kLatest, make_kernel<OneHotEncoder>},
+    {kDomain, "Scaler", 1, kLatest, make_kernel<Scaler>},
+};
+
+}  // namespace
+
+extern const KernelTable features_rows;
+const KernelTable features_rows(kRows);
+
+}  // namespace ortolan::cpu::ml

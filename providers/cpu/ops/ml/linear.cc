@@ -1,0 +1,133 @@
+// Kernels of LinearClassifier and LinearRegressor.
+#include "base/thread_pool.h"
+#include "cpu/score_rows.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::ml {
+namespace {
+
+constexpr const char* kDomain = "ai.onnx.ml";
+
+/** Scores = coefficients · features + intercepts for each target. */
+class LinearModel {
+ public:
+  LinearModel(const Node& node, int64_t targets)
+      : coefficients_(node.floats("coefficients")), intercepts_(node.floats("intercepts")), targets_(targets) {
+    require(targets > 0 && targets <= 1 << 24, ErrorCode::kInvalidGraph, "the model has ", targets, " targets");
+    auto count = static_cast<int64_t>(coefficients_.size());
+    require(count > 0 && count % targets == 0, ErrorCode::kInvalidGraph, "coefficients has ", count, " entries for ",
+            targets, " targets; it needs one for each feature of each target");
+    features_ = count / targets;
+    if (intercepts_.empty()) intercepts_.resize(static_cast<size_t>(targets));
+    require(static_cast<int64_t>(intercepts_.size()) == targets, ErrorCode::kInvalidGraph, "intercepts has ",
+            intercepts_.size(), " entries for ", targets, " targets");
+  }
+  int64_t targets() const { return targets_; }
+
+  void check(const Tensor& input) const {
+    FeatureRows table(input);
+    require(table.features == features_, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(), " has ",
+            table.features, " features; the model has coefficients for ", features_);
+  }
+  void scores(const float* row, std::span<float> result) const {
+    for (size_t t = 0; t < result.size(); ++t) {
+      result[t] = dot(coefficients_.data() + static_cast<int64_t>(t) * features_, row, features_) + intercepts_[t];
+    }
+  }
+  int64_t features() const { return features_; }
+  int64_t grain() const { return 1 + (1 << 16) / (features_ * targets_); }
+
+ private:
+  std::vector<float> coefficients_, intercepts_;
+  int64_t targets_, features_;
+};
+
+class LinearRegressor : public OpKernel {
+ public:
+  explicit LinearRegressor(const KernelInfo& info)
+      : model_(info.node(), info.node().int_or("targets", 1)),
+        post_(post_transform_called(info.node().string_or("post_transform", "NONE"))) {}
+  void compute(KernelContext& context) const override {
+    model_.check(context.input(0));
+    const float* from = features_as_floats(context, context.input(0));
+    Tensor& output = context.output(0);
+    float* to = output.mutable_data<float>();
+    context.threads().parallel_for(output.shape()[0], model_.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        std::span<float> scores(to + r * model_.targets(), static_cast<size_t>(model_.targets()));
+        model_.scores(from + r * model_.features(), scores);
+        transform_scores(post_, scores);
+      }
+    });
+  }
+
+ private:
+  LinearModel model_;
+  PostTransform post_;
+};
+
+class LinearClassifier : public OpKernel {
+ public:
+  explicit LinearClassifier(const KernelInfo& info)
+      : model_(info.node(), std::max<int64_t>(static_cast<int64_t>(info.node().floats("intercepts").size()), 1)),
+        labels_(info.node(), "classlabels_strings", "classlabels_ints"),
+        post_(post_transform_called(info.node().string_or("post_transform", "NONE"))) {}
+
+  void compute(KernelContext& context) const override {
+    model_.check(context.input(0));
+    const float* from = features_as_floats(context, context.input(0));
+    int64_t rows = FeatureRows(context.input(0)).rows;
+    auto best = context.scratch<int64_t>(rows);
+    bool two = model_.targets() == 1 && labels_.count() == 2;
+    auto width = two ? size_t{2} : static_cast<size_t>(model_.targets());
+    float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
+                                      : context.scratch<float>(checked_mul(rows, static_cast<int64_t>(width))).data();
+    context.threads().parallel_for(rows, model_.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        std::span<float> scores(to + r * static_cast<int64_t>(width), width);
+        std::span<float> raw = scores.subspan(width - static_cast<size_t>(model_.targets()));
+        model_.scores(from + r * model_.features(), raw);
+        best[static_cast<size_t>(r)] = choose(raw);
+        finish(scores, two);
+      }
+    });
+    if (!context.has_output(0)) return;
+    Tensor& chosen = context.output(0);
+    for (int64_t r = 0; r < rows; ++r) labels_.write(chosen, r, best[static_cast<size_t>(r)]);
+  }
+
+ private:
+  /** The class of the greatest score; of a single score, 1 where it is positive. */
+  static int64_t choose(std::span<const float> scores) {
+    if (scores.size() == 1) return scores[0] > 0;
+    return std::ranges::max_element(scores) - scores.begin();
+  }
+
+  /** A single score of two classes speaks for class 1; what is left is class 0's. */
+  void finish(std::span<float> scores, bool two) const {
+    if (!two) return transform_scores(post_, scores);
+    float score = scores[1];
+    if (post_ == PostTransform::kLogistic) {
+      scores[0] = -score;
+      return transform_scores(post_, scores);
+    }
+    transform_scores(post_ == PostTransform::kProbit ? post_ : PostTransform::kNone, scores.subspan(1));
+    scores[0] = 1 - scores[1];
+  }
+
+  LinearModel model_;
+  ClassLabels labels_;
+  PostTransform post_;
+};
+
+constexpr KernelRow kRows[] = {
+    {kDomain, "LinearClassifier", 1, kLatest, make_kernel<LinearClassifier>},
+    {kDomain, "LinearRegressor", 1, kLatest, make_kernel<LinearRegressor>},
+};
+
+}  // namespace
+
+extern const KernelTable linear_rows;
+const KernelTable linear_rows(kRows);
+
+}  // namespace ortolan::cpu::ml

@@ -1,0 +1,256 @@
+// Kernels of GridSample and AffineGrid.
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/strided_copy.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+enum class SampleMode { kLinear, kNearest, kCubic };
+enum class Padding { kZeros, kBorder, kReflection };
+
+SampleMode mode_of(std::string_view name) {
+  if (name == "linear" || name == "bilinear") return SampleMode::kLinear;
+  if (name == "cubic" || name == "bicubic") return SampleMode::kCubic;
+  require(name == "nearest", ErrorCode::kInvalidGraph, "mode '", name,
+          "' is unknown; it must be linear, nearest or cubic");
+  return SampleMode::kNearest;
+}
+
+Padding padding_of(std::string_view name) {
+  if (name == "zeros") return Padding::kZeros;
+  if (name == "border") return Padding::kBorder;
+  require(name == "reflection", ErrorCode::kInvalidGraph, "padding_mode '", name,
+          "' is unknown; it must be zeros, border or reflection");
+  return Padding::kReflection;
+}
+
+/** `x` folded back into [low, high] at both ends. */
+double reflected(double x, double low, double high) {
+  double range = high - low;
+  if (range <= 0) return low;
+  double beyond = std::fmod(std::abs(x - low), 2 * range);
+  return low + (beyond <= range ? beyond : 2 * range - beyond);
+}
+
+/** Along one dimension: up to four positions and their weights; -1 stands for a zero outside. */
+struct Taps {
+  int64_t positions[4];
+  double weights[4];
+  int count;
+};
+
+/** How coordinates in [-1, 1] become positions along one dimension of `size`. */
+class AxisSampler {
+ public:
+  AxisSampler(int64_t size, SampleMode mode, Padding padding, bool align_corners)
+      : size_(size), mode_(mode), padding_(padding), align_corners_(align_corners) {
+    low_ = align_corners ? 0 : -0.5;
+    high_ = static_cast<double>(size) - (align_corners ? 1 : 0.5);
+  }
+
+  Taps taps(double coordinate) const {
+    double x = place(coordinate);
+    Taps taps;
+    if (mode_ == SampleMode::kNearest) {
+      taps = {{position(std::nearbyint(x))}, {1}, 1};
+      return taps;
+    }
+    double left = std::floor(x), ratio = x - left;
+    taps.count = mode_ == SampleMode::kLinear ? 2 : 4;
+    for (int i = 0; i < taps.count; ++i) {
+      int step = mode_ == SampleMode::kLinear ? i : i - 1;
+      taps.positions[i] = position(left + step);
+      taps.weights[i] = mode_ == SampleMode::kLinear ? (i == 0 ? 1 - ratio : ratio) : cubic(ratio - step);
+    }
+    return taps;
+  }
+
+ private:
+  /** The coordinate in pixels, brought inside where the padding says so. */
+  double place(double coordinate) const {
+    constexpr double kFar = 1e9;
+    auto size = static_cast<double>(size_);
+    double x = align_corners_ ? (coordinate + 1) / 2 * (size - 1) : ((coordinate + 1) * size - 1) / 2;
+    if (!(std::abs(x) < kFar)) x = std::isnan(x) || x < 0 ? -kFar : kFar;
+    if (mode_ == SampleMode::kNearest) x = std::nearbyint(x);
+    if (x >= low_ && x <= high_) return x;
+    if (padding_ == Padding::kBorder) return std::clamp(x, 0.0, size - 1);
+    return padding_ == Padding::kReflection ? reflected(x, low_, high_) : x;
+  }
+
+  int64_t position(double x) const {
+    if (x >= 0 && x < static_cast<double>(size_)) return static_cast<int64_t>(x);
+    if (padding_ == Padding::kZeros) return -1;
+    double inside = padding_ == Padding::kReflection ? reflected(x, low_, high_) : x;
+    return static_cast<int64_t>(std::clamp(inside, 0.0, static_cast<double>(size_ - 1)));
+  }
+
+  static double cubic(double distance) {
+    constexpr double a = -0.75;
+    double x = std::abs(distance);
+    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  }
+
+  int64_t size_;
+  SampleMode mode_;
+  Padding padding_;
+  bool align_corners_;
+  double low_, high_;
+};
+
+/** The input elements that one grid point mixes: offsets within a channel, and weights. */
+template <class C>
+struct Mix {
+  std::vector<int64_t> offsets;
+  std::vector<C> weights;
+
+  void clear() {
+    offsets.assign(1, 0);
+    weights.assign(1, C{1});
+  }
+  /** Multiplies by the taps of one more dimension, `stride` elements apart. */
+  void add(const Taps& taps, int64_t stride) {
+    size_t before = offsets.size();
+    std::vector<int64_t> more_offsets;
+    std::vector<C> more_weights;
+    for (size_t i = 0; i < before; ++i) {
+      for (int t = 0; t < taps.count; ++t) {
+        if (taps.positions[t] < 0 || taps.weights[t] == 0) continue;
+        more_offsets.push_back(offsets[i] + taps.positions[t] * stride);
+        more_weights.push_back(weights[i] * static_cast<C>(taps.weights[t]));
+      }
+    }
+    offsets.swap(more_offsets);
+    weights.swap(more_weights);
+  }
+};
+
+template <class C, class T>
+C number(T value) {
+  if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<C>(value);
+  }
+}
+
+class GridSample : public OpKernel {
+ public:
+  explicit GridSample(const KernelInfo& info)
+      : mode_(mode_of(info.node().string_or("mode", "linear"))),
+        padding_(padding_of(info.node().string_or("padding_mode", "zeros"))),
+        align_corners_(info.node().int_or("align_corners", 0) != 0) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& input = context.input(0);
+    const Tensor& grid = context.input(1);
+    Tensor& output = context.output(0);
+    if (output.element_count() == 0) return;
+    require(input.element_count() > 0, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(),
+            " is empty, so nothing can be sampled");
+    auto points = context.scratch<double>(grid.element_count());
+    dispatch<kFloatTypes>(grid.type(), [&]<class G>(TypeTag<G>) {
+      std::ranges::transform(grid.span<G>(), points.begin(), [](G value) { return number<double>(value); });
+    });
+    dispatch<kNumericTypes>(input.type(), [&]<class T>(TypeTag<T>) { sample<T>(context, input, points, output); });
+  }
+
+ private:
+  template <class T>
+  void sample(KernelContext& context, const Tensor& input, std::span<const double> points, Tensor& output) const {
+    using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    const Shape& shape = input.shape();
+    size_t spatial = shape.rank() - 2;
+    int64_t channels = shape[1], plane = shape.count_from(2), out_plane = output.shape().count_from(2);
+    std::vector<AxisSampler> samplers;
+    for (size_t i = 0; i < spatial; ++i) samplers.emplace_back(shape[i + 2], mode_, padding_, align_corners_);
+    Dims strides = row_strides(shape);
+    const T* from = input.data<T>();
+    T* to = output.mutable_data<T>();
+    context.threads().parallel_for(shape[0] * out_plane, 1 + 4096 / channels, [&](int64_t begin, int64_t end) {
+      Mix<C> mix;
+      for (int64_t i = begin; i < end; ++i) {
+        const double* point = points.data() + i * static_cast<int64_t>(spatial);
+        mix.clear();
+        for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
+        int64_t batch = i / out_plane;
+        const T* image = from + batch * channels * plane;
+        T* place = to + batch * channels * out_plane + i % out_plane;
+        for (int64_t c = 0; c < channels; ++c, image += plane, place += out_plane) *place = mixed<T>(mix, image);
+      }
+    });
+  }
+
+  template <class T, class C>
+  static T mixed(const Mix<C>& mix, const T* image) {
+    C sum = 0;
+    for (size_t i = 0; i < mix.offsets.size(); ++i) sum += number<C>(image[mix.offsets[i]]) * mix.weights[i];
+    if constexpr (std::is_integral_v<T>) {
+      C low = static_cast<C>(std::numeric_limits<T>::min()), high = static_cast<C>(std::numeric_limits<T>::max());
+      if (!(sum > low)) return std::numeric_limits<T>::min();
+      return sum >= high ? std::numeric_limits<T>::max() : static_cast<T>(sum);
+    } else {
+      return static_cast<T>(sum);
+    }
+  }
+
+  SampleMode mode_;
+  Padding padding_;
+  bool align_corners_;
+};
+
+class AffineGrid : public OpKernel {
+ public:
+  explicit AffineGrid(const KernelInfo& info) : align_corners_(info.node().int_or("align_corners", 0) != 0) {}
+  void compute(KernelContext& context) const override {
+    const Tensor& theta = context.input(0);
+    Tensor& output = context.output(0);
+    dispatch<kFloatTypes>(theta.type(), [&]<class T>(TypeTag<T>) {
+      using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      const Shape& shape = output.shape();
+      size_t spatial = shape.rank() - 2;
+      int64_t points = shape.count_between(1, spatial + 1), width = static_cast<int64_t>(spatial) + 1;
+      const T* maps = theta.data<T>();
+      T* to = output.mutable_data<T>();
+      context.threads().parallel_for(shape[0] * points, 4096, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          C at[8] = {};
+          int64_t rest = i % points;
+          for (size_t a = spatial; a-- > 0; rest /= shape[a + 1])
+            at[spatial - 1 - a] = base<C>(rest % shape[a + 1], shape[a + 1]);
+          const T* map = maps + i / points * width * (width - 1);
+          for (int64_t r = 0; r < width - 1; ++r) {
+            C sum = number<C>(map[r * width + width - 1]);
+            for (int64_t k = 0; k < width - 1; ++k) sum += number<C>(map[r * width + k]) * at[k];
+            to[i * (width - 1) + r] = static_cast<T>(sum);
+          }
+        }
+      });
+    });
+  }
+
+ private:
+  template <class C>
+  C base(int64_t i, int64_t size) const {
+    if (align_corners_) return size > 1 ? C(-1) + C(2) * static_cast<C>(i) / static_cast<C>(size - 1) : C(0);
+    return (C(2) * static_cast<C>(i) + 1) / static_cast<C>(size) - 1;
+  }
+
+  bool align_corners_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "GridSample", 16, kLatest, make_kernel<GridSample>},
+    {"", "AffineGrid", 20, kLatest, make_kernel<AffineGrid>},
+};
+
+}  // namespace
+
+extern const KernelTable grid_sample_rows;
+const KernelTable grid_sample_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx

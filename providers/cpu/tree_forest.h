@@ -1,0 +1,109 @@
+// Decision trees as flat arrays of nodes, checked when they are built.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace ortolan::cpu {
+using namespace graph;
+
+/** Tests of a feature against a node's value. The numbers up to kMember are those of TreeEnsemble 5. */
+enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
+
+/** One node as models list them; children are positions in the list of all nodes. */
+struct ListedNode {
+  Branch branch = Branch::kLeaf;
+  bool missing_goes_true = false;  // NaN takes the true child
+  int64_t feature = 0;
+  double split = 0;
+  int64_t true_child = -1;
+  int64_t false_child = -1;
+};
+
+/** What a leaf adds to a target. */
+struct ListedWeight {
+  int64_t node = 0;
+  int64_t target = 0;
+  double weight = 0;
+};
+
+/** The model's trees before they are built. */
+struct ListedForest {
+  std::vector<ListedNode> nodes;
+  std::vector<int64_t> roots;
+  std::vector<ListedWeight> weights;
+  std::vector<std::vector<double>> members;  // for kMember nodes, by node; sorted
+};
+
+struct LeafWeight {
+  int32_t target;
+  double weight;
+};
+
+/** Trees ready to walk over rows of features of type T (float or double). The true child of a node is the next one. */
+template <class T>
+class TreeForest {
+ public:
+  /** Builds it; throws kInvalidGraph for positions out of range, for nodes reached twice (cycles), and for targets
+      not in [0, targets). */
+  TreeForest(const ListedForest& listed, int64_t targets);
+
+  int64_t tree_count() const { return static_cast<int64_t>(roots_.size()); }
+  /** The number of features that a row must have at least. */
+  int64_t feature_count() const { return features_; }
+  /** The weights of the leaf that `row` ends in. */
+  std::span<const LeafWeight> leaf(int64_t tree, const T* row) const {
+    const Node& end = nodes_[static_cast<size_t>(plain_ ? walk_plain(tree, row) : walk(tree, row))];
+    return {weights_.data() + end.first_weight, static_cast<size_t>(end.weight_count)};
+  }
+
+ private:
+  struct Node {
+    T split;
+    int32_t feature;  // -1 for a leaf
+    int32_t false_child;
+    int32_t first_weight;
+    int32_t weight_count;
+    int32_t members;  // a place in members_
+    Branch branch;
+    bool missing_goes_true;
+  };
+
+  void add_tree(const ListedForest& listed, int64_t root, std::vector<bool>& reached,
+                const std::vector<std::vector<LeafWeight>>& weights);
+  int32_t add_node(const ListedForest& listed, int64_t position, std::vector<bool>& reached,
+                   const std::vector<std::vector<LeafWeight>>& weights);
+  bool test(const Node& node, T value) const;
+  int32_t walk(int64_t tree, const T* row) const;
+  int32_t walk_plain(int64_t tree, const T* row) const {
+    int32_t at = roots_[static_cast<size_t>(tree)];
+    const Node* node = &nodes_[static_cast<size_t>(at)];
+    while (node->feature >= 0) {
+      at = row[node->feature] <= node->split ? at + 1 : node->false_child;
+      node = &nodes_[static_cast<size_t>(at)];
+    }
+    return at;
+  }
+
+  std::vector<Node> nodes_;
+  std::vector<int32_t> roots_;
+  std::vector<LeafWeight> weights_;
+  std::vector<std::vector<T>> members_;
+  int64_t features_ = 0;
+  bool plain_ = true;  // every test is <=, NaN goes to the false child
+};
+
+extern template class TreeForest<float>;
+extern template class TreeForest<double>;
+
+/** The trees of TreeEnsembleClassifier or TreeEnsembleRegressor (weights in the attributes `prefix`_ids, …), and of
+    TreeEnsemble. Checked as far as lists and names go. */
+ListedForest listed_trees(const Node& node, const std::string& prefix);
+ListedForest listed_ensemble(const Node& node);
+/** A list of numbers: attribute `name` or `name`_as_tensor. */
+std::vector<double> listed_numbers(const Node& node, const std::string& name);
+
+}  // namespace ortolan::cpu
