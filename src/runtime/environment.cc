@@ -27,10 +27,10 @@ bool Environment::unregister_allocator(const MemoryInfo& memory) {
   return std::erase_if(allocators_, [&](const auto& known) { return known->info() == memory; }) != 0;
 }
 
-std::shared_ptr<Allocator> Environment::shared_allocator(const MemoryInfo& memory) const {
+std::shared_ptr<Allocator> Environment::shared_allocator(const Device& device) const {
   std::lock_guard lock(mutex_);
-  auto found =
-      std::find_if(allocators_.begin(), allocators_.end(), [&](const auto& known) { return known->info() == memory; });
+  auto found = std::find_if(allocators_.begin(), allocators_.end(),
+                            [&](const auto& known) { return known->info().device == device; });
   return found == allocators_.end() ? nullptr : *found;
 }
 

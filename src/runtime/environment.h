@@ -35,7 +35,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** Allocators that sessions may use in place of their own; one for each memory info. */
   void register_allocator(std::shared_ptr<Allocator> allocator);
   bool unregister_allocator(const MemoryInfo& memory);
-  std::shared_ptr<Allocator> shared_allocator(const MemoryInfo& memory) const;
+  /** The first one registered for that device; NULL if none. */
+  std::shared_ptr<Allocator> shared_allocator(const Device& device) const;
 
  private:
   Logger logger_;

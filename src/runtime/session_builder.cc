@@ -72,19 +72,28 @@ SessionBuilder::SessionBuilder(std::shared_ptr<Environment> environment, const S
   if (options.profile) session_->profiler_ = std::make_unique<Profiler>(options.profile_prefix);
 }
 
+/** Called between the steps of loading, which may each take long. */
+void SessionBuilder::check_cancelled() const {
+  require(!session_->options_.cancel_load->load(), ErrorCode::kModelLoadCanceled,
+          "loading was cancelled by the session options' cancellation flag");
+}
+
 std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   auto begin = Profiler::Clock::now();
   make_threads();
   make_providers();
+  check_cancelled();
   session_->model_ = read(read_options(session_->options_));
   if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
   begin = Profiler::Clock::now();
   std::vector<TypeInfo> stated_outputs;
   for (const ValueInfo* output : session_->model_->graph->outputs) stated_outputs.push_back(output->type);
   override_dimensions();
+  check_cancelled();
   resolve();
   describe_values(stated_outputs);
   rewrite();
+  check_cancelled();
   assign_nodes();
   compile();
   if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
@@ -120,7 +129,7 @@ void SessionBuilder::make_providers() {
   session_->max_tensor_bytes_ = number_or(options, "ortolan.max_tensor_bytes", kDefaultMaxTensorBytes);
   std::shared_ptr<Allocator> shared;
   if (is_on(options, "session.use_env_allocators", false)) {
-    shared = session_->environment_->shared_allocator(cpu_allocator()->info());
+    shared = session_->environment_->shared_allocator(Device{});
   }
   if (shared != nullptr) {
     session_->allocator_ = shared;

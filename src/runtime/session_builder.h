@@ -21,6 +21,7 @@ class SessionBuilder {
   std::unique_ptr<Session> build(ReadModel read);
 
  private:
+  void check_cancelled() const;
   void make_threads();
   void make_providers();
   void override_dimensions();

@@ -1,0 +1,415 @@
+// Custom operators: callbacks by version, what kernels learn and use, shape inference, registration.
+#include <atomic>
+
+#include "api_test_support.h"
+
+namespace {
+
+using Domain = Handle<OrtCustomOpDomain, &OrtApi::ReleaseCustomOpDomain>;
+constexpr auto kFloat = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+
+/** y = x * factor + bias, with everything a kernel may ask for asked once. */
+struct ScaleKernel {
+  float factor = 0;
+  int64_t bias = 0;
+  OrtKernelInfo* info = nullptr;
+};
+
+std::atomic<int> kernels_alive{0};
+
+void learn_about_node(const OrtKernelInfo* info) {
+  size_t count = 0;
+  EXPECT_OK(api().KernelInfo_GetInputCount(info, &count));
+  EXPECT_EQ(count, 2u);
+  EXPECT_OK(api().KernelInfo_GetOutputCount(info, &count));
+  EXPECT_EQ(count, 1u);
+  char text[32];
+  size_t size = 0;
+  EXPECT_OK(api().KernelInfo_GetInputName(info, 0, nullptr, &size));
+  EXPECT_EQ(size, 2u);
+  EXPECT_OK(api().KernelInfo_GetInputName(info, 0, text, &size));
+  EXPECT_STREQ(text, "x");
+  size = sizeof text;
+  EXPECT_OK(api().KernelInfo_GetOutputName(info, 0, text, &size));
+  EXPECT_STREQ(text, "y");
+  EXPECT_REFUSED(api().KernelInfo_GetOutputName(info, 1, text, &size), ORT_FAIL, "index 1");
+  size = sizeof text;
+  EXPECT_OK(api().KernelInfo_GetNodeName(info, text, &size));
+  EXPECT_STREQ(text, "Scale_node");
+  size = sizeof text;
+  EXPECT_OK(api().KernelInfo_GetOperatorType(info, text, &size));
+  EXPECT_STREQ(text, "Scale");
+  size = sizeof text;
+  EXPECT_OK(api().KernelInfo_GetOperatorDomain(info, text, &size));
+  EXPECT_STREQ(text, "test.ops");
+  int since = 0;
+  EXPECT_OK(api().KernelInfo_GetOperatorSinceVersion(info, &since));
+  EXPECT_EQ(since, 1);
+  TypeInfo type;
+  EXPECT_OK(api().KernelInfo_GetInputTypeInfo(info, 0, type.out()));
+  EXPECT_OK(api().KernelInfo_GetOutputTypeInfo(info, 0, type.out()));
+  int is_constant = 0;
+  const OrtValue* constant = nullptr;
+  EXPECT_OK(api().KernelInfoGetConstantInput_tensor(info, 1, &is_constant, &constant));
+  EXPECT_EQ(is_constant, 1);
+  EXPECT_EQ(content<float>(constant), (std::vector<float>{0.5f}));
+  EXPECT_OK(api().KernelInfoGetConstantInput_tensor(info, 0, &is_constant, &constant));
+  EXPECT_EQ(is_constant, 0);
+  const OrtLogger* logger = nullptr;
+  OrtLoggingLevel level;
+  EXPECT_OK(api().KernelInfo_GetLogger(info, &logger));
+  EXPECT_OK(api().Logger_GetLoggingSeverityLevel(logger, &level));
+  EXPECT_OK(api().Logger_LogMessage(logger, ORT_LOGGING_LEVEL_VERBOSE, "hello", "dir/file.cc", 3, "function"));
+  OrtAllocator* allocator = nullptr;
+  EXPECT_OK(api().KernelInfoGetAllocator(info, OrtMemTypeDefault, &allocator));
+  api().ReleaseAllocator(allocator);
+  KeyValuePairs config;
+  EXPECT_OK(api().KernelInfo_GetConfigEntries(info, config.out()));
+  EXPECT_STREQ(api().GetKeyValue(config, "test.key"), "7");
+}
+
+void read_attributes(const OrtKernelInfo* info) {
+  char text[8];
+  size_t size = sizeof text;
+  EXPECT_OK(api().KernelInfoGetAttribute_string(info, "name", text, &size));
+  EXPECT_STREQ(text, "abc");
+  size = 2;
+  EXPECT_REFUSED(api().KernelInfoGetAttribute_string(info, "name", text, &size), ORT_INVALID_ARGUMENT, "room for 2");
+  EXPECT_EQ(size, 4u);
+  int64_t ints[3];
+  size = 0;
+  EXPECT_OK(api().KernelInfoGetAttributeArray_int64(info, "ints", nullptr, &size));
+  EXPECT_EQ(size, 3u);
+  EXPECT_OK(api().KernelInfoGetAttributeArray_int64(info, "ints", ints, &size));
+  EXPECT_EQ(ints[2], 3);
+  float numbers[2];
+  size = 2;
+  EXPECT_OK(api().KernelInfoGetAttributeArray_float(info, "floats", numbers, &size));
+  EXPECT_EQ(numbers[1], 2.5f);
+  char** strings = nullptr;
+  EXPECT_OK(api().KernelInfoGetAttributeArray_string(info, "strings", default_allocator(), &strings, &size));
+  ASSERT_EQ(size, 2u);
+  EXPECT_EQ(take(strings[0]), "a");
+  EXPECT_EQ(take(strings[1]), "bc");
+  EXPECT_OK(api().AllocatorFree(default_allocator(), strings));
+  Value tensor;
+  EXPECT_OK(api().KernelInfoGetAttribute_tensor(info, "tensor", default_allocator(), tensor.out()));
+  EXPECT_EQ(content<float>(tensor), (std::vector<float>{8, 9}));
+  float missing = 0;
+  EXPECT_REFUSED(api().KernelInfoGetAttribute_float(info, "nope", &missing), ORT_FAIL, "no attribute 'nope'");
+  EXPECT_REFUSED(api().KernelInfoGetAttribute_float(info, "name", &missing), ORT_FAIL, "another type");
+}
+
+OrtStatusPtr make_scale(const OrtCustomOp*, const OrtApi* table, const OrtKernelInfo* info, void** kernel) {
+  EXPECT_EQ(table, &api());
+  auto made = std::make_unique<ScaleKernel>();
+  if (OrtStatus* status = table->KernelInfoGetAttribute_float(info, "factor", &made->factor)) return status;
+  if (OrtStatus* status = table->KernelInfoGetAttribute_int64(info, "bias", &made->bias)) return status;
+  learn_about_node(info);
+  read_attributes(info);
+  EXPECT_OK(table->CopyKernelInfo(info, &made->info));
+  ++kernels_alive;
+  *kernel = made.release();
+  return nullptr;
+}
+
+struct Work {
+  const float* x;
+  float* y;
+  const ScaleKernel* kernel;
+};
+
+OrtStatusPtr run_scale(void* kernel, OrtKernelContext* context) {
+  size_t count = 0;
+  EXPECT_OK(api().KernelContext_GetInputCount(context, &count));
+  EXPECT_EQ(count, 2u);
+  EXPECT_OK(api().KernelContext_GetOutputCount(context, &count));
+  EXPECT_EQ(count, 1u);
+  const OrtValue* x = nullptr;
+  OrtValue* y = nullptr;
+  if (OrtStatus* status = api().KernelContext_GetInput(context, 0, &x)) return status;
+  EXPECT_REFUSED(api().KernelContext_GetInput(context, 2, &x), ORT_FAIL, "index 2 is out of range");
+  std::vector<int64_t> dims = shape_of(x);
+  if (OrtStatus* status = api().KernelContext_GetOutput(context, 0, dims.data(), dims.size(), &y)) return status;
+  const void* in = nullptr;
+  void *out = nullptr, *stream = &in, *scratch = nullptr, *resource = &in;
+  EXPECT_OK(api().GetTensorData(x, &in));
+  EXPECT_OK(api().GetTensorMutableData(y, &out));
+  EXPECT_OK(api().KernelContext_GetGPUComputeStream(context, &stream));
+  EXPECT_EQ(stream, nullptr);
+  EXPECT_OK(api().KernelContext_GetResource(context, 1, 1, &resource));
+  EXPECT_EQ(resource, nullptr);
+  EXPECT_OK(api().KernelContext_GetScratchBuffer(context, cpu_memory(), 256, &scratch));
+  std::memset(scratch, 0, 256);
+  OrtAllocator* allocator = nullptr;
+  EXPECT_OK(api().KernelContext_GetAllocator(context, cpu_memory(), &allocator));
+  api().ReleaseAllocator(allocator);
+  const OrtLogger* logger = nullptr;
+  EXPECT_OK(api().KernelContext_GetLogger(context, &logger));
+  Work work{static_cast<const float*>(in), static_cast<float*>(out), static_cast<ScaleKernel*>(kernel)};
+  auto one = [](void* data, size_t i) {
+    auto& w = *static_cast<Work*>(data);
+    w.y[i] = w.x[i] * w.kernel->factor + static_cast<float>(w.kernel->bias);
+  };
+  EXPECT_OK(api().KernelContext_ParallelFor(context, one, content<float>(x).size(), 2, &work));
+  if (work.x[0] < 0) return api().CreateStatus(ORT_EP_FAIL, "the first number is negative");
+  return nullptr;
+}
+
+void end_scale(void* kernel) {
+  auto* made = static_cast<ScaleKernel*>(kernel);
+  size_t count = 0;
+  EXPECT_OK(api().KernelInfo_GetInputCount(made->info, &count)) << "a copied info lives on";
+  api().ReleaseKernelInfo(made->info);
+  delete made;
+  --kernels_alive;
+}
+
+OrtStatusPtr infer_scale(const OrtCustomOp*, OrtShapeInferContext* context) {
+  size_t count = 0;
+  EXPECT_OK(api().ShapeInferContext_GetInputCount(context, &count));
+  EXPECT_EQ(count, 2u);
+  const OrtOpAttr* attribute = nullptr;
+  float factor = 0;
+  size_t size = 0;
+  EXPECT_OK(api().ShapeInferContext_GetAttribute(context, "factor", &attribute));
+  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_FLOAT, &factor, sizeof factor, &size));
+  EXPECT_EQ(factor, 3.0f);
+  OrtTensorTypeAndShapeInfo* info = nullptr;
+  EXPECT_OK(api().ShapeInferContext_GetInputTypeShape(context, 0, &info));
+  return api().ShapeInferContext_SetOutputTypeShape(context, 0, info);
+}
+
+/** The operator as a program built for this API level writes it. */
+struct ScaleOp : OrtCustomOp {
+  ScaleOp() : OrtCustomOp{} {
+    version = ORT_API_VERSION;
+    GetName = [](const OrtCustomOp*) { return "Scale"; };
+    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return "CPUExecutionProvider"; };
+    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 2; };
+    GetInputType = [](const OrtCustomOp*, size_t) { return kFloat; };
+    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetOutputType = [](const OrtCustomOp*, size_t) { return kFloat; };
+    GetInputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    GetOutputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    CreateKernelV2 = make_scale;
+    KernelComputeV2 = run_scale;
+    KernelDestroy = end_scale;
+    InferOutputShapeFn = infer_scale;
+    GetStartVersion = [](const OrtCustomOp*) { return 1; };
+    GetEndVersion = [](const OrtCustomOp*) { return 2; };
+  }
+};
+
+std::string scale_model() {
+  ModelWriter model;
+  model.opset_import("test.ops", 1);
+  const float half = 0.5f;
+  model.input("x", 1, {"N"});
+  model.initializer("c", 1, {1}, &half, sizeof half);
+  model.node("Scale", {"x", "c"}, {"y"},
+             ModelWriter::float_attribute("factor", 3) + ModelWriter::int_attribute("bias", 1) +
+                 ModelWriter::string_attribute("name", "abc") + ModelWriter::ints_attribute("ints", {1, 2, 3}) +
+                 ModelWriter::floats_attribute("floats", {1.5f, 2.5f}) +
+                 ModelWriter::strings_attribute("strings", {"a", "bc"}) +
+                 ModelWriter::tensor_attribute("tensor", {8, 9}),
+             "test.ops");
+  model.output("y", 1, {});
+  return model.bytes();
+}
+
+/** Runs a model with float input x and output y. */
+OrtStatus* run_floats(OrtSession* session, std::vector<float> data, std::vector<float>& result) {
+  Value input = floats(data, {static_cast<int64_t>(data.size())});
+  const char *in = "x", *out = "y";
+  const OrtValue* inputs[] = {input};
+  OrtValue* output = nullptr;
+  if (OrtStatus* status = api().Run(session, nullptr, &in, inputs, 1, &out, 1, &output)) return status;
+  result = content<float>(Value(output));
+  return nullptr;
+}
+
+SessionOptions options_with(const OrtCustomOp& op) {
+  SessionOptions options;
+  Domain domain;
+  EXPECT_OK(api().CreateSessionOptions(options.out()));
+  EXPECT_OK(api().CreateCustomOpDomain("test.ops", domain.out()));
+  EXPECT_OK(api().CustomOpDomain_Add(domain, &op));
+  EXPECT_OK(api().AddCustomOpDomain(options, domain));
+  EXPECT_OK(api().AddSessionConfigEntry(options, "test.key", "7"));
+  return options;
+}
+
+TEST(CustomOperators, LearnComputeAndFail) {
+  ScaleOp op;
+  Env env = make_env();
+  {
+    Session session = make_session(env, scale_model(), options_with(op));
+    EXPECT_EQ(kernels_alive, 1);
+    std::vector<float> result;
+    ASSERT_OK(run_floats(session, {1, 2, 3}, result));
+    EXPECT_EQ(result, (std::vector<float>{4, 7, 10}));
+    EXPECT_REFUSED(run_floats(session, {-1}, result), ORT_EP_FAIL, "the first number is negative");
+    TypeInfo type;
+    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+    const char* symbol = nullptr;
+    ASSERT_OK(api().SessionGetOutputTypeInfo(session, 0, type.out()));
+    EXPECT_OK(api().CastTypeInfoToTensorInfo(type, &tensor));
+    EXPECT_OK(api().GetSymbolicDimensions(tensor, &symbol, 1));
+    EXPECT_STREQ(symbol, "N") << "shape inference of the operator names the dimension";
+  }
+  EXPECT_EQ(kernels_alive, 0);
+}
+
+/** As programs of API level 1 wrote them: no status, nothing after KernelDestroy. */
+struct OldOp : OrtCustomOp {
+  OldOp() : OrtCustomOp{} {
+    std::memset(static_cast<OrtCustomOp*>(this), 0x5a, sizeof(OrtCustomOp));
+    version = 7;
+    GetName = [](const OrtCustomOp*) { return "Scale"; };
+    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
+    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 2; };
+    GetInputType = [](const OrtCustomOp*, size_t) { return kFloat; };
+    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetOutputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; };
+    CreateKernel = [](const OrtCustomOp*, const OrtApi*, const OrtKernelInfo*) -> void* { return &kernels_alive; };
+    KernelCompute = [](void*, OrtKernelContext* context) {
+      const OrtValue* x = nullptr;
+      OrtValue* y = nullptr;
+      void* out = nullptr;
+      EXPECT_OK(api().KernelContext_GetInput(context, 0, &x));
+      std::vector<float> data = content<float>(x);
+      auto count = static_cast<int64_t>(data.size());
+      EXPECT_OK(api().KernelContext_GetOutput(context, 0, &count, 1, &y));
+      EXPECT_OK(api().GetTensorMutableData(y, &out));
+      for (size_t i = 0; i < data.size(); ++i) static_cast<float*>(out)[i] = -data[i];
+    };
+    KernelDestroy = [](void*) {};
+  }
+};
+
+TEST(CustomOperators, NewerMembersOfOldOnesAreNotRead) {
+  OldOp op;
+  Env env = make_env();
+  Session session = make_session(env, scale_model(), options_with(op));
+  std::vector<float> result;
+  ASSERT_OK(run_floats(session, {1, 2}, result));
+  EXPECT_EQ(result, (std::vector<float>{-1, -2}));
+}
+
+TEST(CustomOperators, AKernelThatCannotBeMadeSaysWhy) {
+  ScaleOp op;
+  op.CreateKernelV2 = [](const OrtCustomOp*, const OrtApi* table, const OrtKernelInfo*, void**) -> OrtStatusPtr {
+    return table->CreateStatus(ORT_INVALID_ARGUMENT, "not today");
+  };
+  Env env = make_env();
+  std::string bytes = scale_model();
+  OrtSession* session = nullptr;
+  EXPECT_REFUSED(api().CreateSessionFromArray(env, bytes.data(), bytes.size(), options_with(op), &session),
+                 ORT_INVALID_ARGUMENT, "node 'Scale_node' (Scale): not today");
+}
+
+/** Sums any number of inputs of any type; for variadic and untyped inputs. */
+struct CountOp : OrtCustomOp {
+  CountOp() : OrtCustomOp{} {
+    version = ORT_API_VERSION;
+    GetName = [](const OrtCustomOp*) { return "Count"; };
+    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
+    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetInputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED; };
+    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetOutputType = [](const OrtCustomOp*, size_t) { return kFloat; };
+    GetInputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_VARIADIC; };
+    GetOutputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    GetVariadicInputMinArity = [](const OrtCustomOp*) { return 2; };
+    GetVariadicInputHomogeneity = [](const OrtCustomOp*) { return 0; };
+    CreateKernelV2 = [](const OrtCustomOp*, const OrtApi*, const OrtKernelInfo*, void** kernel) -> OrtStatusPtr {
+      *kernel = nullptr;
+      return nullptr;
+    };
+    KernelComputeV2 = [](void*, OrtKernelContext* context) -> OrtStatusPtr {
+      size_t count = 0;
+      OrtValue* y = nullptr;
+      void* out = nullptr;
+      EXPECT_OK(api().KernelContext_GetInputCount(context, &count));
+      EXPECT_OK(api().KernelContext_GetOutput(context, 0, nullptr, 0, &y));
+      EXPECT_OK(api().GetTensorMutableData(y, &out));
+      *static_cast<float*>(out) = static_cast<float>(count);
+      return nullptr;
+    };
+    KernelDestroy = [](void*) {};
+  }
+};
+
+TEST(CustomOperators, VariadicInputsOfAnyType) {
+  CountOp op;
+  Env env = make_env();
+  ModelWriter model;
+  const int64_t number = 5;
+  model.input("x", 1, {"N"});
+  model.initializer("c", 7, {1}, &number, sizeof number);
+  model.node("Count", {"x", "c", "x"}, {"y"}, "", "test.ops");
+  model.output("y", 1, {});
+  Session session = make_session(env, model.bytes(), options_with(op));
+  std::vector<float> result;
+  ASSERT_OK(run_floats(session, {1}, result));
+  EXPECT_EQ(result, (std::vector<float>{3}));
+  ModelWriter too_few;
+  too_few.input("x", 1, {"N"});
+  too_few.node("Count", {"x"}, {"y"}, "", "test.ops");
+  too_few.output("y", 1, {});
+  OrtSession* none = nullptr;
+  std::string bytes = too_few.bytes();
+  EXPECT_REFUSED(api().CreateSessionFromArray(env, bytes.data(), bytes.size(), options_with(op), &none),
+                 ORT_INVALID_GRAPH, "has 1 inputs");
+}
+
+TEST(CustomOperators, LibrariesMustExistAndRegister) {
+  SessionOptions options;
+  void* handle = nullptr;
+  ASSERT_OK(api().CreateSessionOptions(options.out()));
+  EXPECT_REFUSED(api().RegisterCustomOpsLibrary(options, "/nonexistent.so", &handle), ORT_FAIL, "/nonexistent.so");
+  EXPECT_REFUSED(api().RegisterCustomOpsLibrary_V2(options, "/nonexistent.so"), ORT_FAIL, "/nonexistent.so");
+  EXPECT_REFUSED(api().RegisterCustomOpsLibrary_V2(options, "libm.so.6"), ORT_FAIL, "'RegisterCustomOps'");
+  EXPECT_REFUSED(api().RegisterCustomOpsUsingFunction(options, "no_such_function_here"), ORT_FAIL,
+                 "'no_such_function_here'");
+}
+
+TEST(OpAttributes, AreMadeAndRead) {
+  using OpAttr = Handle<OrtOpAttr, &OrtApi::ReleaseOpAttr>;
+  OpAttr attribute;
+  const int64_t ints[] = {1, 2, 3};
+  int64_t read[3] = {};
+  size_t size = 0;
+  ASSERT_OK(api().CreateOpAttr("ints", ints, 3, ORT_OP_ATTR_INTS, attribute.out()));
+  EXPECT_REFUSED(api().ReadOpAttr(attribute, ORT_OP_ATTR_INTS, read, 8, &size), ORT_INVALID_ARGUMENT, "needs 24");
+  EXPECT_EQ(size, 24u);
+  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_INTS, read, 24, &size));
+  EXPECT_EQ(read[2], 3);
+  EXPECT_REFUSED(api().ReadOpAttr(attribute, ORT_OP_ATTR_FLOAT, read, 24, &size), ORT_INVALID_ARGUMENT,
+                 "type 2, not 3");
+  const char* strings[] = {"a", "bc"};
+  char text[8];
+  ASSERT_OK(api().CreateOpAttr("strings", strings, 2, ORT_OP_ATTR_STRINGS, attribute.out()));
+  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_STRINGS, text, sizeof text, &size));
+  EXPECT_EQ(std::string(text, size), std::string("a\0bc\0", 5));
+  ASSERT_OK(api().CreateOpAttr("string", "xyz", 3, ORT_OP_ATTR_STRING, attribute.out()));
+  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_STRING, text, sizeof text, &size));
+  EXPECT_EQ(std::string(text, size), "xyz");
+  OrtOpAttrType type;
+  const char* name = nullptr;
+  EXPECT_OK(api().OpAttr_GetType(attribute, &type));
+  EXPECT_EQ(type, ORT_OP_ATTR_STRING);
+  EXPECT_OK(api().OpAttr_GetName(attribute, &name));
+  EXPECT_STREQ(name, "string");
+  std::vector<float> data = {4};
+  Value tensor = floats(data, {1}), copy;
+  ASSERT_OK(api().CreateOpAttr("tensor", static_cast<OrtValue*>(tensor), 1, ORT_OP_ATTR_TENSOR, attribute.out()));
+  EXPECT_OK(api().OpAttr_GetTensorAttributeAsOrtValue(attribute, copy.out()));
+  EXPECT_EQ(content<float>(copy), data);
+  OrtOpAttr* none = nullptr;
+  EXPECT_REFUSED(api().CreateOpAttr("g", ints, 1, ORT_OP_ATTR_GRAPH, &none), ORT_INVALID_ARGUMENT, "type 7");
+  EXPECT_REFUSED(api().CreateOpAttr("i", ints, -1, ORT_OP_ATTR_INTS, &none), ORT_INVALID_ARGUMENT, "-1 items");
+}
+
+}  // namespace
