@@ -70,6 +70,8 @@ class TestRunner(unittest.TestCase):
         self.assertEqual(self.outcomes("--ignore", known), (0, {"good": "passed", "bad": "ignored"}))
         known.write_text("bad, off by a tenth\ngood, was wrong\n")
         self.assertEqual(self.outcomes("--ignore", known)[0], 1)
+        known.write_text("~bad, by chance\n~good, by chance\n")
+        self.assertEqual(self.outcomes("--ignore", known), (0, {"good": "passed", "bad": "ignored"}))
         known.write_text("bad\n")
         self.assertIn("gives no reason", call("onnx_test_runner", "--ignore", known, self.root).stderr)
 

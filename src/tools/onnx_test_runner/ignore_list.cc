@@ -14,19 +14,20 @@ IgnoreList::IgnoreList(const std::string& path) {
     size_t comma = line.find(',');
     std::string reason = comma == std::string::npos ? "" : trimmed(line.substr(comma + 1));
     if (reason.empty()) fail(path, ":", number, ": '", line, "' gives no reason; write: name, reason");
-    reasons_[trimmed(line.substr(0, comma))] = reason;
+    bool by_chance = line[0] == '~';
+    entries_[trimmed(line.substr(by_chance, comma - by_chance))] = {reason, by_chance};
   }
 }
 
 void IgnoreList::apply(CaseResult& result) const {
-  auto found = reasons_.find(result.name);
-  if (found == reasons_.end()) return;
-  if (result.outcome == Outcome::kPassed) {
-    result.outcome = Outcome::kPassedIgnored;
-    result.reason = "remove it from the ignore list (" + found->second + ")";
-  } else {
+  auto found = entries_.find(result.name);
+  if (found == entries_.end()) return;
+  if (result.outcome != Outcome::kPassed) {
     result.outcome = Outcome::kIgnored;
-    result.reason = found->second;
+    result.reason = found->second.reason;
+  } else if (!found->second.by_chance) {
+    result.outcome = Outcome::kPassedIgnored;
+    result.reason = "remove it from the ignore list (" + found->second.reason + ")";
   }
 }
 
