@@ -2,7 +2,6 @@
 #include "cpu/kernels/conv_f32.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -250,68 +249,57 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
                      });
 }
 
-// The input plane with its padding written out, so that no tap falls outside.
-struct PaddedPlane {
-  int64_t h, w;
-  bool needed;
-};
-
-PaddedPlane padded_plane(const ConvGeometry& g) {
-  PaddedPlane p;
-  p.h = std::max((g.out[1] - 1) * g.stride[1] + (g.kernel[1] - 1) * g.dilation[1] + 1, g.in[1] + g.pad_begin[1]);
-  p.w = std::max((g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1, g.in[2] + g.pad_begin[2]);
-  p.needed = p.h > g.in[1] || p.w > g.in[2];
-  return p;
-}
-
-void copy_padded(const ConvGeometry& g, const PaddedPlane& p, const float* x, float* padded) {
-  for (int64_t row = 0; row < g.in[1]; ++row) {
-    std::memcpy(padded + (row + g.pad_begin[1]) * p.w + g.pad_begin[2], x + row * g.in[2], g.in[2] * sizeof(float));
-  }
-}
-
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
                     const ConvEpilogue& epilogue, float* y) {
-  const PaddedPlane padded = padded_plane(g);
+  const DepthwiseLayout layout(g);
   const int64_t in_plane = volume(g.in), out_plane = volume(g.out);
   const Clamp clamp = clamp_of(epilogue.activation);
-  const auto run = kernels().conv_f32->depthwise;
+  const auto& kernel = *kernels().conv_f32;
+  AlignedBuffer offsets(static_cast<size_t>(w.taps) * sizeof(int64_t));
+  layout.offsets(g, offsets.as<int64_t>());
   const double flops = 2.0 * static_cast<double>(out_plane * w.taps);
-  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / 8 / flops) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       float* scratch = nullptr;
-                       if (padded.needed) {
-                         scratch = thread_scratch<float>(Scratch::kColumns, padded.h * padded.w);
-                         std::fill(scratch, scratch + padded.h * padded.w, 0.0f);
-                       }
-                       for (int64_t plane = begin; plane < end; ++plane) {
-                         const int64_t channel = plane % g.out_channels, image = plane / g.out_channels;
-                         const float* in = x + (image * g.in_channels + channel / w.group_rows) * in_plane;
-                         if (padded.needed) copy_padded(g, padded, in, scratch);
-                         DepthwisePlane p{
-                             padded.needed ? scratch : in,
-                             padded.needed ? padded.w : g.in[2],
-                             w.data.as<float>() + channel * w.taps,
-                             g.kernel[1],
-                             g.kernel[2],
-                             g.stride[1],
-                             g.stride[2],
-                             g.dilation[1],
-                             g.dilation[2],
-                             g.out[1],
-                             g.out[2],
-                             epilogue.bias == nullptr ? 0 : epilogue.bias[channel],
-                             epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane,
-                             clamp.low,
-                             clamp.high,
-                             y + plane * out_plane};
-                         run(p);
-                         if (!is_clamp(epilogue.activation.op)) unary(epilogue.activation, p.y, p.y, out_plane);
-                       }
-                     });
+  base::parallel_for(
+      pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / 8 / flops) + 1,
+      [&](int64_t begin, int64_t end) {
+        float* plane_x = thread_scratch<float>(Scratch::kColumns, layout.size());
+        float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
+        std::fill_n(plane_x, layout.size(), 0.0f);
+        for (int64_t plane = begin; plane < end; ++plane) {
+          const int64_t channel = plane % g.out_channels, image = plane / g.out_channels;
+          const float* in = x + (image * g.in_channels + channel / w.group_rows) * in_plane;
+          kernel.spread_plane(g, in, layout.plane(), layout.row(), plane_x);
+          const float bias = epilogue.bias == nullptr ? 0 : epilogue.bias[channel];
+          const float* residual = epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane;
+          float* out = y + plane * out_plane;
+          kernel.depthwise({plane_x, layout.row(), w.data.as<float>() + channel * w.taps, offsets.as<int64_t>(), w.taps,
+                            g.out[1], g.out[2], bias, residual, clamp.low, clamp.high, out, scratch});
+          if (!is_clamp(epilogue.activation.op)) unary(epilogue.activation, out, out, out_plane);
+        }
+      });
 }
 
 }  // namespace
+
+DepthwiseLayout::DepthwiseLayout(const ConvGeometry& g) {
+  int64_t size[3];
+  for (int a = 1; a < 3; ++a) {
+    const int64_t reach = (g.out[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1;
+    size[a] = (std::max(reach, g.in[a] + g.pad_begin[a]) + g.stride[a] - 1) / g.stride[a];
+  }
+  phases_ = g.stride[1] * g.stride[2];
+  row_ = size[2];
+  plane_ = size[1] * size[2];
+}
+
+void DepthwiseLayout::offsets(const ConvGeometry& g, int64_t* to) const {
+  for (int64_t h = 0; h < g.kernel[1]; ++h) {
+    for (int64_t w = 0; w < g.kernel[2]; ++w) {
+      const int64_t at_h = h * g.dilation[1], at_w = w * g.dilation[2];
+      const int64_t phase = at_h % g.stride[1] * g.stride[2] + at_w % g.stride[2];
+      *to++ = phase * plane_ + at_h / g.stride[1] * row_ + at_w / g.stride[2];
+    }
+  }
+}
 
 PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights, const GemmF32Kernels* chosen) {
   auto storage = std::make_unique<PackedConvWeights::Storage>();

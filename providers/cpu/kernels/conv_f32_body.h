@@ -18,6 +18,10 @@ ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) {
   const Vi even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
   return __builtin_shuffle(a, b, even);
 }
+ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) {
+  const Vi odd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  return __builtin_shuffle(a, b, odd);
+}
 #elif defined(__AVX2__)
 typedef __m256i LaneRange;
 ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
@@ -25,6 +29,7 @@ ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
 }
 ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) { return (Vf)_mm256_maskload_ps(p, range); }
 ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6, 8, 10, 12, 14}); }
+ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7, 9, 11, 13, 15}); }
 #else
 struct LaneRange {
   int64_t low, high;
@@ -37,6 +42,7 @@ ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) {
   return v;
 }
 ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6}); }
+ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7}); }
 #endif
 
 ORTOLAN_INLINE int64_t clamp_lane(int64_t lane) { return most(0, least(lane, kLanes)); }
@@ -152,76 +158,125 @@ void gather_panel(const ConvGeometry& g, const float* x, int64_t channels, const
   }
 }
 
-template <int kStride>
-ORTOLAN_INLINE Vf load_step(const float* p, int64_t count, int64_t stride) {
-  if constexpr (kStride == 1) return count == kLanes ? load(p) : load_n(p, count);
-  if constexpr (kStride == 2) {
-    const int64_t reach = 2 * count - 1;
-    if (reach > kLanes) return even_lanes(load(p), load_n(p + kLanes, reach - kLanes));
-    return even_lanes(load_n(p, reach), Vf{});
-  }
-  Vf v = {};
-  for (int64_t i = 0; i < count; ++i) v[i] = p[i * stride];
-  return v;
-}
-
-// kRows rows of kLanes outputs; the taps' loops run with known bounds where kKernel is not 0.
-template <int kRows, int kKernel, int kStride>
-ORTOLAN_INLINE void depthwise_piece(const DepthwisePlane& p, int64_t row, int64_t column, int64_t count) {
-  const int64_t kernel_h = kKernel != 0 ? kKernel : p.kernel_h, kernel_w = kKernel != 0 ? kKernel : p.kernel_w;
-  const int64_t stride = kStride != 0 ? kStride : p.stride_w;
-  const float* x = p.x + row * p.stride_h * p.x_stride + column * stride;
-  Vf sum[kRows];
-  for (int r = 0; r < kRows; ++r) sum[r] = set1(p.bias);
-  for (int64_t h = 0; h < kernel_h; ++h) {
-    for (int64_t w = 0; w < kernel_w; ++w) {
-      const Vf tap = set1(p.taps[h * kernel_w + w]);
+// kVectors vectors of sums from x on; kTaps is the number of taps where it is known beforehand.
+template <int kVectors, int kTaps>
+ORTOLAN_INLINE void sum_taps(const DepthwisePlane& p, const float* x, Vf (&sum)[kVectors]) {
+  const int64_t taps = kTaps != 0 ? kTaps : p.tap_count;
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) {
-        const float* at = x + (r * p.stride_h + h * p.dilation_h) * p.x_stride + w * p.dilation_w;
-        sum[r] = fma(tap, load_step<kStride>(at, count, stride), sum[r]);
-      }
-    }
+  for (int v = 0; v < kVectors; ++v) sum[v] = set1(p.bias);
+  for (int64_t t = 0; t < taps; ++t) {
+    const Vf tap = set1(p.taps[t]);
+    const float* at = x + p.offsets[t];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[v] = fma(tap, load(at + v * kLanes), sum[v]);
   }
+}
+
+// A run of `count` positions from x on, to y; stores only whole positions, loads may reach past them.
+template <int kTaps, bool kExact>
+ORTOLAN_INLINE void sum_run(const DepthwisePlane& p, const float* x, int64_t count, const float* residual, float* y) {
   const Vf low = set1(p.low), high = set1(p.high);
-  for (int r = 0; r < kRows; ++r) {
-    const int64_t at = (row + r) * p.out_w + column;
-    if (p.residual != nullptr) sum[r] = sum[r] + load_n(p.residual + at, count);
-    store_count(p.y + at, count, vmin(high, vmax(low, sum[r])));
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    Vf sum[4];
+    sum_taps<4, kTaps>(p, x + i, sum);
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      if (residual != nullptr) sum[v] = sum[v] + load(residual + i + v * kLanes);
+      store(y + i + v * kLanes, vmin(high, vmax(low, sum[v])));
+    }
+  }
+  for (; i < count; i += kLanes) {
+    Vf sum[1];
+    sum_taps<1, kTaps>(p, x + i, sum);
+    const int64_t left = kExact ? least(kLanes, count - i) : kLanes;
+    if (residual != nullptr) sum[0] = sum[0] + load_n(residual + i, left);
+    store_count(y + i, left, vmin(high, vmax(low, sum[0])));
   }
 }
 
-template <int kKernel, int kStride>
-void depthwise_plane(const DepthwisePlane& p) {
-  int64_t row = 0;
-  for (; row + 4 <= p.out_h; row += 4) {
-    int64_t c = 0;
-    for (; c + kLanes <= p.out_w; c += kLanes) depthwise_piece<4, kKernel, kStride>(p, row, c, kLanes);
-    if (c < p.out_w) depthwise_piece<4, kKernel, kStride>(p, row, c, p.out_w - c);
+template <int kTaps>
+void depthwise_rows(const DepthwisePlane& p) {
+  for (int64_t h = 0; h < p.out_h; ++h) {
+    const float* residual = p.residual == nullptr ? nullptr : p.residual + h * p.out_w;
+    sum_run<kTaps, true>(p, p.x + h * p.row, p.out_w, residual, p.y + h * p.out_w);
   }
-  for (; row < p.out_h; ++row) {
-    for (int64_t c = 0; c < p.out_w; c += kLanes) {
-      depthwise_piece<1, kKernel, kStride>(p, row, c, least(kLanes, p.out_w - c));
+}
+
+// Narrow planes: all rows as one run, the gaps between them included; then rows move to their places.
+template <int kTaps>
+void depthwise_narrow(const DepthwisePlane& p) {
+  DepthwisePlane raw = p;
+  if (p.residual != nullptr) raw.low = -__builtin_inff(), raw.high = __builtin_inff();
+  sum_run<kTaps, false>(raw, p.x, (p.out_h - 1) * p.row + p.out_w, nullptr, p.scratch);
+  const Vf low = set1(p.low), high = set1(p.high);
+  for (int64_t h = 0; h < p.out_h; ++h) {
+    for (int64_t w = 0; w < p.out_w; w += kLanes) {
+      const int64_t count = least(kLanes, p.out_w - w), at = h * p.out_w + w;
+      Vf v = load(p.scratch + h * p.row + w);
+      if (p.residual != nullptr) v = vmin(high, vmax(low, v + load_n(p.residual + at, count)));
+      store_count(p.y + at, count, v);
     }
   }
 }
 
-template <int kStride>
-void depthwise_of_kernel(const DepthwisePlane& p) {
-  if (p.kernel_h == 3 && p.kernel_w == 3) return depthwise_plane<3, kStride>(p);
-  if (p.kernel_h == 5 && p.kernel_w == 5) return depthwise_plane<5, kStride>(p);
-  depthwise_plane<0, kStride>(p);
+template <int kTaps>
+void depthwise_of_taps(const DepthwisePlane& p) {
+  if (p.out_w >= 3 * kLanes) return depthwise_rows<kTaps>(p);
+  depthwise_narrow<kTaps>(p);
 }
 
 void depthwise(const DepthwisePlane& p) {
-  if (p.stride_w == 1) return depthwise_of_kernel<1>(p);
-  if (p.stride_w == 2) return depthwise_of_kernel<2>(p);
-  depthwise_plane<0, 0>(p);
+  if (p.tap_count == 9) return depthwise_of_taps<9>(p);
+  if (p.tap_count == 25) return depthwise_of_taps<25>(p);
+  depthwise_of_taps<0>(p);
+}
+
+ORTOLAN_INLINE void copy_row(const float* x, int64_t count, float* to) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(to + i, load(x + i));
+  if (i < count) store_n(to + i, count - i, load_n(x + i, count - i));
+}
+
+ORTOLAN_INLINE void split_row(const float* x, int64_t count, float* even, float* odd) {
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    const Vf a = load(x + i), b = load(x + i + kLanes);
+    store(even + i / 2, even_lanes(a, b));
+    store(odd + i / 2, odd_lanes(a, b));
+  }
+  if (i == count) return;
+  const int64_t left = count - i;
+  const Vf a = load_n(x + i, least(left, kLanes)), b = load_n(x + i + kLanes, most(0, left - kLanes));
+  store_n(even + i / 2, (left + 1) / 2, even_lanes(a, b));
+  store_n(odd + i / 2, left / 2, odd_lanes(a, b));
+}
+
+void spread_plane(const ConvGeometry& g, const float* x, int64_t plane, int64_t row, float* to) {
+  const int64_t step_h = g.stride[1], step_w = g.stride[2], pad_h = g.pad_begin[1], pad_w = g.pad_begin[2];
+  const int64_t width = g.in[2];
+  const auto phase = [=](int64_t w) { return (pad_w + w) % step_w * plane + (pad_w + w) / step_w; };
+  const int64_t first = phase(0), second = phase(1), phase_rows = step_w * plane;
+  int64_t h_phase = pad_h % step_h, h_row = pad_h / step_h;
+  for (int64_t h = 0; h < g.in[1]; ++h, x += width) {
+    float* line = to + h_phase * phase_rows + h_row * row;
+    if (step_w == 1) {
+      copy_row(x, width, line + first);
+    } else if (step_w == 2) {
+      split_row(x, width, line + first, line + second);
+    } else {
+      for (int64_t w = 0; w < width; ++w) line[phase(w)] = x[w];
+    }
+    if (++h_phase == step_h) {
+      h_phase = 0;
+      ++h_row;
+    }
+  }
 }
 
 }  // namespace
 
 extern const ConvF32Kernels kConvF32;
-const ConvF32Kernels kConvF32 = {gather_panel, depthwise};
+const ConvF32Kernels kConvF32 = {gather_panel, depthwise, spread_plane};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

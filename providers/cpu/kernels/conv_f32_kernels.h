@@ -13,17 +13,40 @@ struct ColumnRun {
   int64_t out[3];  // the first one's output index
 };
 
-/** A depthwise plane whose input is already padded: every tap of every output lies inside it. 2-D. */
+/**
+ * A plane with its padding written out and its rows and columns sorted by their remainder by the strides, so that every
+ * tap reads consecutive elements: output (h, w) meets tap t at x[h*row + w + offsets[t]]. Reading a whole vector past
+ * the last element needed stays inside the buffer.
+ */
 struct DepthwisePlane {
   const float* x;
-  int64_t x_stride;  // floats from one row to the next
+  int64_t row;
   const float* taps;
-  int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+  const int64_t* offsets;
+  int64_t tap_count;
   int64_t out_h, out_w;
   float bias;
   const float* residual;  // out_h x out_w, or nullptr
   float low, high;        // clamp of the result
   float* y;
+  float* scratch;  // out_h*row + 64 floats
+};
+
+/** How one input plane becomes that form. */
+class DepthwiseLayout {
+ public:
+  static constexpr int64_t kSlack = 64;
+  explicit DepthwiseLayout(const ConvGeometry& g);
+  /** Floats of the sorted plane, slack included. All of them are zero before the first plane is spread. */
+  int64_t size() const { return phases_ * plane_ + kSlack; }
+  int64_t row() const { return row_; }
+  int64_t scratch(const ConvGeometry& g) const { return g.out[1] * row_ + kSlack; }
+  /** Where each tap's input lies, kernel[1]*kernel[2] of them. */
+  void offsets(const ConvGeometry& g, int64_t* to) const;
+  int64_t plane() const { return plane_; }
+
+ private:
+  int64_t phases_, plane_, row_;
 };
 
 struct ConvF32Kernels {
@@ -34,6 +57,8 @@ struct ConvF32Kernels {
   void (*gather_panel)(const ConvGeometry& geometry, const float* x, int64_t channels, const ColumnRun* runs,
                        int64_t run_count, int64_t columns, int64_t width, float* panel);
   void (*depthwise)(const DepthwisePlane& plane);
+  /** Copies one plane of the geometry's input into its sorted form; the padding's places are not written. */
+  void (*spread_plane)(const ConvGeometry& geometry, const float* x, int64_t plane, int64_t row, float* to);
 };
 
 }  // namespace ortolan::cpu::kernels

@@ -219,43 +219,43 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   }
 }
 
-// One plane's input as exact floats around the zero point, with its padding written out.
-void widen_plane(const ConvGeometry& g, const ConvGeometry& padded, const ConvInt8& operands, const uint8_t* x,
-                 float* to) {
+void widen_plane(const ConvInt8& operands, const uint8_t* x, int64_t count, float* to) {
   const auto& convert = *kernels().convert;
-  for (int64_t row = 0; row < g.in[1]; ++row) {
-    float* line = to + (row + g.pad_begin[1]) * padded.in[2] + g.pad_begin[2];
-    const uint8_t* from = x + row * g.in[2];
-    if (operands.x_signed) {
-      convert.dequantize_s8(reinterpret_cast<const int8_t*>(from), g.in[2], 1, operands.x_zero, line);
-    } else {
-      convert.dequantize_u8(from, g.in[2], 1, operands.x_zero, line);
-    }
+  if (operands.x_signed) {
+    convert.dequantize_s8(reinterpret_cast<const int8_t*>(x), count, 1, operands.x_zero, to);
+  } else {
+    convert.dequantize_u8(x, count, 1, operands.x_zero, to);
   }
 }
 
+// Planes as exact floats around the zero point.
 template <class Finish>
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                     const PackedConvWeightsInt8::Storage& w, Finish finish) {
-  const ConvGeometry padded = padded_geometry(g, 1);
-  const int64_t plane_in = volume(g.in), plane_out = volume(g.out), plane_padded = volume(padded.in);
+  const DepthwiseLayout layout(g);
+  const int64_t plane_in = volume(g.in), plane_out = volume(g.out);
+  int64_t offsets[kExactTaps];
+  layout.offsets(g, offsets);
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto& kernel = *kernels().conv_f32;
   base::parallel_for(pool, g.batch * g.out_channels, 16384 / (plane_out + 1) + 1, [&](int64_t begin, int64_t end) {
-    float* x = thread_scratch<float>(Scratch::kColumns, plane_padded);
-    float* y = thread_scratch<float>(Scratch::kTile, plane_out);
-    auto* sums = thread_scratch<int32_t>(Scratch::kBytes, plane_out);
-    std::fill_n(x, plane_padded, 0.0f);
+    float* x = thread_scratch<float>(Scratch::kColumns, layout.size());
+    float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
+    float* wide = thread_scratch<float>(Scratch::kBytes, plane_in);
+    float* y = thread_scratch<float>(Scratch::kSums, 2 * plane_out);
+    auto* sums = reinterpret_cast<int32_t*>(y + plane_out);
+    std::fill_n(x, layout.size(), 0.0f);
     float taps[kExactTaps];
     for (int64_t plane = begin; plane < end; ++plane) {
       const int64_t channel = plane % g.out_channels, in = plane / g.out_channels * g.groups + channel / w.group_rows;
-      widen_plane(g, padded, operands, static_cast<const uint8_t*>(operands.x) + in * plane_in, x);
+      widen_plane(operands, static_cast<const uint8_t*>(operands.x) + in * plane_in, plane_in, wide);
+      kernel.spread_plane(g, wide, layout.plane(), layout.row(), x);
       const int32_t zero = weight_zero(operands, w.is_signed, channel);
       for (int64_t t = 0; t < w.taps; ++t) {
         taps[t] = static_cast<float>(byte_at(w.data.as<void>(), channel * w.taps + t, w.is_signed) - zero);
       }
-      kernels().conv_f32->depthwise({x, padded.in[2], taps, g.kernel[1], g.kernel[2], g.stride[1], g.stride[2],
-                                     g.dilation[1], g.dilation[2], g.out[1], g.out[2], 0, nullptr,
-                                     -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),
-                                     y});
+      kernel.depthwise(
+          {x, layout.row(), taps, offsets, w.taps, g.out[1], g.out[2], 0, nullptr, -infinity, infinity, y, scratch});
       for (int64_t i = 0; i < plane_out; ++i) sums[i] = static_cast<int32_t>(y[i]);
       const int32_t nothing = 0;
       finish(plane, 0, ChannelSums{1, plane_out, sums, plane_out, &nothing, &nothing, nullptr});

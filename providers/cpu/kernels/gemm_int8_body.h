@@ -121,14 +121,49 @@ ORTOLAN_INLINE Word join_group(Word shift, Word& sum, Read read) {
   return word;
 }
 
-void pack_group(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to, int32_t* sums) {
-  const int32_t shift = flip ? 128 : 0;
+template <bool kSigned>
+ORTOLAN_INLINE int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, int32_t shift, int32_t* to,
+                                    int32_t* sums) {
   int64_t c = 0;
   for (; c + kLanes <= columns; c += kLanes) {
     Vi sum = load(sums + c);
-    store(to + c, join_group(set1i(shift), sum, [&](int i) { return widen(rows[i] + c, is_signed); }));
+    store(to + c, join_group(set1i(shift), sum, [&](int i) { return widen(rows[i] + c, kSigned); }));
     store(sums + c, sum);
   }
+  return c;
+}
+
+#if defined(__AVX512VNNI__)
+// Sixteen columns of four rows: bytes are paired, then pairs; each 128-bit part ends up with four whole columns.
+ORTOLAN_INLINE int64_t pack_quads(const uint8_t* const* rows, int64_t columns, bool flip, int32_t* to, int32_t* sums) {
+  const __m128i mask = _mm_set1_epi8(flip ? static_cast<char>(0x80) : 0);
+  const auto row = [&](int i, int64_t c) {
+    return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + c)), mask);
+  };
+  int64_t c = 0;
+  for (; c + 16 <= columns; c += 16) {
+    const __m128i r0 = row(0, c), r1 = row(1, c), r2 = row(2, c), r3 = row(3, c);
+    const __m128i low_a = _mm_unpacklo_epi8(r0, r1), low_b = _mm_unpacklo_epi8(r2, r3);
+    const __m128i high_a = _mm_unpackhi_epi8(r0, r1), high_b = _mm_unpackhi_epi8(r2, r3);
+    __m512i word = _mm512_castsi128_si512(_mm_unpacklo_epi16(low_a, low_b));
+    word = _mm512_inserti32x4(word, _mm_unpackhi_epi16(low_a, low_b), 1);
+    word = _mm512_inserti32x4(word, _mm_unpacklo_epi16(high_a, high_b), 2);
+    word = _mm512_inserti32x4(word, _mm_unpackhi_epi16(high_a, high_b), 3);
+    store(to + c, (Vi)word);
+    store(sums + c, dot(load(sums + c), set1i(0x01010101), (Vi)word));
+  }
+  return c;
+}
+#endif
+
+void pack_group(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to, int32_t* sums) {
+  const int32_t shift = flip ? 128 : 0;
+#if defined(__AVX512VNNI__)
+  int64_t c = pack_quads(rows, columns, flip, to, sums);
+#else
+  int64_t c = is_signed ? pack_vectors<true>(rows, columns, shift, to, sums)
+                        : pack_vectors<false>(rows, columns, shift, to, sums);
+#endif
   for (; c < columns; ++c) {
     to[c] = join_group(shift, sums[c], [&](int i) { return widen_one(rows[i] + c, is_signed); });
   }
