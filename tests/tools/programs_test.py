@@ -10,6 +10,7 @@ import unittest
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from sklearn.datasets import load_digits
 
 PROGRAMS, REPOSITORY = (pathlib.Path(argument) for argument in sys.argv[1:3])
 DIGITS = REPOSITORY / "tests" / "models" / "digits.onnx"
@@ -87,6 +88,16 @@ class Ortolan(unittest.TestCase):
             self.assertAlmostEqual(sum(output["data"]), 1, places=4)
             self.assertEqual(int(np.argmax(output["data"])), label)
 
+    def test_accuracy_on_held_out_pictures(self):
+        digits = load_digits()
+        held_out = np.arange(len(digits.images)) % 5 == 4
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(f"{folder}/x.npy", (digits.images[held_out] / 16).astype(np.float32)[:, None])
+            result = call("ortolan", "run", "--json", DIGITS, "--input", f"image={folder}/x.npy")
+        output = json.loads(result.stdout)["outputs"]["probabilities"]
+        guess = np.array(output["data"]).reshape(output["shape"]).argmax(1)
+        self.assertGreaterEqual((guess == digits.target[held_out]).mean(), 0.97)
+
     def test_picture_is_shown(self):
         result = call("ortolan", "run", DIGITS, REPOSITORY / "tests" / "models" / "digit_3.pgm")
         self.assertIn("digit_3.pgm: 3\n", result.stdout)
@@ -138,6 +149,18 @@ class PerfTest(unittest.TestCase):
         result = call("onnxruntime_perf_test", "-n", DIGITS)
         self.assertIn("Session creation time cost", result.stdout)
         self.assertNotIn("requests", result.stdout)
+
+
+class Benchmark(unittest.TestCase):
+    def test_generated_models_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = REPOSITORY / "bench" / "generate_models.py"
+            names = ["mlp", "lstm", "mobilenet_v2", "resnet18_qdq"]
+            subprocess.run([sys.executable, "-B", str(script), "--out", folder, *names], check=True, capture_output=True)
+            for name in names:
+                result = call("ortolan", "run", f"{folder}/{name}.onnx")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertNotIn("not finite", result.stdout)
 
 
 class Compare(unittest.TestCase):

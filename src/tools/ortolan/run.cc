@@ -235,7 +235,8 @@ int run_command(int argc, char** argv) {
   if (settings.top < 1) fail_usage("--top must be 1 or more");
   Library library = choose_library(settings.library_path);
   auto environment = create_environment(library);
-  Session session(library, environment.get(), rest[0], settings.session);
+  std::string model = fs::is_directory(rest[0]) ? rest[0] + "/model.onnx" : rest[0];
+  Session session(library, environment.get(), model, settings.session);
   DataSet data = gather_inputs(session, settings);
   Runner runner(session, environment.get(), settings);
   for (size_t i = 1; i < rest.size(); ++i) runner.run_picture(rest[i], data);
