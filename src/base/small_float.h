@@ -6,12 +6,41 @@
 
 namespace ortolan::base {
 
+#if defined(__clang__) && __clang_major__ < 15
+// These compilers have no _Float16 on x86: the same conversions by hand.
+inline uint16_t half_bits(float value) {
+  const auto word = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000u);
+  const uint32_t magnitude = word & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);
+  // Below the least normal number, adding 0.5 rounds the value to the multiples that binary16 has there.
+  if (magnitude < 0x38800000u) {
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+  }
+  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
+}
+inline float half_value(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t magnitude = bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
+  // 2^112 makes up for the difference of the exponents' biases, also for subnormal numbers.
+  const float value = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(value));
+}
+#else
+inline uint16_t half_bits(float value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
+inline float half_value(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+#endif
+
 /** IEEE binary16. Conversion from float rounds to nearest even. */
 struct Half {
   uint16_t bits = 0;
   Half() = default;
-  explicit Half(float value) : bits(std::bit_cast<uint16_t>(static_cast<_Float16>(value))) {}
-  explicit operator float() const { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+  explicit Half(float value) : bits(half_bits(value)) {}
+  explicit operator float() const { return half_value(bits); }
   static constexpr Half from_bits(uint16_t bits) {
     Half half;
     half.bits = bits;
