@@ -24,6 +24,12 @@ BroadcastPlan::BroadcastPlan(const Shape& output, std::initializer_list<const Sh
     }
     if (loop.size != 1) add_dimension(loop);
   }
+  for (size_t k = 0; k < operand_count_; ++k) walk_[k] = walk_of(k, pitch[k]);
+}
+
+BroadcastPlan::Walk BroadcastPlan::walk_of(size_t k, int64_t elements) const {
+  if (elements == count_) return Walk::kWhole;
+  return inner_step_[k] == 1 && elements == inner_ ? Walk::kRepeatedRow : Walk::kOther;
 }
 
 void BroadcastPlan::add_dimension(const Loop& loop) {
@@ -46,6 +52,33 @@ void BroadcastPlan::add_dimension(const Loop& loop) {
 void BroadcastPlan::run(ThreadPool& threads, int64_t grain, Row row) const {
   if (count_ == 0) return;
   threads.parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_range(begin, end, row); });
+}
+
+namespace {
+
+template <class T>
+void copy_row(const void* data, int64_t offset, bool repeat, int64_t count, void* to, int64_t at) {
+  auto* from = static_cast<const T*>(data) + offset;
+  auto* out = static_cast<T*>(to) + at;
+  if (repeat) {
+    for (int64_t i = 0; i < count; ++i) out[i] = *from;
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i] = from[i];
+  }
+}
+
+}  // namespace
+
+void BroadcastPlan::gather(size_t k, size_t element_size, const void* data, int64_t begin, int64_t count,
+                           void* to) const {
+  auto copy = element_size == 1   ? copy_row<uint8_t>
+              : element_size == 2 ? copy_row<uint16_t>
+              : element_size == 4 ? copy_row<uint32_t>
+                                  : copy_row<uint64_t>;
+  bool repeat = is_scalar(k);
+  run_range(begin, begin + count, [&](const int64_t* offsets, int64_t output_offset, int64_t length) {
+    copy(data, offsets[k], repeat, length, to, output_offset - begin);
+  });
 }
 
 void BroadcastPlan::run_range(int64_t begin, int64_t end, Row row) const {

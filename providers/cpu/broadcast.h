@@ -23,24 +23,35 @@ class BroadcastPlan {
   int64_t element_count() const { return count_; }
   /** True when operand k gives one element for a whole row; otherwise its elements are contiguous. */
   bool is_scalar(size_t k) const { return inner_step_[k] == 0; }
+  /** True when operand k has as many elements as the output, in the same order. */
+  bool is_whole(size_t k) const { return walk_[k] == Walk::kWhole; }
+  /** True when operand k is one row that repeats. */
+  bool is_repeated_row(size_t k) const { return walk_[k] == Walk::kRepeatedRow; }
 
   /** Called for a row, or a part of one: the operands' offsets in elements, the output's, and the length. */
   using Row = FunctionRef<void(const int64_t* offsets, int64_t output_offset, int64_t length)>;
   /** Calls `row` for every row, on several threads when there are more than `grain` elements. */
   void run(ThreadPool& threads, int64_t grain, Row row) const;
 
+  /** Sets `to` to operand k as seen from output elements [begin, begin + count); `data` is the operand's first element.
+      For plans of short rows, where a loop a row would cost more than these copies. Element sizes: 1, 2, 4, 8. */
+  void gather(size_t k, size_t element_size, const void* data, int64_t begin, int64_t count, void* to) const;
+
  private:
   struct Loop {
     int64_t size;
     int64_t step[kMaxOperands];
   };
+  enum class Walk : uint8_t { kWhole, kRepeatedRow, kOther };
   void add_dimension(const Loop& loop);
+  Walk walk_of(size_t k, int64_t elements) const;
   void run_range(int64_t begin, int64_t end, Row row) const;
 
   size_t operand_count_;
   int64_t count_ = 1;
   int64_t inner_ = 1;
   int64_t inner_step_[kMaxOperands] = {};
+  Walk walk_[kMaxOperands] = {};
   InlinedVector<Loop, 4> outer_;  // innermost first
 };
 

@@ -58,8 +58,10 @@ void load(const Source& from, int64_t count, int64_t* wide) {
       from.type, [&]<class T>(TypeTag<T>) { std::copy_n(elements<T>(from), count, wide); });
 }
 
-int64_t to_int64(double value) {
-  return value >= -9223372036854775808.0 && value < 9223372036854775808.0 ? static_cast<int64_t>(value) : INT64_MIN;
+template <class Wide>
+int64_t to_int64(Wide value) {
+  return value >= Wide(-9223372036854775808.0) && value < Wide(9223372036854775808.0) ? static_cast<int64_t>(value)
+                                                                                      : INT64_MIN;
 }
 
 template <class To, class Wide>
@@ -172,6 +174,21 @@ void convert_range(const Tensor& from, Tensor& to, int64_t begin, int64_t end, c
   }
 }
 
+constexpr TypeSet kDirectSources = ElementType::kBool | ElementType::kUInt8 | ElementType::kInt8 |
+                                   ElementType::kUInt16 | ElementType::kInt16 | ElementType::kInt32;
+constexpr TypeSet kDirectTargets = ElementType::kFloat | ElementType::kInt32 | ElementType::kInt64;
+
+/** Small integers to the types that masks and indices become, in one step. */
+void convert_directly(const Tensor& from, Tensor& to, int64_t begin, int64_t end) {
+  dispatch<kDirectSources>(from.type(), [&]<class From>(TypeTag<From>) {
+    dispatch<kDirectTargets>(to.type(), [&]<class To>(TypeTag<To>) {
+      auto* x = static_cast<const From*>(from.raw());
+      auto* y = static_cast<To*>(to.mutable_raw());
+      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<To>(x[i]);
+    });
+  });
+}
+
 void numbers_to_strings(const Tensor& from, Tensor& to) {
   int64_t count = from.element_count();
   std::string* text = to.mutable_data<std::string>();
@@ -211,6 +228,10 @@ void convert_elements(const Tensor& from, Tensor& to, const ConversionOptions& o
   if (from.type() == ElementType::kString) return strings_to_numbers(from, to, options);
   int64_t count = from.element_count();
   int64_t grain = is_packed(from.type()) || is_packed(to.type()) ? count : 16384;  // threads must not share a byte
+  if (kDirectSources.contains(from.type()) && kDirectTargets.contains(to.type())) {
+    return threads.parallel_for(count, grain,
+                                [&](int64_t begin, int64_t end) { convert_directly(from, to, begin, end); });
+  }
   dispatch<kWideTypes>(wide_type(from.type()), [&]<class Wide>(TypeTag<Wide>) {
     threads.parallel_for(count, grain,
                          [&](int64_t begin, int64_t end) { convert_range<Wide>(from, to, begin, end, options); });

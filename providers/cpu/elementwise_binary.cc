@@ -68,6 +68,42 @@ void run_one_row(const Operation& operation, RowArgs row, int64_t count, ThreadP
   });
 }
 
+/** Rows below this length are put together in blocks. */
+constexpr int64_t kShortRow = 32;
+constexpr int64_t kBlock = 512;
+
+/** An operand of short rows, block by block. */
+class BlockReader {
+ public:
+  BlockReader(const BroadcastPlan& plan, size_t k, size_t size, const char* data)
+      : plan_(plan), k_(k), size_(size), data_(data) {
+    if (plan.is_repeated_row(k)) plan.gather(k, size, data, 0, kBlock + kShortRow, block_);
+  }
+  /** The operand for output elements [begin, begin + count); count is at most kBlock. */
+  const char* read(int64_t begin, int64_t count) {
+    if (plan_.is_whole(k_)) return data_ + begin * size_;
+    if (plan_.is_repeated_row(k_)) return block_ + begin % plan_.row_length() * size_;
+    plan_.gather(k_, size_, data_, begin, count, block_);
+    return block_;
+  }
+
+ private:
+  const BroadcastPlan& plan_;
+  size_t k_, size_;
+  const char* data_;
+  alignas(64) char block_[(kBlock + kShortRow) * 8];
+};
+
+void run_short_rows(const Operation& operation, const BroadcastPlan& plan, const RowArgs& row, ThreadPool& threads) {
+  threads.parallel_for(plan.element_count(), operation.loops.grain, [&](int64_t begin, int64_t end) {
+    BlockReader a(plan, 0, operation.in_size, row.a), b(plan, 1, operation.in_size, row.b);
+    for (int64_t i = begin; i < end; i += kBlock) {
+      int64_t count = std::min(kBlock, end - i);
+      operation({a.read(i, count), b.read(i, count), row.y + i * operation.out_size, false, false}, count);
+    }
+  });
+}
+
 }  // namespace
 
 void run_binary(const BinaryLoops& loops, const Tensor& a, const Shape& a_shape, const Tensor& b, const Shape& b_shape,
@@ -81,6 +117,9 @@ void run_binary(const BinaryLoops& loops, const Tensor& a, const Shape& a_shape,
   row.a_scalar = plan.is_scalar(0) && plan.row_length() > 1;
   row.b_scalar = plan.is_scalar(1) && plan.row_length() > 1;
   if (plan.row_length() == plan.element_count()) return run_one_row(operation, row, plan.element_count(), threads);
+  if (plan.row_length() < kShortRow && plan.element_count() > 2 * kBlock) {
+    return run_short_rows(operation, plan, row, threads);
+  }
   plan.run(threads, loops.grain, [&](const int64_t* offsets, int64_t output_offset, int64_t length) {
     RowArgs part = row;
     part.a += offsets[0] * operation.in_size;

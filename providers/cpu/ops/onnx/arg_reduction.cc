@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/reduce_f32.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -14,31 +15,32 @@ struct Extent {
   int64_t outer, axis, inner;
 };
 
-/** The winner's index for each of `inner` neighbouring slices. `best` holds `inner` elements. */
-template <class T, bool kLargest, bool kLast>
-void arg_columns(const T* x, const Extent& extent, T* best, int64_t* y) {
+/** The winner's index for each of `inner` neighbouring slices. `best` and `at` hold `inner` elements; Index is as wide
+    as T where it can be, so that the loop vectorises. */
+template <class T, class Index, bool kLargest, bool kLast>
+void arg_columns(const T* x, const Extent& extent, T* best, Index* at, int64_t* y) {
   std::copy_n(x, extent.inner, best);
-  std::fill_n(y, extent.inner, int64_t{0});
+  std::fill_n(at, extent.inner, Index{0});
   for (int64_t a = 1; a < extent.axis; ++a) {
     x += extent.inner;
     for (int64_t i = 0; i < extent.inner; ++i) {
-      bool better = kLargest ? x[i] > best[i] : x[i] < best[i];
-      bool equal = kLast && x[i] == best[i];
-      if (better || equal || (best[i] != best[i] && x[i] == x[i])) {
-        best[i] = x[i];
-        y[i] = a;
-      }
+      T value = x[i], held = best[i];
+      bool wins = kLast ? (kLargest ? value >= held : value <= held) : (kLargest ? value > held : value < held);
+      wins = wins | ((held != held) & (value == value));
+      best[i] = wins ? value : held;
+      at[i] = wins ? static_cast<Index>(a) : at[i];
     }
   }
+  std::copy_n(at, extent.inner, y);
 }
 
-template <class T>
-using ArgFunction = void (*)(const T*, const Extent&, T*, int64_t*);
+template <class T, class Index>
+using ArgFunction = void (*)(const T*, const Extent&, T*, Index*, int64_t*);
 
-template <class T>
-ArgFunction<T> arg_function(bool largest, bool last) {
-  if (largest) return last ? arg_columns<T, true, true> : arg_columns<T, true, false>;
-  return last ? arg_columns<T, false, true> : arg_columns<T, false, false>;
+template <class T, class Index>
+ArgFunction<T, Index> arg_function(bool largest, bool last) {
+  if (largest) return last ? arg_columns<T, Index, true, true> : arg_columns<T, Index, true, false>;
+  return last ? arg_columns<T, Index, false, true> : arg_columns<T, Index, false, false>;
 }
 
 class ArgReduction : public OpKernel {
@@ -76,12 +78,49 @@ class ArgReduction : public OpKernel {
 
   template <class T>
   void run(KernelContext& context, const T* x, const Extent& extent, int64_t* y) const {
-    ArgFunction<T> function = arg_function<T>(largest_, last_);
+    if constexpr (std::is_same_v<T, float>) {
+      if (extent.inner == 1) return run_rows(context.threads(), x, extent, y);
+      if (extent.axis <= INT32_MAX) return run_columns<T, int32_t>(context, x, extent, y);
+    }
+    run_columns<T, int64_t>(context, x, extent, y);
+  }
+
+  /** The extreme of a row by the vector function, then its place. */
+  void run_rows(ThreadPool& threads, const float* x, const Extent& extent, int64_t* y) const {
+    auto op = largest_ ? kernels::ReduceOp::kMax : kernels::ReduceOp::kMin;
+    threads.parallel_for(extent.outer, std::max<int64_t>(1, 65536 / extent.axis), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) {
+        const float* row = x + o * extent.axis;
+        float extreme = kernels::reduce(op, row, extent.axis);
+        y[o] = extreme == extreme ? place_of(extreme, row, extent.axis) : place_among_nans(row, extent.axis);
+      }
+    });
+  }
+
+  int64_t place_of(float value, const float* row, int64_t count) const {
+    if (!last_) return std::find(row, row + count, value) - row;
+    while (row[--count] != value) {
+    }
+    return count;
+  }
+
+  int64_t place_among_nans(const float* row, int64_t count) const {
+    float best;
+    int64_t at, result;
+    arg_function<float, int64_t>(largest_, last_)(row, {1, count, 1}, &best, &at, &result);
+    return result;
+  }
+
+  template <class T, class Index>
+  void run_columns(KernelContext& context, const T* x, const Extent& extent, int64_t* y) const {
+    auto function = arg_function<T, Index>(largest_, last_);
     auto best = context.scratch<T>(extent.outer * extent.inner);
+    auto at = context.scratch<Index>(extent.outer * extent.inner);
     int64_t size = extent.axis * extent.inner;
     context.threads().parallel_for(extent.outer, std::max<int64_t>(1, 16384 / size), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
-        function(x + o * size, extent, best.data() + o * extent.inner, y + o * extent.inner);
+        int64_t to = o * extent.inner;
+        function(x + o * size, extent, best.data() + to, at.data() + to, y + to);
       }
     });
   }

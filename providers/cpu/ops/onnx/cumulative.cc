@@ -31,6 +31,19 @@ struct Options {
   bool product, exclusive, reverse;
 };
 
+/** One slice of neighbouring elements. */
+template <class T, class R>
+void cumulate_row(const T* x, T* y, int64_t count, const Options& options) {
+  R running = options.product ? R{1} : R{0};
+  int64_t step = options.reverse ? -1 : 1;
+  for (int64_t i = options.reverse ? count - 1 : 0; count > 0; --count, i += step) {
+    R before = running;
+    R element = static_cast<R>(x[i]);
+    running = options.product ? before * element : before + element;
+    y[i] = static_cast<T>(options.exclusive ? before : running);
+  }
+}
+
 /** `inner` neighbouring slices at once; `running` holds `inner` values. */
 template <class T, class R>
 void cumulate(const T* x, T* y, const Extent& extent, const Options& options, std::vector<R>& running) {
@@ -72,8 +85,15 @@ class Cumulative : public OpKernel {
   void run(ThreadPool& threads, const T* x, T* y, const Extent& extent) const {
     int64_t size = extent.axis * extent.inner;
     threads.parallel_for(extent.outer, std::max<int64_t>(1, 16384 / size), [&](int64_t begin, int64_t end) {
-      std::vector<typename Running<T>::type> running;
-      for (int64_t o = begin; o < end; ++o) cumulate(x + o * size, y + o * size, extent, options_, running);
+      using R = typename Running<T>::type;
+      std::vector<R> running;
+      for (int64_t o = begin; o < end; ++o) {
+        if (extent.inner == 1) {
+          cumulate_row<T, R>(x + o * size, y + o * size, size, options_);
+        } else {
+          cumulate(x + o * size, y + o * size, extent, options_, running);
+        }
+      }
     });
   }
 

@@ -33,9 +33,9 @@ void activation_loop(const void* x, void* y, int64_t count, const Parameters& p)
 }
 
 /** Elements worth a second thread, by the cost of one. */
-constexpr int64_t kCheap = 32768;
-constexpr int64_t kVector = 8192;
-constexpr int64_t kScalar = 1024;
+constexpr int64_t kCheap = 65536;
+constexpr int64_t kVector = 32768;
+constexpr int64_t kScalar = 2048;
 
 using D = double;
 using P = const Parameters&;
