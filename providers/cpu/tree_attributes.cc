@@ -58,7 +58,7 @@ class NamedNodes {
   std::map<std::pair<int64_t, int64_t>, int64_t> places_;
 };
 
-/** The first node of each tree that is nobody's child. */
+/** The one node of each tree that is nobody's child. */
 std::vector<int64_t> roots_of(const NamedNodes& names, const std::vector<ListedNode>& nodes) {
   std::vector<bool> is_child(nodes.size());
   for (const ListedNode& node : nodes) {
@@ -71,7 +71,9 @@ std::vector<int64_t> roots_of(const NamedNodes& names, const std::vector<ListedN
   for (size_t i = 0; i < nodes.size(); ++i) {
     root_of_tree.try_emplace(names.tree(i), -1);
     int64_t& root = root_of_tree[names.tree(i)];
-    if (is_child[i] || root >= 0) continue;
+    if (is_child[i]) continue;
+    require(root < 0, ErrorCode::kInvalidGraph, "tree ", names.tree(i),
+            " has two nodes that are nobody's child; a tree must have one root");
     root = static_cast<int64_t>(i);
     roots.push_back(root);
   }

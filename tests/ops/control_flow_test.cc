@@ -1,0 +1,254 @@
+// If, Loop, Scan, SequenceMap: models with subgraphs, built and run here.
+#include "op_test.h"
+
+namespace ortolan::test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/** Builds a graph node by node, by the names of values; a name not known here is looked up further out. */
+struct GraphBuilder {
+  Graph& graph;
+  int opset;
+
+  ValueInfo* value(const std::string& name) {
+    if (name.empty()) return nullptr;
+    ValueInfo* found = graph.find_visible(name);
+    return found != nullptr ? found : graph.add_value(name);
+  }
+  GraphBuilder& input(const std::string& name, TypeInfo type = {}) {
+    ValueInfo* value = graph.add_value(name, std::move(type));
+    value->is_input = true;
+    graph.inputs.push_back(value);
+    return *this;
+  }
+  GraphBuilder& constant(const std::string& name, Tensor tensor) {
+    graph.add_initializer(name, std::move(tensor));
+    return *this;
+  }
+  Node* node(const std::string& op, const Names& inputs, const Names& outputs) {
+    std::vector<ValueInfo*> from, to;
+    for (const std::string& name : inputs) from.push_back(value(name));
+    for (const std::string& name : outputs) to.push_back(name.empty() ? nullptr : graph.add_value(name));
+    Node* made = graph.add_node(op, op, "", from, to);
+    made->opset = opset;
+    return made;
+  }
+  GraphBuilder& output(const std::string& name) {
+    graph.mark_output(value(name));
+    return *this;
+  }
+  /** A subgraph of this one. */
+  std::shared_ptr<Graph> subgraph(FunctionRef<void(GraphBuilder&)> fill) {
+    auto inner = std::make_shared<Graph>(graph.shared_context(), &graph);
+    GraphBuilder builder{*inner, opset};
+    fill(builder);
+    return inner;
+  }
+};
+
+/** Builds a model and runs it on the values given by name. */
+std::vector<Value> run_model(int opset, const std::vector<std::pair<std::string, Value>>& inputs, const Names& outputs,
+                             FunctionRef<void(GraphBuilder&)> fill) {
+  auto model = std::make_unique<Model>();
+  model->ir_version = 8;
+  model->context->opsets[""] = opset;
+  model->graph = std::make_unique<Graph>(model->context);
+  GraphBuilder builder{*model->graph, opset};
+  for (const auto& [name, value] : inputs) {
+    TypeInfo type = value.kind() == ValueKind::kSequence
+                        ? TypeInfo::of_sequence(TypeInfo::of_tensor(value.sequence().element_type))
+                        : TypeInfo::of_tensor(value.tensor().type(), value.tensor().shape());
+    builder.input(name, type);
+  }
+  fill(builder);
+  for (const std::string& name : outputs) builder.output(name);
+  auto environment = std::make_shared<Environment>(Logger(stderr_sink(), "test", Severity::kWarning));
+  auto session = Session::from_model(environment, std::move(model), SessionOptions());
+  std::vector<const char*> names, wanted;
+  std::vector<const Value*> values;
+  for (const auto& [name, value] : inputs) names.push_back(name.c_str()), values.push_back(&value);
+  for (const std::string& name : outputs) wanted.push_back(name.c_str());
+  std::vector<Value> results(outputs.size());
+  session->run(nullptr, names, values, wanted, results);
+  return results;
+}
+
+std::string error_of(FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "";
+}
+
+const TypeInfo kFloatAny = TypeInfo::of_tensor(ElementType::kFloat);
+const TypeInfo kIntScalar = TypeInfo::of_tensor(ElementType::kInt64, Shape{});
+const TypeInfo kBoolScalar = TypeInfo::of_tensor(ElementType::kBool, Shape{});
+
+TEST(If, TakesOneBranch) {
+  for (bool condition : {true, false}) {
+    auto fill = [](GraphBuilder& b) {
+      Node* node = b.node("If", {"c"}, {"y"});
+      node->set_attribute("then_branch", b.subgraph([](GraphBuilder& s) {
+        s.node("Add", {"x", "x"}, {"t"});
+        s.output("t");
+      }));
+      node->set_attribute("else_branch", b.subgraph([](GraphBuilder& s) {
+        s.constant("k", tensor_of<float>({3}, {7, 8, 9}));
+        s.node("Identity", {"k"}, {"e"});
+        s.output("e");
+      }));
+    };
+    auto results = run_model(13, {{"c", scalar(condition)}, {"x", tensor_of<float>({2}, {1, 2})}}, {"y"}, fill);
+    if (condition) EXPECT_TRUE(near(results[0].tensor(), {2}, {2, 4}));
+    if (!condition) EXPECT_TRUE(near(results[0].tensor(), {3}, {7, 8, 9}));
+  }
+}
+
+/** x doubles each time and is collected; runs while the sum of trips allows and, with a limit, x stays below it. */
+void doubling_loop(GraphBuilder& b, const std::string& trips, const std::string& condition) {
+  Node* node = b.node("Loop", {trips, condition, "x"}, {"last", "all"});
+  node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+    s.input("i", kIntScalar).input("c", kBoolScalar).input("v", kFloatAny);
+    s.node("Add", {"v", "v"}, {"w"});
+    s.node("ReduceMax", {"w"}, {"m"})->set_attribute("keepdims", int64_t{0});
+    s.node("Less", {"m", "limit"}, {"go"});
+    s.output("go").output("w").output("v");
+  }));
+}
+
+TEST(Loop, StopsByCountOrCondition) {
+  struct Case {
+    int64_t trips;
+    bool condition;
+    float limit;
+    int64_t ran;
+  };
+  for (Case c : {Case{3, true, 1e9f, 3}, Case{0, true, 1e9f, 0}, Case{-4, true, 1e9f, 0}, Case{5, false, 1e9f, 0},
+                 Case{100, true, 30, 4}}) {
+    auto results = run_model(13,
+                             {{"n", scalar(c.trips)},
+                              {"go", scalar(c.condition)},
+                              {"x", tensor_of<float>({2}, {1, 2})},
+                              {"limit", scalar(c.limit)}},
+                             {"last", "all"}, [](GraphBuilder& b) { doubling_loop(b, "n", "go"); });
+    double factor = static_cast<double>(int64_t{1} << c.ran);
+    EXPECT_TRUE(near(results[0].tensor(), {2}, {factor, 2 * factor}));
+    const Tensor& all = results[1].tensor();
+    EXPECT_EQ(all.shape()[0], c.ran);
+    if (c.ran > 0) EXPECT_EQ(all.data<float>()[2 * c.ran - 1], factor);
+  }
+}
+
+TEST(Loop, RunsWithoutCountOrCondition) {
+  auto results = run_model(13, {{"x", tensor_of<float>({1}, {1})}, {"limit", scalar(100.0f)}}, {"last"},
+                           [](GraphBuilder& b) { doubling_loop(b, "", ""); });
+  EXPECT_TRUE(near(results[0].tensor(), {1}, {128}));
+}
+
+TEST(Loop, CarriesSequencesAndGrowingTensors) {
+  auto results =
+      run_model(13, {{"n", scalar(int64_t{3})}, {"x", tensor_of<float>({1}, {5})}}, {"s", "g"}, [](GraphBuilder& b) {
+        b.node("SequenceEmpty", {}, {"empty"});
+        Node* node = b.node("Loop", {"n", "", "empty", "x"}, {"s", "g"});
+        node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+          s.input("i", kIntScalar).input("c", kBoolScalar).input("seq").input("v", kFloatAny);
+          s.node("SequenceInsert", {"seq", "v"}, {"more"});
+          s.node("Concat", {"v", "x"}, {"longer"})->set_attribute("axis", int64_t{0});
+          s.node("Identity", {"c"}, {"go"});
+          s.output("go").output("more").output("longer");
+        }));
+      });
+  ASSERT_EQ(results[0].sequence().items.size(), 3u);
+  EXPECT_TRUE(near(results[0].sequence().items[2].tensor(), {3}, {5, 5, 5}));
+  EXPECT_EQ(results[1].tensor().shape(), Shape{4});
+}
+
+TEST(Loop, TellsWhatIsWrong) {
+  auto growing = [](GraphBuilder& b) {
+    Node* node = b.node("Loop", {"n", "", "x"}, {"last", "all"});
+    node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+      s.input("i", kIntScalar).input("c", kBoolScalar).input("v", kFloatAny);
+      s.node("Concat", {"v", "v"}, {"w"})->set_attribute("axis", int64_t{0});
+      s.node("Identity", {"c"}, {"go"});
+      s.output("go").output("w").output("w");
+    }));
+  };
+  std::string text = error_of([&] {
+    run_model(13, {{"n", scalar(int64_t{3})}, {"x", tensor_of<float>({1}, {1})}}, {"all"}, growing);
+  });
+  EXPECT_NE(text.find("all iterations must agree"), std::string::npos) << text;
+  text = error_of([] {
+    run_model(13, {{"n", scalar(int64_t{3})}, {"x", tensor_of<float>({1}, {1})}}, {"y"}, [](GraphBuilder& b) {
+      b.node("Loop", {"n", "", "x"}, {"y"})->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+        s.input("i", kIntScalar).input("c", kBoolScalar);
+        s.node("Identity", {"c"}, {"go"});
+        s.output("go");
+      }));
+    });
+  });
+  EXPECT_NE(text, "");
+}
+
+/** Running sums of the slices of x. */
+void sums(GraphBuilder& b, Names inputs, std::vector<std::pair<std::string, std::vector<int64_t>>> lists) {
+  Node* node = b.node("Scan", inputs, {"last", "all"});
+  node->set_attribute("num_scan_inputs", int64_t{1});
+  for (auto& [name, list] : lists) node->set_attribute(name, list);
+  node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+    s.input("sum", kFloatAny).input("slice", kFloatAny);
+    s.node("Add", {"sum", "slice"}, {"next"});
+    s.node("Identity", {"next"}, {"seen"});
+    s.output("next").output("seen");
+  }));
+}
+
+TEST(Scan, WalksAxesInBothDirections) {
+  Tensor zero = tensor_of<float>({2}, {0, 0}), x = tensor_of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  auto scan = [&](const Tensor& input, std::vector<std::pair<std::string, std::vector<int64_t>>> lists) {
+    return run_model(9, {{"z", zero}, {"x", input}}, {"last", "all"}, [&](GraphBuilder& b) {
+      sums(b, {"z", "x"}, lists);
+    });
+  };
+  auto results = scan(x, {});
+  EXPECT_TRUE(near(results[0].tensor(), {2}, {9, 12}));
+  EXPECT_TRUE(near(results[1].tensor(), {3, 2}, {1, 2, 4, 6, 9, 12}));
+  EXPECT_TRUE(near(scan(x, {{"scan_input_directions", {1}}})[1].tensor(), {3, 2}, {5, 6, 8, 10, 9, 12}));
+  EXPECT_TRUE(near(scan(x, {{"scan_output_directions", {1}}})[1].tensor(), {3, 2}, {9, 12, 4, 6, 1, 2}));
+  Tensor across = tensor_of<float>({2, 3}, {1, 3, 5, 2, 4, 6});
+  auto turned = scan(across, {{"scan_input_axes", {-1}}, {"scan_output_axes", {1}}});
+  EXPECT_TRUE(near(turned[1].tensor(), {2, 3}, {1, 4, 9, 2, 6, 12}));
+  EXPECT_TRUE(near(scan(tensor_of<float>({0, 2}, {}), {})[0].tensor(), {2}, {0, 0}));
+  EXPECT_NE(error_of([&] { scan(x, {{"scan_input_axes", {2}}}); }), "");
+}
+
+TEST(Scan, BatchesWithLengths) {
+  Tensor zero = tensor_of<float>({2, 1}, {0, 100}), x = tensor_of<float>({2, 3, 1}, {1, 2, 3, 4, 5, 6});
+  auto fill = [](GraphBuilder& b) { sums(b, {"n", "z", "x"}, {}); };
+  auto results = run_model(8, {{"n", tensor_of<int64_t>({2}, {3, 1})}, {"z", zero}, {"x", x}}, {"last", "all"}, fill);
+  EXPECT_TRUE(near(results[0].tensor(), {2, 1}, {6, 104}));
+  EXPECT_TRUE(near(results[1].tensor(), {2, 3, 1}, {1, 3, 6, 104, 0, 0}));
+  EXPECT_NE(error_of([&] {
+              run_model(8, {{"n", tensor_of<int64_t>({2}, {4, 1})}, {"z", zero}, {"x", x}}, {"all"}, fill);
+            }),
+            "");
+}
+
+TEST(SequenceMap, RunsTheBodyOnEachElement) {
+  Value sequence = std::make_shared<Sequence>(
+      Sequence{ElementType::kFloat, {tensor_of<float>({1}, {1}), tensor_of<float>({2}, {2, 3})}});
+  auto results = run_model(17, {{"s", sequence}, {"k", scalar(10.0f)}}, {"y"}, [](GraphBuilder& b) {
+    b.node("SequenceMap", {"s", "k"}, {"y"})->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+      s.input("a", kFloatAny).input("b", kFloatAny);
+      s.node("Mul", {"a", "b"}, {"p"});
+      s.output("p");
+    }));
+  });
+  ASSERT_EQ(results[0].sequence().items.size(), 2u);
+  EXPECT_TRUE(near(results[0].sequence().items[1].tensor(), {2}, {20, 30}));
+}
+
+}  // namespace
+}  // namespace ortolan::test

@@ -1,0 +1,112 @@
+// OneHot, NonZero, Compress, Unique, TopK.
+#include <cmath>
+#include <numeric>
+
+#include "op_test.h"
+
+namespace ortolan::test {
+namespace {
+
+TEST(OneHot, MarksOnePlace) {
+  auto one_hot = [](int axis) {
+    return OpTest("OneHot", 11)
+        .set("axis", axis)
+        .input<int64_t>({3}, {1, -1, 5})
+        .input<float>({}, {3})
+        .input<int32_t>({2}, {7, 9});
+  };
+  EXPECT_TRUE(equal<int32_t>(one_hot(-1).run_tensor(), {3, 3}, {7, 9, 7, 7, 7, 9, 7, 7, 7}));
+  EXPECT_TRUE(equal<int32_t>(one_hot(0).run_tensor(), {3, 3}, {7, 7, 7, 9, 7, 7, 7, 9, 7}));
+  Tensor scalar_case =
+      OpTest("OneHot", 9).input<float>({}, {1.9f}).input<int64_t>({1}, {2}).input<float>({2}, {0, 1}).run_tensor();
+  EXPECT_TRUE(near(scalar_case, {2}, {0, 1}));
+  Tensor nan_case =
+      OpTest("OneHot").input<float>({1}, {NAN}).input<int64_t>({}, {2}).input<float>({2}, {0, 1}).run_tensor();
+  EXPECT_TRUE(near(nan_case, {1, 2}, {0, 0}));
+  EXPECT_NE(OpTest("OneHot").input<int64_t>({1}, {0}).input<int64_t>({}, {-1}).input<float>({2}, {0, 1}).error(), "");
+  EXPECT_NE(OpTest("OneHot").input<int64_t>({1}, {0}).input<int64_t>({}, {2}).input<float>({1}, {0}).error(), "");
+  EXPECT_NE(one_hot(2).error(), "");
+}
+
+TEST(NonZero, GivesPositions) {
+  EXPECT_TRUE(
+      equal<int64_t>(OpTest("NonZero").input<float>({2, 2}, {0, 1, NAN, 0}).run_tensor(), {2, 2}, {0, 1, 1, 0}));
+  EXPECT_TRUE(equal<int64_t>(OpTest("NonZero").input<bool>({}, {true}).run_tensor(), {0, 1}, {}));
+  EXPECT_EQ(OpTest("NonZero", 9).input<int64_t>({0, 3}, {}).run_tensor().shape(), (Shape{2, 0}));
+}
+
+TEST(Compress, KeepsWhatIsTrue) {
+  OpTest rows("Compress", 11);
+  rows.set("axis", -2).input<float>({3, 2}, {1, 2, 3, 4, 5, 6}).input<bool>({2}, {false, true});
+  EXPECT_TRUE(near(rows.run_tensor(), {1, 2}, {3, 4}));
+  EXPECT_TRUE(near(OpTest("Compress", 9)
+                       .input<float>({2, 2}, {1, 2, 3, 4})
+                       .input<bool>({6}, {true, false, false, true, true, true})
+                       .run_tensor(),
+                   {2}, {1, 4}));
+  EXPECT_EQ(OpTest("Compress").input<float>({0}, {}).input<bool>({1}, {true}).run_tensor().shape(), Shape{0});
+  EXPECT_NE(OpTest("Compress").set("axis", 1).input<float>({1}, {1}).input<bool>({1}, {true}).error(), "");
+}
+
+TEST(Unique, SortedOrByFirstPlace) {
+  auto parts = OpTest("Unique", 11).input<float>({6}, {2, 1, 1, NAN, 4, NAN}).run(4);
+  EXPECT_TRUE(near(parts[0].tensor(), {4}, {1, 2, 4, NAN}));
+  EXPECT_TRUE(equal<int64_t>(parts[1].tensor(), {4}, {1, 0, 4, 3}));
+  EXPECT_TRUE(equal<int64_t>(parts[2].tensor(), {6}, {1, 0, 0, 3, 2, 3}));
+  EXPECT_TRUE(equal<int64_t>(parts[3].tensor(), {4}, {2, 1, 1, 2}));
+  auto unsorted = OpTest("Unique", 11).set("sorted", 0).input<std::string>({4}, {"b", "a", "b", "c"}).run(4);
+  EXPECT_TRUE(equal<std::string>(unsorted[0].tensor(), {3}, {"b", "a", "c"}));
+  EXPECT_TRUE(equal<int64_t>(unsorted[2].tensor(), {4}, {0, 1, 0, 2}));
+  auto columns = OpTest("Unique", 11).set("axis", -1).input<int8_t>({2, 3}, {1, 0, 1, 2, 3, 2}).run(2);
+  EXPECT_TRUE(equal<int8_t>(columns[0].tensor(), {2, 2}, {0, 1, 3, 2}));
+  EXPECT_EQ(OpTest("Unique", 11).input<float>({0}, {}).run_tensor().shape(), Shape{0});
+  EXPECT_NE(OpTest("Unique", 11).set("axis", 1).input<float>({1}, {1}).error(), "");
+}
+
+/** Positions of the k best of a line, best first, lower positions first among equals. */
+std::vector<int64_t> best_places(const std::vector<double>& line, size_t k, bool largest) {
+  std::vector<int64_t> places(line.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
+    double x = line[static_cast<size_t>(a)], y = line[static_cast<size_t>(b)];
+    return largest ? x > y : x < y;
+  });
+  places.resize(k);
+  return places;
+}
+
+TEST(TopK, FindsTheBestOfEachLine) {
+  for (int64_t k : {0, 1, 5, 63, 100, 200}) {
+    for (bool largest : {true, false}) {
+      Tensor input = random_tensor<int32_t>({3, 200, 2}, test_seed(), 0, 50);
+      auto parts =
+          OpTest("TopK", 11).set("axis", 1).set("largest", largest).input(input).input<int64_t>({1}, {k}).run(2);
+      ASSERT_EQ(parts[0].tensor().shape(), (Shape{3, k, 2}));
+      for (int64_t line = 0; line < 6; ++line) {
+        std::vector<double> values;
+        for (int64_t i = 0; i < 200; ++i) values.push_back(input.data<int32_t>()[(line / 2 * 200 + i) * 2 + line % 2]);
+        auto places = best_places(values, static_cast<size_t>(k), largest);
+        for (int64_t i = 0; i < k; ++i) {
+          int64_t at = (line / 2 * k + i) * 2 + line % 2;
+          EXPECT_EQ(parts[1].tensor().data<int64_t>()[at], places[static_cast<size_t>(i)]);
+          EXPECT_EQ(parts[0].tensor().data<int32_t>()[at], values[static_cast<size_t>(places[static_cast<size_t>(i)])]);
+        }
+      }
+    }
+  }
+}
+
+TEST(TopK, OpsetsTypesAndErrors) {
+  EXPECT_TRUE(near(OpTest("TopK", 1).set("k", 2).input<float>({3}, {1, 3, 2}).run(2)[0].tensor(), {2}, {3, 2}));
+  EXPECT_TRUE(near(OpTest("TopK", 10).input<double>({3}, {1, NAN, 2}).input<int64_t>({1}, {2}).run(2)[0].tensor(), {2},
+                   {NAN, 2}));
+  Tensor halves = OpTest("TopK", 11).input<Half>({2}, {Half(1), Half(2)}).input<int64_t>({1}, {1}).run(2)[0].tensor();
+  EXPECT_TRUE(near(halves, {1}, {2}));
+  auto error = [](int64_t k) { return OpTest("TopK").input<float>({2}, {1, 2}).input<int64_t>({1}, {k}).error(2); };
+  EXPECT_NE(error(3).find("K is 3, but the axis has only 2 elements"), std::string::npos) << error(3);
+  EXPECT_NE(error(-1), "");
+  EXPECT_NE(OpTest("TopK").input<float>({}, {1}).input<int64_t>({1}, {1}).error(2), "");
+}
+
+}  // namespace
+}  // namespace ortolan::test

@@ -1,0 +1,81 @@
+// StringNormalizer, StringConcat, StringSplit, TfIdfVectorizer.
+#include "op_test.h"
+
+namespace ortolan::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(StringNormalizer, DropsWordsAndChangesCase) {
+  auto normal = [](const Words& words, const char* action, Words stop, int sensitive) {
+    return OpTest("StringNormalizer", 10)
+        .set("case_change_action", action)
+        .set("is_case_sensitive", sensitive)
+        .attribute("stopwords", std::move(stop))
+        .input<std::string>({static_cast<int64_t>(words.size())}, words)
+        .run_tensor();
+  };
+  EXPECT_TRUE(
+      equal<std::string>(normal({"Monday", "TUESDAY", "monday"}, "LOWER", {"monday"}, 1), {2}, {"monday", "tuesday"}));
+  EXPECT_TRUE(equal<std::string>(normal({"Monday", "x"}, "UPPER", {"MONDAY"}, 0), {1}, {"X"}));
+  EXPECT_TRUE(equal<std::string>(normal({"a"}, "NONE", {"a"}, 1), {1}, {""}));
+  EXPECT_TRUE(equal<std::string>(normal({"ÄÖ Ωмир ǅ", "ß"}, "LOWER", {}, 1), {2}, {"äö ωмир ǆ", "ß"}));
+  EXPECT_TRUE(equal<std::string>(normal({"straße ÿ я", "\xff\xc3"}, "UPPER", {}, 1), {2}, {"STRAßE Ÿ Я", "\xff\xc3"}));
+  Tensor row =
+      OpTest("StringNormalizer").attribute("stopwords", Words{"a"}).input<std::string>({1, 2}, {"a", "b"}).run_tensor();
+  EXPECT_TRUE(equal<std::string>(row, {1, 1}, {"b"}));
+  EXPECT_NE(OpTest("StringNormalizer").input<std::string>({2, 1}, {"a", "b"}).error(), "");
+}
+
+TEST(StringConcat, Broadcasts) {
+  Tensor result =
+      OpTest("StringConcat", 20).input<std::string>({2, 1}, {"a", "b"}).input<std::string>({2}, {"x", ""}).run_tensor();
+  EXPECT_TRUE(equal<std::string>(result, {2, 2}, {"ax", "a", "bx", "b"}));
+  EXPECT_NE(
+      OpTest("StringConcat", 20).input<std::string>({2}, {"a", "b"}).input<std::string>({3}, {"x", "y", "z"}).error(),
+      "");
+}
+
+TEST(StringSplit, ByDelimiterOrSpace) {
+  auto split = [](const char* text, const char* delimiter, int most) {
+    OpTest test("StringSplit", 20);
+    if (*delimiter) test.set("delimiter", delimiter);
+    if (most >= 0) test.set("maxsplit", most);
+    auto parts = test.input<std::string>({1}, {text}).run(2);
+    EXPECT_EQ(parts[1].tensor().data<int64_t>()[0], parts[0].tensor().shape()[1]);
+    auto words = parts[0].tensor().span<std::string>();
+    return Words(words.begin(), words.end());
+  };
+  EXPECT_EQ(split(" a  b c ", "", -1), (Words{"a", "b", "c"}));
+  EXPECT_EQ(split(" a  b c ", "", 1), (Words{"a", "b c "}));
+  EXPECT_EQ(split("a,,b", ",", -1), (Words{"a", "", "b"}));
+  EXPECT_EQ(split("a,b,c", ",", 1), (Words{"a", "b,c"}));
+  EXPECT_EQ(split("", ",", -1), (Words{""}));
+  EXPECT_EQ(split("", "", -1), Words{});
+  auto uneven = OpTest("StringSplit", 20).input<std::string>({2}, {"a b", "c"}).run(2);
+  EXPECT_TRUE(equal<std::string>(uneven[0].tensor(), {2, 2}, {"a", "b", "c", ""}));
+}
+
+OpTest n_grams(const char* mode, int shortest, int longest, int skips) {
+  OpTest test("TfIdfVectorizer", 9);
+  test.set("mode", mode).set("min_gram_length", shortest).set("max_gram_length", longest).set("max_skip_count", skips);
+  return test.ints("ngram_counts", {0, 2}).ints("ngram_indexes", {0, 1, 3, 2}).ints("pool_int64s", {5, 7, 5, 7, 7, 5});
+}
+
+TEST(TfIdfVectorizer, CountsAndWeighs) {
+  EXPECT_TRUE(near(n_grams("TF", 1, 2, 0).input<int64_t>({5}, {5, 7, 5, 9, 7}).run_tensor(), {4}, {2, 2, 1, 1}));
+  EXPECT_TRUE(near(n_grams("TF", 2, 2, 2).input<int32_t>({1, 5}, {5, 7, 5, 9, 7}).run_tensor(), {1, 4}, {0, 0, 1, 2}));
+  auto weights = std::vector<float>{2, 3, 5, 7};
+  EXPECT_TRUE(near(n_grams("TFIDF", 1, 1, 0).attribute("weights", weights).input<int64_t>({3}, {5, 5, 7}).run_tensor(),
+                   {4}, {4, 3, 0, 0}));
+  EXPECT_TRUE(near(n_grams("IDF", 1, 2, 0).attribute("weights", weights).input<int64_t>({3}, {5, 5, 7}).run_tensor(),
+                   {4}, {2, 3, 0, 5}));
+  EXPECT_TRUE(near(n_grams("TF", 1, 2, 0).input<int64_t>({0}, {}).run_tensor(), {4}, {0, 0, 0, 0}));
+  EXPECT_NE(n_grams("TF", 2, 1, 0).input<int64_t>({1}, {5}).error(), "");
+  EXPECT_NE(n_grams("TF", 1, 2, 0).ints("ngram_counts", {0, 9}).input<int64_t>({1}, {5}).error(), "");
+  EXPECT_NE(n_grams("TF", 1, 2, 0).ints("ngram_indexes", {0, 1}).input<int64_t>({1}, {5}).error(), "");
+  EXPECT_NE(n_grams("TF", 1, 2, 0).ints("ngram_indexes", {0, 1, -3, 2}).input<int64_t>({1}, {5}).error(), "");
+}
+
+}  // namespace
+}  // namespace ortolan::test
