@@ -1,7 +1,5 @@
-// Tests of pooling against direct definitions.
+// Tests of pooling against direct definitions, on every instruction set.
 #include "cpu/kernels/pooling.h"
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "isa_test.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -39,10 +38,8 @@ Taps taps_of(const PoolGeometry& g, int64_t out) {
   return taps;
 }
 
-class Pooling : public testing::Test {
+class Pooling : public IsaTest {
  protected:
-  int64_t integer(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
-
   PoolGeometry random_geometry() {
     PoolGeometry g;
     g.planes = integer(1, 4);
@@ -85,7 +82,6 @@ class Pooling : public testing::Test {
     }
   }
 
-  std::mt19937 random_{7};
   base::ThreadPool pool_{[] {
     base::ThreadPool::Options options;
     options.threads = 2;
@@ -93,7 +89,7 @@ class Pooling : public testing::Test {
   }()};
 };
 
-TEST_F(Pooling, MaxOfEveryType) {
+TEST_P(Pooling, MaxOfEveryType) {
   for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {
     const PoolGeometry g = random_geometry();
     check_max<float>(g);
@@ -103,7 +99,7 @@ TEST_F(Pooling, MaxOfEveryType) {
   }
 }
 
-TEST_F(Pooling, AverageAndLp) {
+TEST_P(Pooling, AverageAndLp) {
   for (int round = 0; round < 100; ++round) {
     const PoolGeometry g = random_geometry();
     std::vector<float> x(g.planes * volume(g.in)), mean(g.planes * volume(g.out)), padded_mean(mean), l2(mean),
@@ -131,6 +127,8 @@ TEST_F(Pooling, AverageAndLp) {
     }
   }
 }
+
+ORTOLAN_FOR_EACH_ISA(Pooling);
 
 }  // namespace
 }  // namespace ortolan::cpu::kernels

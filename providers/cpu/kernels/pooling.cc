@@ -4,20 +4,26 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/pool_kernels.h"
+#include "cpu/kernels/reduce_f32.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;
+constexpr int64_t kSmallWindow = 128;  // elements whose sum may run in fp32 one after the other
 
 // The taps of one window along one axis that lie inside the input: first tap, number of taps, input index of the first.
 struct Reach {
   int64_t tap, count, at;
 };
 
-Reach reach(const PoolGeometry& g, int axis, int64_t out) {
+Reach reach_of(const PoolGeometry& g, int axis, int64_t out) {
   const int64_t start = out * g.stride[axis] - g.pad_begin[axis], dilation = g.dilation[axis];
   const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
   const int64_t end = start >= g.in[axis] ? 0 : std::min(g.kernel[axis], (g.in[axis] - 1 - start) / dilation + 1);
@@ -47,10 +53,10 @@ void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit)
   base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
-      Window window{reach(g, 0, od), reach(g, 1, oh), {}, 0};
+      Window window{reach_of(g, 0, od), reach_of(g, 1, oh), {}, 0};
       const int64_t padded = padded_taps(g, 0, od) * padded_taps(g, 1, oh);
       for (int64_t ow = 0; ow < g.out[2]; ++ow) {
-        window.w = reach(g, 2, ow);
+        window.w = reach_of(g, 2, ow);
         window.padded = padded * padded_taps(g, 2, ow);
         visit(plane, row * g.out[2] + ow, window);
       }
@@ -95,44 +101,66 @@ void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x,
   });
 }
 
-// One row of output from one row of input: y[o] = max over taps, the window shifted along. The middle, where windows
-// lie wholly inside, runs tap by tap over the whole row.
-template <class T>
-void max_into_row(const PoolGeometry& g, const T* x, T* y) {
-  const int64_t stride = g.stride[2];
-  for (int64_t tap = 0; tap < g.kernel[2]; ++tap) {
-    const int64_t shift = tap * g.dilation[2] - g.pad_begin[2];
-    const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-    const int64_t end = shift >= g.in[2] ? 0 : std::min(g.out[2], (g.in[2] - 1 - shift) / stride + 1);
-    const T* from = x + shift;
-    if (stride == 1) {
-      for (int64_t o = first; o < end; ++o) y[o] = from[o] > y[o] ? from[o] : y[o];
-    } else if (stride == 2) {
-      for (int64_t o = first; o < end; ++o) y[o] = from[2 * o] > y[o] ? from[2 * o] : y[o];
-    } else {
-      for (int64_t o = first; o < end; ++o) y[o] = from[stride * o] > y[o] ? from[stride * o] : y[o];
-    }
-  }
-}
+const PoolRowKernels<float>& max_rows(const PoolKernels& k, const float*) { return k.max_f32; }
+const PoolRowKernels<double>& max_rows(const PoolKernels& k, const double*) { return k.max_f64; }
+const PoolRowKernels<int8_t>& max_rows(const PoolKernels& k, const int8_t*) { return k.max_s8; }
+const PoolRowKernels<uint8_t>& max_rows(const PoolKernels& k, const uint8_t*) { return k.max_u8; }
 
-template <class T>
-void max_pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y) {
+// Every output row: input rows are joined into one padded row, then neighbours in it. Calls finish(d, h, y) for each.
+template <class T, class Finish>
+void pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const PoolRowKernels<T>& kernels, T neutral, const T* x,
+               T* y, Finish finish) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel));
+  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel) / 4);
+  const int64_t reach = (g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1;
+  const int64_t length = std::max(reach, g.in[2] + g.pad_begin[2]);
   base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    T* joined = thread_scratch<T>(Scratch::kRows, length);
+    std::fill_n(joined, length, neutral);
+    T* middle = joined + g.pad_begin[2];
     for (int64_t row = begin; row < end; ++row) {
-      const Reach d = reach(g, 0, row / g.out[1] % g.out[0]), h = reach(g, 1, row % g.out[1]);
+      const Reach d = reach_of(g, 0, row / g.out[1] % g.out[0]), h = reach_of(g, 1, row % g.out[1]);
       const T* plane = x + row / (g.out[1] * g.out[0]) * volume(g.in);
-      T* out = y + row * g.out[2];
-      std::fill(out, out + g.out[2], std::numeric_limits<T>::lowest());
+      std::fill_n(middle, g.in[2], neutral);
       for (int64_t i = 0; i < d.count; ++i) {
         for (int64_t j = 0; j < h.count; ++j) {
           const int64_t at = (d.at + i * g.dilation[0]) * g.in[1] + h.at + j * g.dilation[1];
-          max_into_row(g, plane + at * g.in[2], out);
+          kernels.join_row(plane + at * g.in[2], g.in[2], middle);
         }
       }
+      T* out = y + row * g.out[2];
+      kernels.join_neighbours(joined, g.kernel[2], g.dilation[2], g.stride[2], g.out[2], out);
+      finish(row / g.out[1] % g.out[0], row % g.out[1], out);
     }
   });
+}
+
+// Averages of small windows: fp32 sums, then a factor that depends on the row and the column.
+void average_pool_rows(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad, const float* x, float* y) {
+  std::vector<float> column_counts(g.out[2]);
+  for (int64_t w = 0; w < g.out[2]; ++w) {
+    column_counts[w] = static_cast<float>(count_pad ? padded_taps(g, 2, w) : reach_of(g, 2, w).count);
+  }
+  pool_rows(pool, g, kernels().pool->sum_f32, 0.0f, x, y, [&](int64_t d, int64_t h, float* out) {
+    const int64_t rows =
+        count_pad ? padded_taps(g, 0, d) * padded_taps(g, 1, h) : reach_of(g, 0, d).count * reach_of(g, 1, h).count;
+    for (int64_t w = 0; w < g.out[2]; ++w) out[w] /= static_cast<float>(rows) * column_counts[w];
+  });
+}
+
+// Windows that hold the whole plane: one sum for each.
+bool is_global(const PoolGeometry& g) {
+  bool global = true;
+  for (int a = 0; a < 3; ++a) {
+    global = global && g.out[a] == 1 && g.kernel[a] == g.in[a] && g.pad_begin[a] == 0 && g.dilation[a] == 1;
+  }
+  return global;
+}
+
+void average_planes(base::ThreadPool* pool, const PoolGeometry& g, const float* x, float* y) {
+  const int64_t plane = volume(g.in);
+  reduce_axis(pool, ReduceOp::kSum, x, g.planes, plane, 1, y);
+  for (int64_t i = 0; i < g.planes; ++i) y[i] /= static_cast<float>(plane);
 }
 
 }  // namespace
@@ -140,12 +168,17 @@ void max_pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T*
 template <class T>
 void max_pool(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices, bool column_major) {
   if (indices != nullptr) return max_pool_indexed(pool, g, x, y, indices, column_major);
-  max_pool_rows(pool, g, x, y);
+  const T lowest = std::numeric_limits<T>::lowest();
+  pool_rows(pool, g, max_rows(*kernels().pool, x), lowest, x, y, [](int64_t, int64_t, T*) {});
 }
 
 template <class T>
 void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad, const T* x, T* y) {
   const int64_t plane_size = volume(g.in);
+  if constexpr (std::is_same_v<T, float>) {
+    if (is_global(g)) return average_planes(pool, g, x, y);
+    if (volume(g.kernel) <= kSmallWindow) return average_pool_rows(pool, g, count_pad, x, y);
+  }
   for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
     const T* in = x + plane * plane_size;
     double sum = 0;
