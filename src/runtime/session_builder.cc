@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "onnx/reader.h"
+#include "onnx/writer.h"
 #include "passes/pass.h"
 #include "runtime/compiled_graph.h"
 #include "runtime/evaluate.h"
@@ -38,6 +39,8 @@ onnx::ReadOptions read_options(const SessionOptions& options) {
   for (const auto* replaced : {&options.initializers, &options.external_initializers}) {
     for (const auto& [name, value] : *replaced) read.initializers[name] = value.tensor();
   }
+  read.dimensions_by_name = options.dimensions_by_name;
+  read.dimensions_by_denotation = options.dimensions_by_denotation;
   for (const auto& custom : options.custom_operators) read.default_opsets.try_emplace(custom->domain, 1);
   return read;
 }
@@ -88,7 +91,6 @@ std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   begin = Profiler::Clock::now();
   std::vector<TypeInfo> stated_outputs;
   for (const ValueInfo* output : session_->model_->graph->outputs) stated_outputs.push_back(output->type);
-  override_dimensions();
   check_cancelled();
   resolve();
   describe_values(stated_outputs);
@@ -138,18 +140,6 @@ void SessionBuilder::make_providers() {
   }
 }
 
-void SessionBuilder::override_dimensions() {
-  const auto& by_name = session_->options_.dimensions_by_name;
-  if (by_name.empty()) return;
-  SymbolTable& symbols = session_->model_->context->symbols;
-  for (ValueInfo* input : session_->model_->graph->inputs) {
-    for (size_t i = 0; i < input->type.shape.rank(); ++i) {
-      auto found = by_name.find(symbols.name_of(input->type.shape[i]));
-      if (found != by_name.end()) input->type.shape[i] = Dim(found->second);
-    }
-  }
-}
-
 void SessionBuilder::resolve() { resolve_model(*session_->model_, custom_rows(session_->options_)); }
 
 void SessionBuilder::rewrite() {
@@ -159,6 +149,16 @@ void SessionBuilder::rewrite() {
   auto resolve = [&](Node& node) { ops::resolve_schema(node, custom_rows(session_->options_)); };
   passes::PassContext context{evaluate, resolve, [](Graph& graph) { infer_types(graph); }};
   passes::rewrite(*session_->model_->graph, static_cast<int>(session_->options_.level), context);
+}
+
+void SessionBuilder::save_rewritten() {
+  const SessionOptions& options = session_->options_;
+  if (options.optimized_model_path.empty()) return;
+  onnx::WriteOptions write;
+  write.external_file = options.config_or("session.optimized_model_external_initializers_file_name", "");
+  write.external_threshold =
+      static_cast<size_t>(number_or(options, "session.optimized_model_external_initializers_min_size_in_bytes", 1024));
+  onnx::write_model_file(*session_->model_, options.optimized_model_path, write);
 }
 
 void SessionBuilder::assign_nodes() {

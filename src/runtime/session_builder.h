@@ -24,9 +24,9 @@ class SessionBuilder {
   void check_cancelled() const;
   void make_threads();
   void make_providers();
-  void override_dimensions();
   void resolve();
   void rewrite();
+  void save_rewritten();
   void assign_nodes();
   void compile();
   void describe_values(const std::vector<TypeInfo>& stated_outputs);
