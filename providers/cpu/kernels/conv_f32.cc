@@ -19,14 +19,19 @@ struct PackedConvWeights::Storage {
   int64_t group_rows;   // output channels of a group
   int64_t group_depth;  // input channels of a group
   int64_t taps;
-  bool depthwise;  // weights as they came; else blocks of tile_rows rows, group after group
+  int64_t channels_per_block;  // input channels whose taps make one block of the sums
+  // Where depthwise, the weights as they came. Else, group after group and in it block after block of the sums, tiles
+  // of tile_rows rows, so that they are read in the order in which they lie.
+  bool depthwise;
   AlignedBuffer data;
 
   int64_t padded_rows() const {
     const int64_t tile = kernels->tile_rows;
     return (group_rows + tile - 1) / tile * tile;
   }
-  const float* group(int64_t g) const { return data.as<float>() + g * padded_rows() * group_depth * taps; }
+  const float* block(int64_t group, int64_t first_channel) const {
+    return data.as<float>() + padded_rows() * taps * (group * group_depth + first_channel);
+  }
 };
 
 PackedConvWeights::PackedConvWeights() = default;
@@ -52,11 +57,26 @@ bool is_depthwise(const ConvGeometry& g) {
   return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1;
 }
 
-void pack_rows(const float* weights, int64_t rows, int64_t k, int64_t tile, float* packed) {
-  for (int64_t row = 0; row < rows; row += tile) {
-    for (int64_t i = 0; i < k; ++i) {
-      for (int64_t r = 0; r < tile; ++r) *packed++ = row + r < rows ? weights[(row + r) * k + i] : 0;
+// Tiles of k columns from rows that are `stride` apart; rows missing from the last tile are zero.
+void pack_tiles(const float* weights, int64_t stride, int64_t rows, int64_t k, int64_t tile, float* packed) {
+  for (int64_t row = 0; row < rows; row += tile, packed += tile * k) {
+    const int64_t present = std::min(tile, rows - row);
+    if (present < tile) std::fill_n(packed, tile * k, 0.0f);
+    for (int64_t r = 0; r < present; ++r) {
+      const float* from = weights + (row + r) * stride;
+      for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = from[i];
     }
+  }
+}
+
+void pack_group(const PackedConvWeights::Storage& s, int64_t group, const float* weights, float* to) {
+  const int64_t depth = s.group_depth * s.taps;
+  weights += group * s.group_rows * depth;
+  to += group * s.padded_rows() * depth;
+  for (int64_t first = 0; first < s.group_depth; first += s.channels_per_block) {
+    const int64_t k = std::min(s.channels_per_block, s.group_depth - first) * s.taps;
+    pack_tiles(weights + first * s.taps, depth, s.group_rows, k, s.kernels->tile_rows, to);
+    to += s.padded_rows() * k;
   }
 }
 
@@ -83,7 +103,7 @@ struct Conv {
   const ConvF32Kernels& kernels;
   PanelSplit split;
   bool pointwise;  // panels are the input itself
-  int64_t panels_per_group, panel_groups, rows_per_band, bands, channels_per_block;
+  int64_t panels_per_group, panel_groups, rows_per_band, bands;
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
 };
@@ -154,18 +174,17 @@ void set_finish(const Conv& c, const Band& b, int64_t row, GemmBlock& g) {
 // One block of the sum (input channels [first, first + channels) of the group) for all rows and panels of a band.
 void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t first, int64_t channels) {
   const auto& w = c.weights;
-  const int64_t out_plane = volume(c.geometry.out), depth = w.group_depth * w.taps;
-  const int64_t tile = w.kernels->tile_rows, step = kBandTiles * tile;
+  const int64_t out_plane = volume(c.geometry.out), step = kBandTiles * w.kernels->tile_rows;
   GemmBlock g;
-  g.lda = depth;
-  g.ldc = out_plane;
   g.k = channels * w.taps;
+  g.lda = g.k;
+  g.ldc = out_plane;
   g.c_scale = first == 0 ? 0 : 1;
   const bool last = first + channels == w.group_depth;
   for (int64_t row = b.first_row; row < b.last_row; row += step) {
     const float* panel_data = columns;
     g.rows = std::min(step, b.last_row - row);
-    g.a = w.group(b.group) + row * depth + first * w.taps * tile;
+    g.a = w.block(b.group, first) + row * g.k;
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
       g.b = panel_data;
       g.b_step = c.split.width(panel);
@@ -173,7 +192,11 @@ void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t 
       g.c = c.y + ((b.image * c.geometry.groups + b.group) * w.group_rows + row) * out_plane +
             c.split.first_column(panel);
       if (last) set_finish(c, b, row, g);
-      w.kernels->block_packed_a(c.split.vectors(panel), g);
+      if (c.split.thin(panel)) {
+        w.kernels->thin_block_packed_a(g);
+      } else {
+        w.kernels->block_packed_a(c.split.vectors(panel), g);
+      }
       panel_data += g.b_step * g.k;
     }
   }
@@ -195,9 +218,9 @@ void run_band(const Conv& c, int64_t unit) {
   const float* x = c.x + (b.image * c.geometry.groups + b.group) * w.group_depth * in_plane;
   const int64_t width =
       c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
-  float* columns = thread_scratch<float>(Scratch::kColumns, c.channels_per_block * w.taps * width + 4096);
-  for (int64_t first = 0; first < w.group_depth; first += c.channels_per_block) {
-    const int64_t channels = std::min(c.channels_per_block, w.group_depth - first);
+  float* columns = thread_scratch<float>(Scratch::kColumns, w.channels_per_block * w.taps * width + 4096);
+  for (int64_t first = 0; first < w.group_depth; first += w.channels_per_block) {
+    const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
     float* to = columns;
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
       gather(c, x + first * in_plane, channels, panel, to);
@@ -236,9 +259,8 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   for (int i = 0; i < 3; ++i) {
     pointwise = pointwise && g.kernel[i] == 1 && g.stride[i] == 1 && g.pad_begin[i] == 0 && g.in[i] == g.out[i];
   }
-  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, PanelSplit(volume(g.out), *w.kernels), pointwise, 0, 0, 0, 0, 0};
-  const int64_t blocks = std::max<int64_t>(1, (w.group_depth * w.taps + kLongestSum - 1) / kLongestSum);
-  c.channels_per_block = std::max<int64_t>(1, (w.group_depth + blocks - 1) / blocks);
+  Conv c{g,         x, w, epilogue, y, *kernels().conv_f32, PanelSplit(volume(g.out), *w.kernels, w.kernels->lanes / 4),
+         pointwise, 0, 0, 0,        0};
   divide(c, pool == nullptr ? 1 : pool->degree());
   const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
                        static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /
@@ -309,16 +331,15 @@ PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights,
   s.group_depth = g.in_channels / g.groups;
   s.taps = volume(g.kernel);
   s.depthwise = is_depthwise(g);
+  const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
+  s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
   if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float));
     if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
   } else {
     s.data = AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096);
-    for (int64_t group = 0; group < g.groups; ++group) {
-      pack_rows(weights + group * s.group_rows * k, s.group_rows, k, s.kernels->tile_rows,
-                s.data.as<float>() + group * s.padded_rows() * k);
-    }
+    for (int64_t group = 0; group < g.groups; ++group) pack_group(s, group, weights, s.data.as<float>());
   }
   return PackedConvWeights(std::move(storage));
 }

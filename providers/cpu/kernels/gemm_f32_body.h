@@ -103,6 +103,7 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
       bv[j] = load(b + j * kLanes);
       prefetch(b + 8 * g.b_step + j * kLanes);
     }
+    if constexpr (kPackedA) prefetch(a + 64 * kTileRows);
 #pragma GCC unroll 8
     for (int i = 0; i < MR; ++i) {
       const Vf x = set1(a[i * row_step]);
@@ -184,6 +185,62 @@ void any_block_packed_a(int vectors, const GemmBlock& g) {
   if constexpr (kMaxVectors == 3) block_packed_a<3>(g);
 }
 
+// Vectors that hold one row tile of packed A; lanes past the tile are of the next k.
+constexpr int kTileLanes = kTileRows == 4 ? 4 : 8;
+typedef float Vt __attribute__((vector_size(kTileLanes * 4)));
+typedef float VtLoose __attribute__((vector_size(kTileLanes * 4), aligned(4), may_alias));
+constexpr int kThinColumns = kLanes / 4;
+
+template <int N>
+ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vt (&sums)[kThinColumns]) {
+  Vt even[N] = {}, odd[N] = {};
+  int64_t k = 0;
+  for (; k + 2 <= g.k; k += 2) {
+    const Vt first = *reinterpret_cast<const VtLoose*>(a + k * kTileRows);
+    const Vt second = *reinterpret_cast<const VtLoose*>(a + (k + 1) * kTileRows);
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) {
+      even[j] = first * g.b[k * g.b_step + j] + even[j];
+      odd[j] = second * g.b[(k + 1) * g.b_step + j] + odd[j];
+    }
+  }
+  if (k < g.k) {
+    for (int j = 0; j < N; ++j) {
+      even[j] = *reinterpret_cast<const VtLoose*>(a + k * kTileRows) * g.b[k * g.b_step + j] + even[j];
+    }
+  }
+  for (int j = 0; j < N; ++j) sums[j] = even[j] + odd[j];
+}
+
+ORTOLAN_INLINE float finish_one(const GemmBlock& g, int64_t row, int64_t column, float sum) {
+  float v = g.alpha * sum;
+  if (g.c_scale != 0) v += g.c_scale * g.c[row * g.ldc + column];
+  if (g.column_bias != nullptr) v += g.column_bias[column];
+  if (g.row_bias != nullptr) v += g.row_bias[row];
+  v += g.shift;
+  if (g.residual != nullptr) v += g.residual[row * g.residual_stride + column];
+  if (!g.clamp) return v;
+  v = g.low > v ? g.low : v;
+  return g.high < v ? g.high : v;
+}
+
+void thin_block_packed_a(const GemmBlock& g) {
+  for (int64_t row = 0; row < g.rows; row += kTileRows) {
+    Vt sums[kThinColumns] = {};
+    const float* a = g.a + row * g.lda;
+    if (g.columns == 1) sum_thin<1>(g, a, sums);
+    if constexpr (kThinColumns >= 2) {
+      if (g.columns == 2) sum_thin<2>(g, a, sums);
+    }
+    if constexpr (kThinColumns >= 4) {
+      if (g.columns > 2) sum_thin<4>(g, a, sums);
+    }
+    for (int64_t i = row; i < least(row + kTileRows, g.rows); ++i) {
+      for (int64_t j = 0; j < g.columns; ++j) g.c[i * g.ldc + j] = finish_one(g, i, j, sums[j][i - row]);
+    }
+  }
+}
+
 void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel) {
   for (int64_t row = 0; row < k; ++row, b += ldb, panel += width) {
     int64_t c = 0;
@@ -253,6 +310,7 @@ const GemmF32Kernels kGemmF32 = {
     kTileRows,
     any_block,
     any_block_packed_a,
+    thin_block_packed_a,
     pack_panel,
     pack_panel_transposed,
     matrix_vector,

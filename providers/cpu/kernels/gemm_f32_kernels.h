@@ -39,6 +39,10 @@ struct GemmF32Kernels {
 
   void (*block)(int vectors, const GemmBlock& block);
   void (*block_packed_a)(int vectors, const GemmBlock& block);
+  /**
+   * The same for a panel of at most lanes/4 columns, sums running down the rows of A. May read a vector past A's end.
+   */
+  void (*thin_block_packed_a)(const GemmBlock& block);
   /** Panel of `width` columns, of which `columns` come from b (row stride ldb) and the rest are zero. */
   void (*pack_panel)(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel);
   /** The same where b holds the columns as rows. */
