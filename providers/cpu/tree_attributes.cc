@@ -58,7 +58,7 @@ class NamedNodes {
   std::map<std::pair<int64_t, int64_t>, int64_t> places_;
 };
 
-/** The one node of each tree that is nobody's child. */
+/** The first node of each tree that is nobody's child. */
 std::vector<int64_t> roots_of(const NamedNodes& names, const std::vector<ListedNode>& nodes) {
   std::vector<bool> is_child(nodes.size());
   for (const ListedNode& node : nodes) {
@@ -71,9 +71,7 @@ std::vector<int64_t> roots_of(const NamedNodes& names, const std::vector<ListedN
   for (size_t i = 0; i < nodes.size(); ++i) {
     root_of_tree.try_emplace(names.tree(i), -1);
     int64_t& root = root_of_tree[names.tree(i)];
-    if (is_child[i]) continue;
-    require(root < 0, ErrorCode::kInvalidGraph, "tree ", names.tree(i),
-            " has two nodes that are nobody's child; a tree must have one root");
+    if (is_child[i] || root >= 0) continue;
     root = static_cast<int64_t>(i);
     roots.push_back(root);
   }
@@ -115,6 +113,7 @@ ListedForest listed_trees(const Node& node, const std::string& prefix) {
     forest.nodes.push_back(read_child(node, names, i, read));
   }
   forest.roots = roots_of(names, forest.nodes);
+  forest.all_reached = true;
   const auto& trees = node.ints(prefix + "_treeids");
   const auto& ids = node.ints(prefix + "_nodeids");
   const auto& targets = node.ints(prefix + "_ids");

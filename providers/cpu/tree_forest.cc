@@ -32,6 +32,9 @@ TreeForest<T>::TreeForest(const ListedForest& listed, int64_t targets) {
   std::vector<bool> reached(listed.nodes.size());
   nodes_.reserve(listed.nodes.size());
   for (int64_t root : listed.roots) add_tree(listed, root, reached, weights);
+  auto lost = std::ranges::find(reached, false);
+  require(!listed.all_reached || lost == reached.end(), ErrorCode::kInvalidGraph, "node ", lost - reached.begin(),
+          " of the ensemble is not reached from its tree's root");
 }
 
 template <class T>

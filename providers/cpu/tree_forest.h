@@ -36,6 +36,7 @@ struct ListedForest {
   std::vector<int64_t> roots;
   std::vector<ListedWeight> weights;
   std::vector<std::vector<double>> members;  // for kMember nodes, by node; sorted
+  bool all_reached = false;                  // every node must be part of a tree
 };
 
 struct LeafWeight {
