@@ -82,7 +82,8 @@ StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a, boo
 
 MatMul::MatMul(const KernelInfo& info, MatMulOptions options) : options_(options), right_(info, 1, options.trans_b) {}
 
-MatMul::MatMul(const KernelInfo& info) : MatMul(info, {.activation = fused_activation(info.node())}) {}
+MatMul::MatMul(const KernelInfo& info)
+    : MatMul(info, {.alpha = info.node().float_or("ortolan.alpha", 1), .activation = fused_activation(info.node())}) {}
 
 void MatMul::compute(KernelContext& context) const {
   const Tensor& a = context.input(0);
@@ -105,6 +106,12 @@ void MatMul::compute_float(KernelContext& context, const StackedProduct& p) cons
             "; it needs ", p.n, " elements");
     epilogue.bias = read_as<float>(context, *bias);
     epilogue.bias_kind = kernels::BiasKind::kColumn;
+  }
+  if (const Tensor* addend = context.input_if(3)) {
+    require(addend->shape() == y.shape(), ErrorCode::kInvalidArgument, "the addend has shape ", addend->shape(),
+            ", the result ", y.shape(), "; they must be equal");
+    epilogue.residual = read_as<float>(context, *addend);
+    epilogue.residual_stride = p.n;
   }
   int64_t lda = options_.trans_a ? p.m : p.k, ldb = options_.trans_b ? p.k : p.n;
   if (p.count == 1 && right_.packed()) {
@@ -135,8 +142,8 @@ void MatMul::compute_float(KernelContext& context, const StackedProduct& p) cons
 }
 
 void MatMul::compute_double(KernelContext& context, const StackedProduct& p) const {
-  require(options_.activation.op == kernels::UnaryOp::kIdentity && !context.has_input(2), ErrorCode::kNotImplemented,
-          "a fused bias or activation needs float tensors");
+  bool plain = options_.activation.op == kernels::UnaryOp::kIdentity && !context.has_input(2) && !context.has_input(3);
+  require(plain, ErrorCode::kNotImplemented, "a fused bias, addend or activation needs float tensors");
   const double* a = context.input(0).data<double>();
   const double* b = context.input(1).data<double>();
   double* y = context.output(0).mutable_data<double>();

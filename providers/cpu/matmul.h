@@ -24,8 +24,8 @@ struct StackedProduct {
     inner dimensions differ. */
 StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a = false, bool trans_b = false);
 
-/** Inputs 0 and 1, of one type, into output 0. Input 2, where the node has it, is a bias of one value a column
-   (floating types only). A constant right operand of rank 1 or 2 is packed once. */
+/** Inputs 0 and 1, of one type, into output 0. Input 2, where the node has it, is a bias of one value a column, input 3
+   an addend of the result's shape (floating types only). A constant right operand of rank 1 or 2 is packed once. */
 class MatMul final : public OpKernel {
  public:
   MatMul(const KernelInfo& info, MatMulOptions options);

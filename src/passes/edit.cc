@@ -2,8 +2,23 @@
 #include "passes/edit.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ortolan::passes {
+namespace {
+
+constexpr const char* kOwnDomain = "ortolan";
+constexpr size_t kManyUses = 64;
+
+/** Ends the uses of a node that nobody needs, so that what it used is seen to be used less. Uses of what many others
+    use too stay until the sweep, which removes them all at once. */
+void disconnect(Node& node) {
+  for (size_t i = node.inputs().size(); i-- > 0;) {
+    if (node.input(i) && node.input(i)->consumers.size() <= kManyUses) node.set_input(i, nullptr);
+  }
+}
+
+}  // namespace
 
 Node* producer_of(const ValueInfo* value, std::string_view op, const Graph& graph) {
   if (!value || !value->producer || value->graph != &graph || !is_op(*value->producer, op)) return nullptr;
@@ -37,14 +52,64 @@ std::optional<double> only_element(const Tensor* tensor) {
   });
 }
 
-namespace {
-
-/** Ends the uses of a node that nobody needs, so that what it used is seen to be used less. */
-void disconnect(Node& node) {
-  for (size_t i = 0; i < node.inputs().size(); ++i) node.set_input(i, nullptr);
+Node* only_user(const ValueInfo* value, std::string_view op) {
+  if (!value || !used_once(*value)) return nullptr;
+  Node* user = value->consumers[0];
+  return is_op(*user, op) ? user : nullptr;
 }
 
-}  // namespace
+ValueInfo* other_input(const Node& node, const ValueInfo* value) {
+  if (node.inputs().size() != 2 || node.input(0) == node.input(1)) return nullptr;
+  return node.input(0) == value ? node.input(1) : node.input(1) == value ? node.input(0) : nullptr;
+}
+
+bool is_number(const Node& node, size_t i, double number, const ValueInfo& beside, double tolerance) {
+  const Tensor* tensor = constant_input(node, i);
+  auto element = only_element(tensor);
+  if (!element || !(std::abs(*element - number) <= tolerance * std::abs(number))) return false;
+  const SymbolicShape& shape = beside.type.shape;
+  return tensor->rank() == 0 || (shape.has_rank() && tensor->rank() <= shape.rank());
+}
+
+ValueInfo* operand_beside(const Node* node, std::string_view op, double number, double tolerance) {
+  if (!node || !is_op(*node, op) || node->opset < 7 || node->inputs().size() != 2) return nullptr;
+  ValueInfo *left = node->input(0), *right = node->input(1);
+  if (!left || !right) return nullptr;
+  if (is_number(*node, 1, number, *left, tolerance)) return left;
+  bool commutes = op == "Add" || op == "Mul";
+  return commutes && is_number(*node, 0, number, *right, tolerance) ? right : nullptr;
+}
+
+double constant_tolerance(ElementType type) {
+  return type == ElementType::kFloat16 ? 1e-3 : type == ElementType::kBFloat16 ? 1e-2 : 1e-6;
+}
+
+bool is_fusable_type(const ValueInfo* value) {
+  constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
+  return value && value->type.is_tensor() && kTypes.contains(value->type.element);
+}
+
+void make_own(Node& node, const PassContext& context) {
+  if (node.domain == kOwnDomain) return;
+  node.domain = kOwnDomain;
+  node.opset = 1;
+  node.graph().context().opsets[kOwnDomain] = 1;
+  context.resolve(node);
+}
+
+Node* replace_by_activation(Node& last, ValueInfo* x, std::string name, std::vector<float> parameters,
+                            const PassContext& context) {
+  Graph& graph = last.graph();
+  ValueInfo* y = last.output(0);
+  last.set_output(0, nullptr);
+  Node* node = graph.add_node(last.name, "Activation", "", {x}, {y});
+  node->provider = last.provider;
+  make_own(*node, context);
+  node->set_attribute("ortolan.activation", std::move(name));
+  if (!parameters.empty()) node->set_attribute("ortolan.activation_params", std::move(parameters));
+  disconnect(last);
+  return node;
+}
 
 bool is_dead(const Node& node) {
   return std::ranges::none_of(

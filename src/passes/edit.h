@@ -1,10 +1,9 @@
 // What passes share: tests on nodes and the replacement of one value by another.
 #pragma once
 
-#include "graph/graph.h"
+#include "passes/pass.h"
 
 namespace ortolan::passes {
-using namespace graph;
 
 /** True for a node of ai.onnx called `op`. */
 inline bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op_type == op; }
@@ -25,6 +24,29 @@ bool is_dead(const Node& node);
 bool same_shape(const SymbolicShape& a, const SymbolicShape& b);
 /** The only element of a tensor of one element of floats or integers, as double. */
 std::optional<double> only_element(const Tensor* tensor);
+
+/** The node that alone uses `value`, when it is an ai.onnx `op` of the same graph; else NULL. */
+Node* only_user(const ValueInfo* value, std::string_view op);
+/** The input of a node of two inputs that is not `value`; NULL when neither or both are `value`. */
+ValueInfo* other_input(const Node& node, const ValueInfo* value);
+/** True when input `i` is a constant of one element within `tolerance` (relative) of `number`, and no broadcasting by
+    it can raise the rank of `beside`. */
+bool is_number(const Node& node, size_t i, double number, const ValueInfo& beside, double tolerance = 1e-6);
+/** x where the node is `op`(x, number), or (number, x) for the operators Add and Mul; else NULL. */
+ValueInfo* operand_beside(const Node* node, std::string_view op, double number, double tolerance = 1e-6);
+/** How far a constant of a fused pattern may be from its exact value, by the element type it is stored in. */
+double constant_tolerance(ElementType type);
+
+/** True for a node that a pass above the basic level may change. */
+inline bool may_fuse(const Node& node, const PassContext& context) { return node.provider == context.provider; }
+/** True for float and the 16-bit types: what kernels of domain "ortolan" compute. */
+bool is_fusable_type(const ValueInfo* value);
+/** Moves a node to domain "ortolan", whose operator of the same name takes more inputs and attributes. */
+void make_own(Node& node, const PassContext& context);
+/** Puts ortolan's Activation, y = `name`(x), in place of the node that makes `result`, which must be dead or die with
+    that. */
+Node* replace_by_activation(Node& last, ValueInfo* x, std::string name, std::vector<float> parameters,
+                            const PassContext& context);
 
 /** Lets everybody use `with` in place of the node's first output, after which the node is dead and the sweep removes
     it. A graph output keeps its name: then `with` takes it, which is possible only for a value made in this graph that

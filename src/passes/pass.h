@@ -19,6 +19,11 @@ struct PassContext {
   FunctionRef<void(Node&)> resolve;
   /** Infers types and shapes of the graph and its subgraphs again. */
   FunctionRef<void(Graph&)> infer;
+  /** The provider whose kernels know the operators of domain "ortolan": passes above the basic level touch only nodes
+      that are assigned to it. Empty: no node is assigned yet. */
+  std::string_view provider;
+  /** The bytes that constant folding may still add beyond what it makes unused. */
+  mutable int64_t folding_budget = int64_t{256} << 20;
 };
 
 /** One rewrite. `run` changes one graph (not its subgraphs) and tells whether it changed anything; running it again
@@ -32,8 +37,9 @@ struct Pass {
 /** All passes in the order in which they run. */
 std::span<const Pass> all_passes();
 
-/** Runs the passes up to `level` on the graph and its subgraphs until nothing changes, a few rounds at most. Values
-    that are graph outputs keep their names; results stay the same. */
-void rewrite(Graph& graph, int level, const PassContext& context);
+/** Runs the passes of levels `first` to `last` on the graph and its subgraphs until nothing changes, a few rounds at
+    most. Values that are graph outputs keep their names; results stay the same. Basic passes leave a plain ONNX model;
+    others make nodes of domain "ortolan" and run after the graph is partitioned. */
+void rewrite(Graph& graph, int first, int last, const PassContext& context);
 
 }  // namespace ortolan::passes

@@ -1,16 +1,17 @@
 // The order of the passes and the loop that runs them.
 #include "passes/basic.h"
+#include "passes/extended.h"
 
 namespace ortolan::passes {
 namespace {
 
-constexpr int kMostRounds = 4;
+constexpr int kMostRounds = 8;
 
-bool run_round(Graph& graph, int level, const PassContext& context) {
+bool run_round(Graph& graph, int first, int last, const PassContext& context) {
   bool changed = false;
   for_each_graph(graph, [&](Graph& part) {
     for (const Pass& pass : all_passes()) {
-      if (pass.level <= level) changed |= pass.run(part, context);
+      if (pass.level >= first && pass.level <= last) changed |= pass.run(part, context);
     }
   });
   return changed;
@@ -28,13 +29,20 @@ std::span<const Pass> all_passes() {
       {"fold_conv_scale", 1, fold_conv_scale},
       {"join_matmul_add", 1, join_matmul_add},
       {"remove_unused", 1, remove_unused},
+      {"fuse_gelu", 2, fuse_gelu},
+      {"fuse_gated_activations", 2, fuse_gated_activations},
+      {"fuse_layer_normalization", 2, fuse_layer_normalization},
+      {"fuse_bias", 2, fuse_bias},
+      {"fuse_residual", 2, fuse_residual},
+      {"fuse_activations", 2, fuse_activations},
   };
   return kPasses;
 }
 
-void rewrite(Graph& graph, int level, const PassContext& context) {
+void rewrite(Graph& graph, int first, int last, const PassContext& context) {
   for (int round = 0; round < kMostRounds; ++round) {
-    if (!run_round(graph, level, context)) return;
+    if (!run_round(graph, first, last, context)) return;
+    graph.remove_unreachable();
     for_each_graph(graph, [](Graph& part) { part.sort(); });
     context.infer(graph);
   }

@@ -94,9 +94,11 @@ std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   check_cancelled();
   resolve();
   describe_values(stated_outputs);
-  rewrite();
+  rewrite(RewriteLevel::kBasic, RewriteLevel::kBasic);
   check_cancelled();
   assign_nodes();
+  rewrite(RewriteLevel::kExtended, RewriteLevel::kAll);
+  save_rewritten();
   compile();
   if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
   return std::move(session_);
@@ -142,13 +144,16 @@ void SessionBuilder::make_providers() {
 
 void SessionBuilder::resolve() { resolve_model(*session_->model_, custom_rows(session_->options_)); }
 
-void SessionBuilder::rewrite() {
-  if (session_->options_.level == RewriteLevel::kNone) return;
+void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
+  last = std::min(last, session_->options_.level);
+  if (last < first) return;
   Evaluator evaluator(*session_->providers_.back(), *session_->intra_pool_, session_->max_tensor_bytes_);
   auto evaluate = [&](const Node& node) { return evaluator.run(node); };
   auto resolve = [&](Node& node) { ops::resolve_schema(node, custom_rows(session_->options_)); };
-  passes::PassContext context{evaluate, resolve, [](Graph& graph) { infer_types(graph); }};
-  passes::rewrite(*session_->model_->graph, static_cast<int>(session_->options_.level), context);
+  auto infer = [](Graph& graph) { infer_types(graph); };
+  passes::PassContext context{evaluate, resolve, infer};
+  if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();
+  passes::rewrite(*session_->model_->graph, static_cast<int>(first), static_cast<int>(last), context);
 }
 
 void SessionBuilder::save_rewritten() {

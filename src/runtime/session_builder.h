@@ -25,9 +25,9 @@ class SessionBuilder {
   void make_threads();
   void make_providers();
   void resolve();
-  void rewrite();
-  void save_rewritten();
+  void rewrite(RewriteLevel first, RewriteLevel last);
   void assign_nodes();
+  void save_rewritten();
   void compile();
   void describe_values(const std::vector<TypeInfo>& stated_outputs);
 

@@ -1,0 +1,46 @@
+// The operators of domain "ortolan": products and convolutions with an epilogue, and an activation alone.
+#include "base/thread_pool.h"
+#include "cpu/conv.h"
+#include "cpu/fused_activation.h"
+#include "cpu/gemm.h"
+#include "cpu/kernels/vector_f32.h"
+#include "cpu/matmul.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::ortolan {
+namespace {
+
+constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
+constexpr int64_t kGrain = 8192;  // elements worth a second thread
+
+/** y = activation(x), element by element. */
+class ElementwiseActivation final : public OpKernel {
+ public:
+  explicit ElementwiseActivation(const KernelInfo& info) : activation_(fused_activation(info.node())) {}
+
+  void compute(KernelContext& context) const override {
+    OutputAs<float> y(context, 0);
+    const float* from = read_input<float>(context, 0);
+    float* to = y.data();
+    context.threads().parallel_for(y.shape().element_count(), kGrain, [&](int64_t begin, int64_t end) {
+      kernels::unary(activation_, from + begin, to + begin, end - begin);
+    });
+    y.finish();
+  }
+
+ private:
+  kernels::Activation activation_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"ortolan", "Activation", 1, kLatest, make_kernel<ElementwiseActivation>, {{0, kTypes}}, Reuse::kInPlace},
+    {"ortolan", "Conv", 1, kLatest, make_kernel<Conv>, {{0, kTypes}}},
+    {"ortolan", "Gemm", 1, kLatest, make_kernel<Gemm>, {{0, kTypes}}},
+    {"ortolan", "MatMul", 1, kLatest, make_kernel<MatMul>, {{0, kTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable fused_rows;
+const KernelTable fused_rows(kRows);
+}  // namespace ortolan::cpu::ortolan

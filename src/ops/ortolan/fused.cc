@@ -1,0 +1,33 @@
+// Operators of the runtime's own domain "ortolan", which only rewrites make: ONNX operators with more done to the
+// result before it is stored. Attributes ortolan.activation and ortolan.activation_params name the function applied
+// last. Conv has a fourth input, added before that; MatMul has a bias (one value a column) and an addend (of the
+// result's shape), and attribute ortolan.alpha, a factor of the product.
+#include "ops/shape_rules.h"
+
+namespace ortolan::ops::ortolan {
+namespace {
+
+constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
+
+/** The rule of the ONNX operator that the node is made of. */
+template <const char* const& kName>
+void as_in_onnx(InferContext& context) {
+  find_schema("", kName, 13)->rule(context);
+}
+
+constexpr const char* kConv = "Conv";
+constexpr const char* kGemm = "Gemm";
+constexpr const char* kMatMul = "MatMul";
+
+constexpr SchemaRow kRows[] = {
+    {"ortolan", "Activation", 1, kLatest, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
+    {"ortolan", "Conv", 1, kLatest, {2, 4}, 1, as_in_onnx<kConv>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan", "Gemm", 1, kLatest, {2, 3}, 1, as_in_onnx<kGemm>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan", "MatMul", 1, kLatest, {2, 4}, 1, as_in_onnx<kMatMul>, {{kTheRest, kTypes, 'T'}}},
+};
+
+}  // namespace
+
+extern const SchemaTable fused_rows;
+const SchemaTable fused_rows(kRows);
+}  // namespace ortolan::ops::ortolan

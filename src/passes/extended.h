@@ -1,0 +1,15 @@
+// The rewrites of the extended level; each is described in the file of the same name.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace ortolan::passes {
+
+bool fuse_gelu(Graph& graph, const PassContext& context);                 // gelu.cc
+bool fuse_gated_activations(Graph& graph, const PassContext& context);    // gated_activation.cc
+bool fuse_layer_normalization(Graph& graph, const PassContext& context);  // layer_normalization.cc
+bool fuse_bias(Graph& graph, const PassContext& context);                 // fused_sum.cc
+bool fuse_residual(Graph& graph, const PassContext& context);             // fused_sum.cc
+bool fuse_activations(Graph& graph, const PassContext& context);          // fused_activation.cc
+
+}  // namespace ortolan::passes

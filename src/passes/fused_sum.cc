@@ -1,0 +1,89 @@
+// Lets a product or convolution add what an Add alone does with its result: to MatMul a bias of one value a column, to
+// MatMul and Conv a tensor of the result's own shape.
+#include <algorithm>
+
+#include "passes/edit.h"
+#include "passes/extended.h"
+
+namespace ortolan::passes {
+namespace {
+
+constexpr size_t kBias = 2;    // MatMul's input for it
+constexpr size_t kAddend = 3;  // MatMul's and Conv's
+
+bool is_own_or_onnx(const Node& node, std::string_view op) {
+  return node.op_type == op && (node.domain.empty() || node.domain == "ortolan");
+}
+
+bool takes_sum(const Node& node, const PassContext& context) {
+  return may_fuse(node, context) && !node.has_attribute("ortolan.activation") && is_fusable_type(node.output(0));
+}
+
+/** The node of the graph that makes input `i` of `add` for it alone; NULL if none. */
+Node* own_producer(const Node& add, size_t i) {
+  const ValueInfo* value = add.input(i);
+  if (!value || !value->producer || value->graph != &add.graph() || !used_once(*value)) return nullptr;
+  return value->producer;
+}
+
+/** True when `bias` surely has one value for each column of the product. */
+bool is_bias_of(const ValueInfo* bias, const Node& product) {
+  const ValueInfo *left = product.input(0), *right = product.input(1);
+  if (!bias || !left || !right) return false;
+  const SymbolicShape &shape = bias->type.shape, &a = left->type.shape, &b = right->type.shape;
+  if (!shape.has_rank() || shape.rank() == 0 || !a.has_rank() || !b.has_rank() || a.rank() < 2 || b.rank() < 2) {
+    return false;
+  }
+  bool leading_ones = std::all_of(shape.dims().begin(), shape.dims().end() - 1, [](Dim dim) { return dim.is(1); });
+  return leading_ones && shape.rank() <= std::max(a.rank(), b.rank()) && shape.dims().back().same_as(b.dims().back()) &&
+         bias->type.element == right->type.element;
+}
+
+bool fuse_bias_into(Node& add, size_t i, const PassContext& context) {
+  Node* product = own_producer(add, i);
+  if (!product || !is_own_or_onnx(*product, "MatMul") || !takes_sum(*product, context)) return false;
+  if (product->input(kBias) || product->input(kAddend)) return false;
+  ValueInfo* bias = add.input(1 - i);
+  if (!is_bias_of(bias, *product) || !bypass(add, product->output(0))) return false;
+  make_own(*product, context);
+  product->set_input(kBias, bias);
+  return true;
+}
+
+bool fuse_residual_into(Node& add, size_t i, const PassContext& context) {
+  Node* product = own_producer(add, i);
+  if (!product || product->input(kAddend) || !takes_sum(*product, context)) return false;
+  if (!is_own_or_onnx(*product, "MatMul") && !is_own_or_onnx(*product, "Conv")) return false;
+  ValueInfo* addend = add.input(1 - i);
+  const TypeInfo& type = product->output(0)->type;
+  if (!addend || addend->type.element != type.element || !same_shape(addend->type.shape, type.shape)) return false;
+  if (!bypass(add, product->output(0))) return false;
+  make_own(*product, context);
+  while (product->inputs().size() < kAddend) product->set_input(product->inputs().size(), nullptr);
+  product->set_input(kAddend, addend);
+  return true;
+}
+
+template <class Fuse>
+bool for_each_add(Graph& graph, const PassContext& context, Fuse&& fuse) {
+  bool changed = false;
+  for (const auto& node : graph.nodes()) {
+    bool add = is_op(*node, "Add") && node->opset >= 7 && node->inputs().size() == 2;
+    if (!add || !may_fuse(*node, context) || !is_used(*node)) continue;
+    // The later operand first: nodes then need not be put in another order.
+    changed |= fuse(*node, 1) || fuse(*node, 0);
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool fuse_bias(Graph& graph, const PassContext& context) {
+  return for_each_add(graph, context, [&](Node& add, size_t i) { return fuse_bias_into(add, i, context); });
+}
+
+bool fuse_residual(Graph& graph, const PassContext& context) {
+  return for_each_add(graph, context, [&](Node& add, size_t i) { return fuse_residual_into(add, i, context); });
+}
+
+}  // namespace ortolan::passes
