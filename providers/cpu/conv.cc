@@ -15,7 +15,7 @@ std::string layout_of(const kernels::ConvGeometry& g, const Tensor& weights) {
 
 std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
                                                        const ConvolutionAttributes& attributes) {
-  const Tensor* weights = info.constant_input(1);
+  const Tensor* weights = info.weights_input(1);
   if (weights == nullptr || weights->type() == ElementType::kDouble || weights->element_count() == 0) return nullptr;
   kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
   auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {

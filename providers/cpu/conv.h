@@ -10,6 +10,7 @@ class Conv final : public OpKernel {
  public:
   explicit Conv(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  bool reads_constant(size_t i) const override { return i != 1 || weights_ == nullptr; }
 
  private:
   void compute_float(KernelContext& context) const;

@@ -10,6 +10,7 @@ class Gemm final : public OpKernel {
  public:
   explicit Gemm(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  bool reads_constant(size_t i) const override { return i != 1 || !right_.packed(); }
 
  private:
   struct Sizes {

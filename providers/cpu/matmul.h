@@ -31,6 +31,7 @@ class MatMul final : public OpKernel {
   MatMul(const KernelInfo& info, MatMulOptions options);
   explicit MatMul(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  bool reads_constant(size_t i) const override { return i != 1 || !right_.packed() || options_.trans_a; }
 
  private:
   void compute_float(KernelContext& context, const StackedProduct& product) const;

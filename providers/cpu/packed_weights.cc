@@ -12,7 +12,7 @@ std::shared_ptr<const kernels::PackedMatrix> pack_shared(const KernelInfo& info,
 }
 
 RightOperand::RightOperand(const KernelInfo& info, size_t i, bool transposed) {
-  const Tensor* weights = info.constant_input(i);
+  const Tensor* weights = info.weights_input(i);
   if (weights == nullptr || weights->rank() == 0 || weights->rank() > 2) return;
   if (!(kHalfTypes | ElementType::kFloat).contains(weights->type()) || weights->element_count() == 0) return;
   int64_t rows = weights->shape()[0];

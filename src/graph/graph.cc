@@ -135,4 +135,10 @@ void Graph::remove_value(ValueInfo* value) {
   values_.erase(std::next(at).base());
 }
 
+const Tensor* ValueInfo::fixed_constant() const {
+  if (!is_fixed()) return nullptr;
+  if (!is_aligned(constant->type(), constant->raw())) const_cast<ValueInfo*>(this)->constant = clone(*constant);
+  return &*constant;
+}
+
 }  // namespace ortolan::graph

@@ -13,6 +13,9 @@
 #include "graph/attribute.h"
 #include "graph/type_info.h"
 
+namespace ortolan::base {
+class MappedFile;
+}
 namespace ortolan::ops {
 struct SchemaRow;
 }
@@ -35,8 +38,13 @@ struct ValueInfo {
   bool is_output = false;
   std::optional<DimVector> content;  // what an integer tensor of rank 0 or 1 holds, as far as known
 
-  /** The value of an initializer that no caller can override, else NULL. */
-  const Tensor* fixed_constant() const { return constant && !is_input ? &*constant : nullptr; }
+  /** True for an initializer that no caller can override. */
+  bool is_fixed() const { return constant && !is_input; }
+  /** The value of such an initializer, else NULL. Large weights that lie unaligned in their file are copied at the
+      first call, so ask is_fixed() where the elements are not needed. Not for several threads at once. */
+  const Tensor* fixed_constant() const;
+  /** The same as it lies in the file, perhaps unaligned: for shape and type, and for code that reads bytes. */
+  const Tensor* stored_constant() const { return is_fixed() ? &*constant : nullptr; }
 };
 
 /** One operation. Inputs and outputs may be NULL where an optional one is left out. */
@@ -182,6 +190,7 @@ struct Model {
   std::shared_ptr<ModelContext> context = std::make_shared<ModelContext>();
   std::unique_ptr<Graph> graph;
   std::string path;  // of the file; empty for a model from bytes
+  std::vector<std::shared_ptr<base::MappedFile>> files;  // that initializers may be views into
 };
 
 /** Calls `visit` for the graph and every subgraph in it, outer first. */

@@ -9,9 +9,7 @@ namespace {
 constexpr size_t kSmallestView = 4096;         // smaller tensors are copied: the heap aligns them better
 constexpr size_t kSmallestFileRead = 1 << 16;  // larger copies are read, so that the mapping's pages stay out of memory
 
-size_t alignment_of(ElementType type) {
-  return is_packed(type) ? 1 : std::min<size_t>(static_cast<size_t>(bits_of(type)) / 8, alignof(double));
-}
+constexpr size_t kSmallestUnaligned = 1 << 16;  // of floats, that is: mostly weights, which are packed anyway
 
 /** A bool that is neither 0 nor 1 would be undefined in C++. */
 bool needs_normalising(ElementType type, Bytes data) {
@@ -21,7 +19,7 @@ bool needs_normalising(ElementType type, Bytes data) {
 }  // namespace
 
 Tensor Blob::tensor_of(ElementType type, Shape shape, Bytes data) const {
-  bool aligned = reinterpret_cast<uintptr_t>(data.data()) % alignment_of(type) == 0;
+  bool aligned = is_aligned(type, data.data()) || (kFloatTypes.contains(type) && data.size() >= kSmallestUnaligned);
   bool odd_bools = needs_normalising(type, data);
   if (!copy && aligned && !odd_bools && data.size() >= kSmallestView) {
     return Tensor(type, std::move(shape), const_cast<std::byte*>(data.data()), owner);

@@ -17,7 +17,8 @@ struct Blob {
   bool copy = false;                 // tensors must not refer to `bytes`
 
   /** A tensor of the elements in `data`, which lies in `bytes` and has the right size: a view where that is allowed,
-      worth it and aligned for the elements, else a copy. */
+      worth it and aligned for the elements, else a copy. Large float tensors are views even when not aligned: see
+      ValueInfo::fixed_constant. */
   Tensor tensor_of(ElementType type, Shape shape, Bytes data) const;
 };
 

@@ -26,6 +26,9 @@ class ExternalFiles {
   /** The file and the tensor's `size` bytes in it; throws when the location is not allowed or has other bytes. */
   std::pair<const Blob*, Bytes> find(const ExternalLocation& location, size_t size);
 
+  /** The files opened so far, by location. */
+  const std::map<std::string, Blob>& opened() const { return open_; }
+
  private:
   const Blob& open(const std::string& name);
 

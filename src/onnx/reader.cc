@@ -110,6 +110,9 @@ std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& folder, co
   GraphReader graphs(options, tensors, *model);
   for (Bytes function : parts.functions) graphs.add_function(function);
   graphs.read_main(parts.graph);
+  for (const auto& [name, external] : files.opened()) {
+    if (external.file) model->files.push_back(external.file);
+  }
   return model;
 }
 
@@ -124,7 +127,9 @@ std::string folder_of(const std::string& path) {
 std::unique_ptr<Model> read_model_file(const std::string& path, const ReadOptions& options) {
   try {
     require(!path.empty(), ErrorCode::kInvalidArgument, "the path is empty");
-    auto model = read_blob(blob_of(MappedFile::open(path), options.copy_bytes), folder_of(path), options);
+    auto file = MappedFile::open(path);
+    auto model = read_blob(blob_of(file, options.copy_bytes), folder_of(path), options);
+    model->files.push_back(std::move(file));
     model->path = path;
     return model;
   } catch (const Error& error) {

@@ -133,6 +133,19 @@ void CompiledGraph::execute(Frame& frame) const {
   }
 }
 
+void CompiledGraph::release_packed_constants() {
+  for (int slot : unread_) {
+    auto& constant = const_cast<ValueInfo*>(slot_values_[slot])->constant;
+    constant = Tensor(constant->type(), constant->shape(), nullptr);
+    for (auto& [constant_slot, value] : constants_) {
+      if (constant_slot == slot) value = *constant;
+    }
+  }
+  for (Step& step : steps_) {
+    for (auto& [name, subgraph] : step.subgraphs) subgraph->release_packed_constants();
+  }
+}
+
 void CompiledGraph::run(const RunServices& services, std::span<const Value* const> inputs, std::span<const int> wanted,
                         std::span<Value> results) const {
   auto frame = take_frame({inputs, {}});

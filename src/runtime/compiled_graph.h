@@ -70,6 +70,9 @@ class CompiledGraph final : public SubgraphRunner {
   const std::vector<std::pair<int, Value>>& constants() const { return constants_; }
   /** Pairs of (slot of the enclosing graph, slot here). */
   const std::vector<std::pair<int, int>>& captures() const { return captures_; }
+  /** Gives back the memory of constants that kernels keep packed, in this graph and its subgraphs. The graph's own
+      constants lose their elements, so nothing may be compiled from it afterwards. */
+  void release_packed_constants();
   bool is_output(int slot) const { return is_output_[slot]; }
   Profiler* profiler() const { return profiler_; }
   bool parallel() const { return inter_threads_ != nullptr; }
@@ -101,6 +104,7 @@ class CompiledGraph final : public SubgraphRunner {
   std::vector<int> input_slots_;
   std::vector<int> output_slots_;
   std::vector<std::pair<int, Value>> constants_;
+  std::vector<int> unread_;  // constants that no kernel reads, packed elsewhere
   std::vector<std::pair<int, int>> captures_;
 
   mutable std::mutex mutex_;

@@ -52,8 +52,8 @@ int GraphCompiler::slot_of(const ValueInfo* value) {
   int slot = found->second;
   target_.slot_values_.push_back(value);
   target_.is_output_.push_back(false);
-  if (const Tensor* constant = value->fixed_constant()) {
-    target_.constants_.emplace_back(slot, *constant);
+  if (value->is_fixed()) {
+    target_.constants_.emplace_back(slot, Value());  // filled when it is known who reads it
   } else if (value->graph != &target_.graph_) {
     require(outer_ != nullptr, ErrorCode::kInvalidGraph, "value '", value->name, "' belongs to no enclosing graph");
     target_.captures_.emplace_back(outer_->slot_of(value), slot);
@@ -71,6 +71,7 @@ void GraphCompiler::compile() {
     target_.is_output_[slot] = true;
   }
   find_dying();
+  fill_constants();
   target_.static_inputs_ = std::ranges::all_of(
       graph.inputs, [](const ValueInfo* input) { return input->type.is_tensor() && input->type.shape.fully_known(); });
 }
@@ -110,6 +111,20 @@ void GraphCompiler::make_kernel(Step& step) {
     step.kernel = row->make(info);
   } catch (const Error& error) {
     throw error.within(node.label());
+  }
+}
+
+void GraphCompiler::fill_constants() {
+  std::vector<bool> is_read = target_.is_output_;
+  for (const Step& step : target_.steps_) {
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (step.inputs[i] >= 0 && step.kernel->reads_constant(i)) is_read[step.inputs[i]] = true;
+    }
+  }
+  for (auto& [slot, value] : target_.constants_) {
+    const ValueInfo& info = *target_.slot_values_[slot];
+    value = is_read[slot] ? *info.fixed_constant() : *info.stored_constant();
+    if (!is_read[slot]) target_.unread_.push_back(slot);
   }
 }
 

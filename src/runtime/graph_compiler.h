@@ -21,6 +21,7 @@ class GraphCompiler {
   void add_subgraphs(Step& step, Node& node);
   void make_kernel(Step& step);
   void find_dying();
+  void fill_constants();
 
   CompiledGraph& target_;
   const CompileServices& services_;

@@ -14,6 +14,11 @@ const TypeInfo& type_of(const ValueInfo* value) {
 const TypeInfo& KernelInfo::input_type(size_t i) const { return type_of(node_.input(i)); }
 const TypeInfo& KernelInfo::output_type(size_t i) const { return type_of(node_.output(i)); }
 
+const Tensor* KernelInfo::weights_input(size_t i) const {
+  const ValueInfo* value = node_.input(i);
+  return value != nullptr ? value->stored_constant() : nullptr;
+}
+
 const Tensor* KernelInfo::constant_input(size_t i) const {
   const ValueInfo* value = node_.input(i);
   return value != nullptr ? value->fixed_constant() : nullptr;

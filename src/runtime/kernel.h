@@ -27,6 +27,9 @@ class OpKernel {
  public:
   virtual ~OpKernel() = default;
   virtual void compute(KernelContext& context) const = 0;
+  /** False when compute() never reads the elements of constant input i, because the kernel keeps them packed: their
+      memory is then given back. Type and shape can still be asked. */
+  virtual bool reads_constant(size_t i) const { return true; }
 };
 
 /** A subgraph (an If branch, a Loop or Scan body), ready to run. */
@@ -66,6 +69,8 @@ class KernelInfo {
   const TypeInfo& output_type(size_t i) const;
   /** The elements of an input that never changes, else NULL. They live as long as the session. */
   const Tensor* constant_input(size_t i) const;
+  /** The same without a copy for alignment, for kernels that only pack it: read it with unaligned loads or memcpy. */
+  const Tensor* weights_input(size_t i) const;
 
   virtual ThreadPool& threads() const = 0;
   /** The session's config entry `key`, or `fallback`. */

@@ -52,7 +52,7 @@ class ShapeTable {
     ops::InferInput result;
     result.present = true;
     result.type = types_[slot];
-    result.value = graph_.slot_value(slot).fixed_constant();
+    result.value = known_elements(graph_.slot_value(slot));
     result.content = content_[slot] ? &*content_[slot] : nullptr;
     return result;
   }

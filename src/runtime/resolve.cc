@@ -126,12 +126,18 @@ void forget_stated_shapes(Graph& graph) {
 
 }  // namespace
 
+const Tensor* known_elements(const ValueInfo& value) {
+  const Tensor* stored = value.stored_constant();
+  bool released = stored != nullptr && stored->raw() == nullptr && stored->element_count() != 0;
+  return stored != nullptr && !released && is_aligned(stored->type(), stored->raw()) ? stored : nullptr;
+}
+
 ops::InferInput infer_input(const ValueInfo* value) {
   if (value == nullptr) return {};
   ops::InferInput input;
   input.present = true;
   input.type = value->type;
-  input.value = value->fixed_constant();
+  input.value = known_elements(*value);
   input.content = value->content ? &*value->content : nullptr;
   return input;
 }

@@ -18,6 +18,10 @@ void infer_types(Graph& graph);
 /** What a value that is at hand is, as a type with a concrete shape. */
 TypeInfo type_of(const Value& value);
 
+/** The elements of a fixed constant that a shape rule may read; NULL also for large unaligned weights and those that
+    only a kernel keeps, which no rule reads. */
+const Tensor* known_elements(const ValueInfo& value);
+
 /** Prepares the question that a node's rule is asked at load time. */
 ops::InferInput infer_input(const ValueInfo* value);
 

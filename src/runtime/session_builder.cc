@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/mapped_file.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
 #include "passes/pass.h"
@@ -187,6 +188,8 @@ void SessionBuilder::compile() {
   services.plan_memory = session_->options_.memory_pattern;
   if (session_->options_.mode == ExecutionMode::kParallel) services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
+  session_->compiled_->release_packed_constants();
+  for (const auto& file : session_->model_->files) file->release(file->bytes());
 }
 
 void SessionBuilder::describe_values(const std::vector<TypeInfo>& stated_outputs) {

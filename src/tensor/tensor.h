@@ -69,6 +69,11 @@ class Tensor {
   const MemoryInfo* memory_ = &cpu_allocator()->info();
 };
 
+/** True when `data` may be read as elements of `type`. */
+inline bool is_aligned(ElementType type, const void* data) {
+  size_t alignment = is_packed(type) ? 1 : static_cast<size_t>(bits_of(type)) / 8;
+  return reinterpret_cast<uintptr_t>(data) % (alignment < alignof(double) ? alignment : alignof(double)) == 0;
+}
 /** A deep copy on the CPU. */
 Tensor clone(const Tensor& tensor, const std::shared_ptr<Allocator>& allocator = cpu_allocator());
 /** Copies elements between CPU tensors of equal type and element count. */
