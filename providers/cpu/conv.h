@@ -10,7 +10,9 @@ class Conv final : public OpKernel {
  public:
   explicit Conv(const KernelInfo& info);
   void compute(KernelContext& context) const override;
-  bool reads_constant(size_t i) const override { return i != 1 || weights_ == nullptr; }
+  ConstantUse constant_use(size_t i) const override {
+    return i == 1 && weights_ != nullptr ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
  private:
   void compute_float(KernelContext& context) const;

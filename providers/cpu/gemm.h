@@ -10,7 +10,9 @@ class Gemm final : public OpKernel {
  public:
   explicit Gemm(const KernelInfo& info);
   void compute(KernelContext& context) const override;
-  bool reads_constant(size_t i) const override { return i != 1 || !right_.packed(); }
+  ConstantUse constant_use(size_t i) const override {
+    return i == 1 && right_.packed() ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
  private:
   struct Sizes {

@@ -31,7 +31,9 @@ class MatMul final : public OpKernel {
   MatMul(const KernelInfo& info, MatMulOptions options);
   explicit MatMul(const KernelInfo& info);
   void compute(KernelContext& context) const override;
-  bool reads_constant(size_t i) const override { return i != 1 || !right_.packed() || options_.trans_a; }
+  ConstantUse constant_use(size_t i) const override {
+    return i == 1 && right_.packed() && !options_.trans_a ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
  private:
   void compute_float(KernelContext& context, const StackedProduct& product) const;

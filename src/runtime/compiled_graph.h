@@ -26,6 +26,7 @@ struct CompileServices {
   std::span<const std::unique_ptr<ExecutionProvider>> providers;
   const Logger* logger = nullptr;
   const ExecutionProvider* provider = nullptr;  // where `providers` is empty: the one that all nodes are on
+  std::span<const std::shared_ptr<base::MappedFile>> files;  // that initializers may be views into
   Profiler* profiler = nullptr;
   bool plan_memory = true;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/mapped_file.h"
 #include "runtime/custom_operator.h"
 
 namespace ortolan::runtime {
@@ -109,22 +110,36 @@ void GraphCompiler::make_kernel(Step& step) {
     require(row != nullptr, ErrorCode::kRuntimeException, "provider '", node.provider, "' lost its kernel");
     step.reuse = row->reuse;
     step.kernel = row->make(info);
+    release_packed_pages(step);
   } catch (const Error& error) {
     throw error.within(node.label());
   }
 }
 
+void GraphCompiler::release_packed_pages(const Step& step) {
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const ValueInfo* input = step.node->input(i);
+    const Tensor* weights = input != nullptr ? input->stored_constant() : nullptr;
+    if (weights == nullptr || step.kernel->constant_use(i) != ConstantUse::kNothing) continue;
+    for (const auto& file : services_.files) {
+      if (!file->contains(weights->raw())) continue;
+      file->release({static_cast<const std::byte*>(weights->raw()), weights->byte_count()});
+    }
+  }
+}
+
 void GraphCompiler::fill_constants() {
-  std::vector<bool> is_read = target_.is_output_;
+  std::vector<ConstantUse> uses(target_.slot_count(), ConstantUse::kNothing);
   for (const Step& step : target_.steps_) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (step.inputs[i] >= 0 && step.kernel->reads_constant(i)) is_read[step.inputs[i]] = true;
+      if (int slot = step.inputs[i]; slot >= 0) uses[slot] = std::max(uses[slot], step.kernel->constant_use(i));
     }
   }
   for (auto& [slot, value] : target_.constants_) {
     const ValueInfo& info = *target_.slot_values_[slot];
-    value = is_read[slot] ? *info.fixed_constant() : *info.stored_constant();
-    if (!is_read[slot]) target_.unread_.push_back(slot);
+    bool elements = uses[slot] == ConstantUse::kElements || target_.is_output_[slot];
+    value = elements ? *info.fixed_constant() : *info.stored_constant();
+    if (!elements && uses[slot] == ConstantUse::kNothing) target_.unread_.push_back(slot);
   }
 }
 

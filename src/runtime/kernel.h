@@ -22,14 +22,20 @@ using namespace graph;
 
 class KernelContext;
 
+/** What a kernel needs of a constant input while it runs. */
+enum class ConstantUse : uint8_t {
+  kNothing,   // it keeps them packed: their memory is given back; type and shape can still be asked
+  kBytes,     // it copies them with memcpy, so they may stay unaligned where they lie in the model's file
+  kElements,  // it reads them as elements of their type
+};
+
 /** The compiled form of one node. compute() may be called by many threads at once, so it changes nothing here. */
 class OpKernel {
  public:
   virtual ~OpKernel() = default;
   virtual void compute(KernelContext& context) const = 0;
-  /** False when compute() never reads the elements of constant input i, because the kernel keeps them packed: their
-      memory is then given back. Type and shape can still be asked. */
-  virtual bool reads_constant(size_t i) const { return true; }
+  /** What compute() needs of constant input i. */
+  virtual ConstantUse constant_use(size_t i) const { return ConstantUse::kElements; }
 };
 
 /** A subgraph (an If branch, a Loop or Scan body), ready to run. */

@@ -185,6 +185,7 @@ void SessionBuilder::compile() {
   services.logger = &session_->logger_;
   services.providers = session_->providers_;
   services.profiler = session_->profiler_.get();
+  services.files = session_->model_->files;
   services.plan_memory = session_->options_.memory_pattern;
   if (session_->options_.mode == ExecutionMode::kParallel) services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);

@@ -1,7 +1,6 @@
 // Tensors: allocation, views, copies, packed elements, broadcasting, and the plain CPU allocator.
 #include "tensor/tensor.h"
 
-#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -12,18 +11,13 @@ namespace ortolan::tensor {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Blocks of some megabytes ask for huge pages: touching them first is several times faster.
-constexpr size_t kHugePage = 2 << 20;
-constexpr size_t kHugeBlock = 4 * kHugePage;
 
 class CpuAllocator : public Allocator {
  public:
   void* allocate(size_t bytes) override {
     if (bytes == 0) return nullptr;
-    const size_t alignment = bytes >= kHugeBlock ? kHugePage : kAlignment;
-    size_t rounded = checked_add(bytes, alignment - 1) / alignment * alignment;
-    void* block = std::aligned_alloc(alignment, rounded);
-    if (block != nullptr && alignment == kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
+    size_t rounded = checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment;
+    void* block = std::aligned_alloc(kAlignment, rounded);
     require(block != nullptr, ErrorCode::kFail, "cannot allocate ", bytes,
             " bytes of memory; use smaller inputs or a machine with more memory");
     return block;

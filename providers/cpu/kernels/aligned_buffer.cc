@@ -1,8 +1,6 @@
 // AlignedBuffer and the scratch space of each thread.
 #include "cpu/kernels/aligned_buffer.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -11,7 +9,6 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr size_t kLine = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kLargestKept = size_t{64} << 20;
 
 size_t rounded(size_t bytes, size_t unit) {
@@ -23,10 +20,8 @@ size_t rounded(size_t bytes, size_t unit) {
 
 AlignedBuffer::AlignedBuffer(size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  const size_t unit = bytes >= 4 * kHugePage ? kHugePage : kLine;
-  data_ = std::aligned_alloc(unit, rounded(bytes, unit));
+  data_ = std::aligned_alloc(kLine, rounded(bytes, kLine));
   if (data_ == nullptr) throw std::bad_alloc();
-  if (unit == kHugePage) madvise(data_, rounded(bytes, unit), MADV_HUGEPAGE);
 }
 
 AlignedBuffer::~AlignedBuffer() { std::free(data_); }

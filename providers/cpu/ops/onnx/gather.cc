@@ -10,11 +10,12 @@ namespace ortolan::cpu::onnx {
 namespace {
 
 constexpr int64_t kGrainBytes = 32 << 10;
+constexpr int64_t kMostTyped = 8;  // longer blocks go by memcpy
 
 template <class E>
 void copy_block(const E* from, E* to, int64_t count) {
   if constexpr (std::is_trivially_copyable_v<E>) {
-    if (count > 8) {
+    if (count > kMostTyped) {
       std::memcpy(to, from, static_cast<size_t>(count) * sizeof(E));
       return;
     }
@@ -30,7 +31,14 @@ int64_t block_grain(int64_t count) {
 
 class Gather : public OpKernel {
  public:
-  explicit Gather(const KernelInfo& info) : axis_(info.node().int_or("axis", 0)) {}
+  explicit Gather(const KernelInfo& info) : axis_(info.node().int_or("axis", 0)) {
+    const Tensor* data = info.weights_input(0);
+    if (data == nullptr || !kPlainTypes.contains(data->type())) return;
+    copies_bytes_ = data->shape().count_from(checked_axis(axis_, data->rank()) + 1) > kMostTyped;
+  }
+  ConstantUse constant_use(size_t i) const override {
+    return i == 0 && copies_bytes_ ? ConstantUse::kBytes : ConstantUse::kElements;
+  }
   void compute(KernelContext& context) const override {
     const Tensor& data = context.input(0);
     size_t axis = checked_axis(axis_, data.rank());
@@ -54,6 +62,7 @@ class Gather : public OpKernel {
 
  private:
   int64_t axis_;
+  bool copies_bytes_ = false;  // every block is long enough for memcpy
 };
 
 class GatherElements : public OpKernel {
