@@ -38,8 +38,23 @@ bool is_small_enough(const Node& node) {
   return true;
 }
 
+/** A constant seen with another shape needs no memory of its own. */
+bool fold_view(Node& node) {
+  constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+  const ValueInfo* output = node.output(0);
+  const Tensor* content = node.input(0) ? node.input(0)->fixed_constant() : nullptr;
+  if (!node.domain.empty() || std::ranges::find(kViews, node.op_type) == std::end(kViews)) return false;
+  if (!content || !output->type.is_tensor() || !output->type.shape.fully_known()) return false;
+  Shape shape = output->type.shape.concrete();
+  if (shape.element_count() != content->element_count()) return false;
+  make_constant(node, 0, content->reshaped(std::move(shape)));
+  return true;
+}
+
 bool fold_node(Node& node, const PassContext& context) {
-  if (!is_candidate(node) || !is_small_enough(node)) return false;
+  if (!is_candidate(node)) return false;
+  if (fold_view(node)) return true;
+  if (!is_small_enough(node)) return false;
   auto results = context.evaluate(node);
   if (!results || results->size() != node.outputs().size()) return false;
   for (size_t i = 0; i < results->size(); ++i) {

@@ -25,16 +25,16 @@ std::optional<std::vector<double>> numbers(const Tensor* tensor, int64_t count) 
   });
 }
 
-bool only_first_output_used(const Node& node) {
+/** Before training_mode, it was the further outputs that asked for training. */
+bool has_one_output(const Node& node) {
   for (size_t i = 1; i < node.outputs().size(); ++i) {
-    const ValueInfo* value = node.output(i);
-    if (value && (value->is_output || !value->consumers.empty())) return false;
+    if (node.output(i)) return false;
   }
   return true;
 }
 
 std::optional<Affine> from_batch_normalization(const Node& node, int64_t channels) {
-  if (!only_first_output_used(node) || node.opset < 7 || node.int_or("training_mode", 0) != 0) return std::nullopt;
+  if (!has_one_output(node) || node.opset < 7 || node.int_or("training_mode", 0) != 0) return std::nullopt;
   if (node.opset < 9 && node.int_or("spatial", 1) != 1) return std::nullopt;
   auto gamma = numbers(constant_input(node, 1), channels), beta = numbers(constant_input(node, 2), channels);
   auto mean = numbers(constant_input(node, 3), channels), variance = numbers(constant_input(node, 4), channels);

@@ -1,26 +1,40 @@
-// Fuzz target: any bytes become a session at both ends of the rewrite levels, which runs on made-up inputs within
-// limits of memory and time. Nothing but an error may come of it.
+// Fuzz target: any bytes become a session at both ends of the optimisation levels, which runs on made-up inputs within
+// limits of memory and time, all through the C API. Nothing but a status may come of it.
+#include <onnxruntime_c_api.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <thread>
-
-#include "runtime/session.h"
-
-using namespace ortolan;
-using namespace ortolan::runtime;
+#include <vector>
 
 namespace {
 
 constexpr int64_t kMostElements = 1 << 14;
 constexpr auto kLongestRun = std::chrono::seconds(2);
 
-const std::shared_ptr<Environment>& environment() {
-  static const auto& environment =
-      *new std::shared_ptr<Environment>(std::make_shared<Environment>(Logger(nullptr, "fuzz", Severity::kFatal)));
-  return environment;
+const OrtApi& api() {
+  static const OrtApi* table = OrtGetApiBase()->GetApi(ORT_API_VERSION);
+  return *table;
+}
+
+/** True when the call succeeded; the status is released. */
+bool ok(OrtStatus* status) {
+  if (!status) return true;
+  api().ReleaseStatus(status);
+  return false;
+}
+
+OrtEnv* environment() {
+  static OrtEnv* env = [] {
+    OrtEnv* made = nullptr;
+    ok(api().CreateEnv(ORT_LOGGING_LEVEL_FATAL, "fuzz", &made));
+    return made;
+  }();
+  return env;
 }
 
 /** Stops a run that takes too long; one thread for the whole process. */
@@ -30,78 +44,116 @@ class Watch {
     static Watch& watch = *new Watch;
     return watch;
   }
-  void begin(RunOptions* options) { start_ = std::chrono::steady_clock::now(), current_ = options; }
-  void end() { current_ = nullptr; }
+  void begin(OrtRunOptions* options) {
+    start_ = std::chrono::steady_clock::now();
+    current_ = options;
+  }
+  void end() {
+    current_ = nullptr;
+    while (busy_) std::this_thread::yield();
+  }
 
  private:
   Watch() {
     std::thread([this] {
       for (;; std::this_thread::sleep_for(std::chrono::milliseconds(50))) {
-        RunOptions* options = current_;
-        if (options && std::chrono::steady_clock::now() - start_.load() > kLongestRun) options->terminate = true;
+        busy_ = true;
+        OrtRunOptions* options = current_;
+        if (options && std::chrono::steady_clock::now() - start_.load() > kLongestRun) {
+          ok(api().RunOptionsSetTerminate(options));
+        }
+        busy_ = false;
       }
     }).detach();
   }
-  std::atomic<RunOptions*> current_{nullptr};
+  std::atomic<OrtRunOptions*> current_{nullptr};
+  std::atomic<bool> busy_{false};
   std::atomic<std::chrono::steady_clock::time_point> start_{};
 };
 
-/** A tensor for an input; undefined when the input is none or too large. */
-Tensor made_up(const TypeInfo& type, uint8_t seed) {
-  if (!type.is_tensor() || type.element == ElementType::kUndefined) return {};
-  Shape shape;
-  int64_t count = 1;
-  for (Dim dim : type.shape.dims()) {
-    shape.push_back(dim.known() ? dim.value() : 2);
-    if (__builtin_mul_overflow(count, shape.back(), &count) || count > kMostElements) return {};
-  }
-  Tensor tensor(type.element, shape);
-  if (type.element == ElementType::kString) {
-    for (std::string& text : tensor.mutable_span<std::string>()) text = "text";
-  } else {
-    auto* bytes = static_cast<uint8_t*>(tensor.mutable_raw());
-    for (size_t i = 0; i < tensor.byte_count(); ++i) {
-      bytes[i] = type.element == ElementType::kBool ? (seed + i) & 1 : static_cast<uint8_t>((seed + i % 3) % 5);
+/** A tensor for input `index`; NULL when the input is none or too large. */
+OrtValue* made_up(OrtSession* session, OrtAllocator* allocator, size_t index, uint8_t seed) {
+  OrtTypeInfo* type = nullptr;
+  if (!ok(api().SessionGetInputTypeInfo(session, index, &type))) return nullptr;
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  OrtValue* value = nullptr;
+  if (ok(api().CastTypeInfoToTensorInfo(type, &tensor)) && tensor) {
+    ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    size_t rank = 0;
+    ok(api().GetTensorElementType(tensor, &element));
+    ok(api().GetDimensionsCount(tensor, &rank));
+    std::vector<int64_t> dims(rank);
+    ok(api().GetDimensions(tensor, dims.data(), rank));
+    int64_t count = 1;
+    bool fits = true;
+    for (int64_t& dim : dims) {
+      if (dim < 0) dim = 2;
+      fits = fits && !__builtin_mul_overflow(count, dim, &count) && count <= kMostElements;
+    }
+    if (fits && ok(api().CreateTensorAsOrtValue(allocator, dims.data(), rank, element, &value))) {
+      void* data = nullptr;
+      size_t bytes = static_cast<size_t>(count);
+      bool numbers = element != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING && ok(api().GetTensorMutableData(value, &data));
+      if (numbers && data) {
+        ok(api().GetTensorSizeInBytes(value, &bytes));
+        bool booleans = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
+        for (size_t i = 0; i < bytes; ++i) {
+          static_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(booleans ? (seed + i) & 1 : (seed + i % 3) % 5);
+        }
+      }
     }
   }
-  return tensor;
+  api().ReleaseTypeInfo(type);
+  return value;
 }
 
-void run_once(const Session& session, uint8_t seed) {
-  std::vector<Value> values;
-  std::vector<const char*> input_names, output_names;
-  for (const SessionValue& input : session.inputs()) {
-    Tensor tensor = made_up(input.type, seed);
-    if (!tensor.defined()) return;
-    values.emplace_back(std::move(tensor));
-    input_names.push_back(input.name.c_str());
+void run_once(OrtSession* session, uint8_t seed) {
+  OrtAllocator* allocator = nullptr;
+  ok(api().GetAllocatorWithDefaultOptions(&allocator));
+  size_t inputs = 0, outputs = 0;
+  ok(api().SessionGetInputCount(session, &inputs));
+  ok(api().SessionGetOutputCount(session, &outputs));
+  std::vector<char*> names(inputs + outputs, nullptr);
+  std::vector<OrtValue*> values(inputs, nullptr), results(outputs, nullptr);
+  bool ready = true;
+  for (size_t i = 0; i < inputs; ++i) {
+    ready = ok(api().SessionGetInputName(session, i, allocator, &names[i])) && ready;
+    values[i] = ready ? made_up(session, allocator, i, seed) : nullptr;
+    ready = ready && values[i];
   }
-  std::vector<const Value*> pointers;
-  for (const Value& value : values) pointers.push_back(&value);
-  for (const SessionValue& output : session.outputs()) output_names.push_back(output.name.c_str());
-  std::vector<Value> outputs(output_names.size());
-  RunOptions options;
-  Watch::instance().begin(&options);
-  try {
-    session.run(&options, input_names, pointers, output_names, outputs);
-  } catch (const base::Error&) {
+  for (size_t i = 0; i < outputs; ++i) {
+    ready = ok(api().SessionGetOutputName(session, i, allocator, &names[inputs + i])) && ready;
   }
-  Watch::instance().end();
+  OrtRunOptions* options = nullptr;
+  if (ready && ok(api().CreateRunOptions(&options))) {
+    Watch::instance().begin(options);
+    ok(api().Run(session, options, names.data(), values.data(), inputs, names.data() + inputs, outputs,
+                 results.data()));
+    Watch::instance().end();
+    api().ReleaseRunOptions(options);
+  }
+  for (OrtValue* value : results) api().ReleaseValue(value);
+  for (OrtValue* value : values) api().ReleaseValue(value);
+  for (char* name : names) {
+    if (name) ok(api().AllocatorFree(allocator, name));
+  }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  for (RewriteLevel level : {RewriteLevel::kNone, RewriteLevel::kAll}) {
-    SessionOptions options;
-    options.level = level;
-    options.intra_op_threads = 1;
-    options.config["ortolan.max_tensor_bytes"] = "16777216";
-    try {
-      auto session = Session::from_bytes(environment(), std::as_bytes(std::span(data, size)), options);
-      run_once(*session, size > 0 ? data[size / 2] : 0);
-    } catch (const base::Error&) {
+  for (GraphOptimizationLevel level : {ORT_DISABLE_ALL, ORT_ENABLE_ALL}) {
+    OrtSessionOptions* options = nullptr;
+    ok(api().CreateSessionOptions(&options));
+    ok(api().SetSessionGraphOptimizationLevel(options, level));
+    ok(api().SetIntraOpNumThreads(options, 1));
+    ok(api().AddSessionConfigEntry(options, "ortolan.max_tensor_bytes", "16777216"));
+    OrtSession* session = nullptr;
+    if (ok(api().CreateSessionFromArray(environment(), data, size, options, &session))) {
+      run_once(session, size > 0 ? data[size / 2] : 0);
+      api().ReleaseSession(session);
     }
+    api().ReleaseSessionOptions(options);
   }
   return 0;
 }
