@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -35,6 +36,10 @@ void write_file(const std::string& path, const std::string& content) {
   file << content;
   file.flush();
   if (!file) fail("cannot write ", path, ": ", std::strerror(errno));
+}
+
+std::string model_path(const std::string& given) {
+  return std::filesystem::is_directory(given) ? given + "/model.onnx" : given;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

@@ -10,6 +10,8 @@ std::string read_file(const std::string& path);
 // Lines without their line ends.
 std::vector<std::string> read_lines(const std::string& path);
 void write_file(const std::string& path, const std::string& content);
+// The model that a user names: a file, or model.onnx in a folder.
+std::string model_path(const std::string& given);
 // Splits at every separator; the empty text gives no parts.
 std::vector<std::string> split(const std::string& text, char separator);
 std::string trimmed(const std::string& text);

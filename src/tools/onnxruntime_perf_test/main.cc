@@ -1,6 +1,5 @@
 // onnxruntime_perf_test: how long a model takes to load and to run.
 #include <cstdio>
-#include <filesystem>
 
 #include "common/devices.h"
 #include "common/files.h"
@@ -75,7 +74,7 @@ int run(int argc, char** argv) {
     if (!word.empty()) settings.session.provider_options.push_back(parse_pair(word, '|', "--plugin_ep_options"));
   }
   for (const auto& [name, size] : settings.session.dimensions) settings.rules.dims[name] = size;
-  std::string model = std::filesystem::is_directory(rest[0]) ? rest[0] + "/model.onnx" : rest[0];
+  std::string model = model_path(rest[0]);
   if (!settings.compile_path.empty()) {
     compile(library, environment.get(), model, settings);
     return 0;

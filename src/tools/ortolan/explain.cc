@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "common/files.h"
 #include "common/options.h"
 #include "common/session.h"
 #include "common/terminal.h"
@@ -108,7 +109,7 @@ int explain_command(int argc, char** argv) {
   if (rest.size() != 1) fail_usage("give one model, for example: ortolan explain model.onnx");
   Library library = choose_library(library_path);
   auto environment = create_environment(library);
-  Session session(library, environment.get(), rest[0], config);
+  Session session(library, environment.get(), model_path(rest[0]), config);
   std::vector<Placement> placements = read_placements(session);
   json ? print_json(placements) : print_text(placements);
   return 0;

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "common/error.h"
+#include "common/files.h"
 #include "common/model_file.h"
 #include "common/options.h"
 #include "common/terminal.h"
@@ -102,7 +103,7 @@ int inspect_command(int argc, char** argv) {
              {{'n', "nodes", nullptr, "list every node", turn(nodes)},
               {0, "json", nullptr, "print everything as JSON", turn(json)}}});
   if (rest.size() != 1) fail_usage("give one model, for example: ortolan inspect model.onnx");
-  ModelFile model = read_model_file(rest[0]);
+  ModelFile model = read_model_file(model_path(rest[0]));
   if (json) {
     std::printf("%s\n", to_json(model).dump(1, ' ', false, Json::error_handler_t::replace).c_str());
   } else {

@@ -106,11 +106,10 @@ DataSet gather_inputs(const Session& session, const Settings& settings) {
   fail_usage("the model has no input '", left.begin()->first, "'; its inputs are ", names);
 }
 
-// Whether the output is one score per class for one picture.
+// Whether the output is one score per class for one picture: floats along one dimension.
 bool is_scores(const Value& value) {
-  bool vector = value.shape.size() == 1 || (value.shape.size() == 2 && value.shape[0] == 1);
-  return value.kind == Value::Kind::kTensor && vector && value.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT &&
-         value.elements() > 1;
+  if (value.kind != Value::Kind::kTensor || !traits(value.type).floating || value.elements() < 2) return false;
+  return std::count_if(value.shape.begin(), value.shape.end(), [](int64_t dim) { return dim != 1; }) == 1;
 }
 
 std::vector<std::string> read_labels(const Session& session, const Settings& settings) {
@@ -235,8 +234,7 @@ int run_command(int argc, char** argv) {
   if (settings.top < 1) fail_usage("--top must be 1 or more");
   Library library = choose_library(settings.library_path);
   auto environment = create_environment(library);
-  std::string model = fs::is_directory(rest[0]) ? rest[0] + "/model.onnx" : rest[0];
-  Session session(library, environment.get(), model, settings.session);
+  Session session(library, environment.get(), model_path(rest[0]), settings.session);
   DataSet data = gather_inputs(session, settings);
   Runner runner(session, environment.get(), settings);
   for (size_t i = 1; i < rest.size(); ++i) runner.run_picture(rest[i], data);
