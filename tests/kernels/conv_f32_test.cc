@@ -140,6 +140,46 @@ TEST_P(ConvF32, LayersOfKnownNetworks) {
   }
 }
 
+TEST_P(ConvF32, ThreeByThreeOfManyChannels) {
+  for (int64_t size : {1, 2, 7, 14, 25}) {
+    ConvGeometry g = plane(size % 2 ? 33 : 64, size % 2 ? 70 : 40, 1, size, 3, 1);
+    g.batch = size < 10 ? 3 : 1;
+    check(g, some_activation(size), size % 3, size % 2);
+    g.pad_begin[1] = 2, g.pad_begin[2] = 0;
+    set_out(g, {0, 1, 2});
+    check(g, {UnaryOp::kRelu}, true, size % 2 == 0);
+  }
+}
+
+// The error of a layer is no larger than that of a plain loop of fused multiply-adds, with any signs.
+TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
+  const ConvGeometry g = plane(96, 40, 1, 12, 3, 1);
+  const int64_t size = 12 * 12;
+  for (int signs = 0; signs < 3; ++signs) {
+    std::vector<float> x = normal(96 * size), w = normal(40 * 96 * 9);
+    for (float& v : x) v = signs > 0 ? std::fabs(v) : v;
+    for (float& v : w) v = signs > 1 ? std::fabs(v) : v;
+    std::vector<float> y(40 * size), loop(y.size());
+    conv(nullptr, g, x.data(), pack_conv_weights(g, w.data()), {}, y.data());
+    const std::vector<double> want = reference(g, x, w);
+    for (int64_t plane = 0; plane < 40; ++plane) {
+      for (int64_t c = 0; c < 96; ++c) {
+        for_each_meeting(g, [&](int64_t out, int64_t tap, int64_t at) {
+          float& sum = loop[plane * size + out];
+          sum = std::fma(w[(plane * 96 + c) * 9 + tap], x[c * size + at], sum);
+        });
+      }
+    }
+    double error = 0, loop_error = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      error += (y[i] - want[i]) * (y[i] - want[i]);
+      loop_error += (loop[i] - want[i]) * (loop[i] - want[i]);
+    }
+    EXPECT_LE(error, loop_error) << "signs " << signs;
+    RecordProperty("rms_ratio", std::to_string(std::sqrt(error / loop_error)));
+  }
+}
+
 TEST_P(ConvF32, EmptyBatchDoesNothing) {
   ConvGeometry g = plane(4, 4, 1, 5, 3, 1);
   const std::vector<float> w = normal(4 * 4 * 9);

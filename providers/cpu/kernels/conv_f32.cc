@@ -11,6 +11,7 @@
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/winograd_f32.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -23,6 +24,7 @@ struct PackedConvWeights::Storage {
   // Where depthwise, the weights as they came. Else, group after group and in it block after block of the sums, tiles
   // of tile_rows rows, so that they are read in the order in which they lie.
   bool depthwise;
+  bool winograd;  // transformed weights instead, as winograd_f32.h lays them out
   AlignedBuffer data;
 
   int64_t padded_rows() const {
@@ -334,7 +336,11 @@ PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights,
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
-  if (s.depthwise) {
+  s.winograd = suits_winograd(g, s.kernels->lanes);
+  if (s.winograd) {
+    s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096);
+    transform_winograd_weights(g, *s.kernels, weights, s.data.as<float>());
+  } else if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float));
     if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
   } else {
@@ -348,7 +354,9 @@ void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const P
           const ConvEpilogue& epilogue, float* y) {
   const auto& w = *weights.storage();
   if (g.batch * g.out_channels * volume(g.out) == 0) return;
-  if (w.depthwise) {
+  if (w.winograd) {
+    conv_winograd(pool, g, x, w.data.as<float>(), *w.kernels, epilogue, y);
+  } else if (w.depthwise) {
     conv_depthwise(pool, g, x, w, epilogue, y);
   } else {
     conv_dense(pool, g, x, w, epilogue, y);

@@ -63,7 +63,11 @@ struct GemmF32Kernels;
 PackedConvWeights pack_conv_weights(const ConvGeometry& geometry, const float* weights,
                                     const GemmF32Kernels* kernels = nullptr);
 
-/** y = conv(x, weights), then the epilogue. Geometry must agree with the packed weights. `pool` may be nullptr. */
+/**
+ * y = conv(x, weights), then the epilogue. Geometry must agree with the packed weights; pads are not negative. `pool`
+ * may be nullptr. Where 3x3 weights are applied by Winograd's transform, an infinite input element also makes NaN of
+ * outputs next to those that it reaches.
+ */
 void conv(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const PackedConvWeights& weights,
           const ConvEpilogue& epilogue, float* y);
 

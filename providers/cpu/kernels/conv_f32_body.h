@@ -2,58 +2,10 @@
 #pragma once
 
 #include "cpu/kernels/conv_f32_kernels.h"
-#include "cpu/kernels/vec.h"
+#include "cpu/kernels/vec_lanes.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
-
-/** Lanes [low, high) of p; the others are 0 and not read. */
-#if defined(__AVX512F__)
-typedef __mmask16 LaneRange;
-ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
-  return static_cast<__mmask16>(((1u << high) - 1) & ~((1u << low) - 1));
-}
-ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) { return (Vf)_mm512_maskz_loadu_ps(range, p); }
-ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) {
-  const Vi even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
-  return __builtin_shuffle(a, b, even);
-}
-ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) {
-  const Vi odd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  return __builtin_shuffle(a, b, odd);
-}
-#elif defined(__AVX2__)
-typedef __m256i LaneRange;
-ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
-  return _mm256_andnot_si256(first_lanes(low), first_lanes(high));
-}
-ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) { return (Vf)_mm256_maskload_ps(p, range); }
-ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6, 8, 10, 12, 14}); }
-ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7, 9, 11, 13, 15}); }
-#else
-struct LaneRange {
-  int64_t low, high;
-};
-ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) { return {low, high}; }
-ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) {
-  if (range.low == 0 && range.high == kLanes) return load(p);
-  Vf v = {};
-  for (int64_t i = range.low; i < range.high; ++i) v[i] = p[i];
-  return v;
-}
-ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6}); }
-ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7}); }
-#endif
-
-ORTOLAN_INLINE int64_t clamp_lane(int64_t lane) { return most(0, least(lane, kLanes)); }
-
-ORTOLAN_INLINE void store_count(float* p, int64_t count, Vf v) {
-  if (count == kLanes) {
-    store(p, v);
-  } else {
-    store_n(p, count, v);
-  }
-}
 
 // One tap row of all channels: `count` outputs whose inputs begin at `from` (may lie outside) and step by `stride`;
 // only inputs at [from + low, from + high) exist.

@@ -11,6 +11,7 @@ extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
+extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
@@ -22,6 +23,7 @@ extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
+extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
@@ -32,6 +34,7 @@ extern const RowF32Kernels kRowF32;
 extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
+extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
@@ -47,14 +50,14 @@ using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
     {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
-     &generic::kConvF32, &generic::kGemmInt8, &generic::kPool, generic::transpose4},
+     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, generic::transpose4},
 #if defined(__x86_64__)
     {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
-     &avx2::kGemmInt8, &avx2::kPool, avx2::transpose4},
+     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, avx2::transpose4},
     {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kGemmInt8, &avx512::kPool, avx512::transpose4},
+     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, avx512::transpose4},
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
-     &avx512::kConvF32, &avx512vnni::kGemmInt8, &avx512::kPool, avx512::transpose4},
+     &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, avx512::transpose4},
 #endif
 };
 

@@ -13,6 +13,7 @@ namespace ortolan::cpu::kernels {
 struct GemmF32Kernels;
 struct GemmInt8Kernels;
 struct PoolKernels;
+struct WinogradKernels;
 struct ConvF32Kernels;
 
 /** Contracts: vector_f32.h. */
@@ -93,6 +94,7 @@ struct KernelTable {
   const ConvertKernels* convert;
   const GemmF32Kernels* gemm_f32;
   const ConvF32Kernels* conv_f32;
+  const WinogradKernels* winograd;
   const GemmInt8Kernels* gemm_int8;
   const PoolKernels* pool;
   Transpose4 transpose4;
