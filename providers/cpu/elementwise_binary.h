@@ -18,24 +18,27 @@ struct BinaryLoops {
   int64_t grain = 32768;  // elements worth a second thread
 };
 
-/** The three loops of `kFunction(In, In) -> Out`. */
+/** The three loops of `kFunction(In, In) -> Out`. Out may be the inputs element for element, which ivdep says. */
 template <class In, class Out, auto kFunction>
 constexpr BinaryLoops loops_of(int64_t grain = 32768) {
   return {[](const void* a, const void* b, void* y, int64_t count) {
             auto *x0 = static_cast<const In*>(a), *x1 = static_cast<const In*>(b);
             auto* out = static_cast<Out*>(y);
+#pragma GCC ivdep
             for (int64_t i = 0; i < count; ++i) out[i] = kFunction(x0[i], x1[i]);
           },
           [](const void* a, const void* b, void* y, int64_t count) {
             const In x0 = *static_cast<const In*>(a);
             auto* x1 = static_cast<const In*>(b);
             auto* out = static_cast<Out*>(y);
+#pragma GCC ivdep
             for (int64_t i = 0; i < count; ++i) out[i] = kFunction(x0, x1[i]);
           },
           [](const void* a, const void* b, void* y, int64_t count) {
             auto* x0 = static_cast<const In*>(a);
             const In x1 = *static_cast<const In*>(b);
             auto* out = static_cast<Out*>(y);
+#pragma GCC ivdep
             for (int64_t i = 0; i < count; ++i) out[i] = kFunction(x0[i], x1);
           },
           grain};

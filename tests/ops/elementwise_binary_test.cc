@@ -69,6 +69,9 @@ const Shapes kShapes[] = {
     {{2, 1, 3, 1, 2}, {5, 1, 4, 1}, {2, 5, 3, 4, 2}},
     {{70000}, {1}, {70000}},
     {{300, 1, 300}, {1, 2, 300}, {300, 2, 300}},
+    {{700, 3}, {3}, {700, 3}},
+    {{700, 1}, {1, 4}, {700, 4}},
+    {{60, 2, 5, 4}, {2, 1, 4}, {60, 2, 5, 4}},
 };
 
 template <class T>
@@ -88,7 +91,7 @@ TEST(ElementwiseBinary, Broadcasts) {
 
 TEST(ElementwiseBinary, TakesOtherFloats) {
   for (const BinaryCase& item : kCases) {
-    for (size_t i : {0, 4, 5, 8}) {
+    for (size_t i : {0, 4, 5, 8, 15, 16}) {
       check<double>(item, kShapes[i], 1e-14);
       check<Half>(item, kShapes[i], 1e-3);
       check<BFloat16>(item, kShapes[i], 8e-3);

@@ -95,9 +95,9 @@ class Evaluation {
     auto* from = static_cast<const T*>(flat.data);
     T* to = result.owner.template mutable_data<T>();
     for (int64_t i = 0; i < count; ++i) {
-      T sum{};
-      for (int64_t j = 0; j < length; ++j) sum = static_cast<T>(sum + from[i * length + j]);
-      to[i] = sum;
+      std::conditional_t<std::is_same_v<T, float>, double, T> sum{};
+      for (int64_t j = 0; j < length; ++j) sum += from[i * length + j];
+      to[i] = static_cast<T>(sum);
     }
     return result;
   }

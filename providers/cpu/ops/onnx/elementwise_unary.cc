@@ -25,6 +25,7 @@ template <class T, auto kFunction>
 void loop(const void* x, void* y, int64_t count, const Parameters& p) {
   auto* from = static_cast<const T*>(x);
   auto* to = static_cast<T*>(y);
+#pragma GCC ivdep  // y is x or apart
   for (int64_t i = 0; i < count; ++i) to[i] = kFunction(from[i], p);
 }
 
@@ -67,8 +68,14 @@ constexpr FloatOperator scalar(const char* name, const char* a_name = nullptr, f
 
 constexpr auto kSign = [](auto x, P) -> decltype(x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); };
 constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
+  using T = decltype(x);
   D value = static_cast<D>(x);
-  return static_cast<decltype(x)>(value < -p.a ? value + p.b : p.a < value ? value - p.b : 0);
+  value = value < -p.a ? value + p.b : p.a < value ? value - p.b : 0;
+  if constexpr (std::is_integral_v<T>) {  // wraps around; 0 for what no integer holds
+    if (value >= 0 && value < 0x1p64) return static_cast<T>(static_cast<uint64_t>(value));
+    return static_cast<T>(std::fabs(value) < 0x1p63 ? static_cast<int64_t>(value) : 0);
+  }
+  return static_cast<T>(value);
 };
 
 constexpr FloatOperator kFloatOperators[] = {

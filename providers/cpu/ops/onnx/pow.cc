@@ -128,16 +128,16 @@ void scalar_exponent(const void* a, const void* b, void* y, int64_t count) {
   kernels::binary(kernels::BinaryOp::kPow, x, exponent, to, count);
 }
 
-BinaryLoops float_loops(const Node&, ElementType) { return {vector_pow, scalar_base, scalar_exponent, 4096}; }
+BinaryLoops float_loops(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return {vector_pow, scalar_base, scalar_exponent, 4096};
+  return loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(2048);
+}
 
+/** Opsets before 7 align input 1 by attributes, which only the common walk knows; their types are equal. */
 std::unique_ptr<OpKernel> make_pow(const KernelInfo& info) {
-  bool vector = info.input_type(0).element == ElementType::kFloat && info.input_type(1).element == ElementType::kFloat;
-  if (vector || info.opset() < 7) {
-    require(info.opset() >= 7 || compute_type(info.input_type(0).element) == ElementType::kFloat,
-            ErrorCode::kNotImplemented, "elements of ", name_of(info.input_type(0).element),
-            " have no kernel in this form of Pow; convert the model to opset 7 or later");
-    return std::make_unique<ElementwiseBinary>(info, float_loops);
-  }
+  bool one_type = info.input_type(0).element == info.input_type(1).element;
+  bool is_float = kFloatTypes.contains(info.input_type(0).element);
+  if (one_type && is_float) return std::make_unique<ElementwiseBinary>(info, float_loops);
   return std::make_unique<MixedPow>(info);
 }
 

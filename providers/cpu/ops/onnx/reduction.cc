@@ -184,7 +184,7 @@ class Reduction : public OpKernel {
     int input_since = node.op_type == "ReduceSum" ? 13 : 18;
     axes_are_input_ = node.opset >= input_since;
     if (!axes_are_input_) axes_ = node.ints("axes");
-    noop_ = axes_are_input_ && node.int_or("noop_with_empty_axes", 0) != 0;
+    noop_ = node.int_or("noop_with_empty_axes", 0) != 0;
   }
 
   void compute(KernelContext& context) const override {

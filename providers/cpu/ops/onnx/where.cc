@@ -14,19 +14,33 @@ struct Steps {
   int64_t condition, x, y;
 };
 
+/** x where c holds, else y; without branches or conditional loads where the bits allow it, so that it vectorises. */
 template <class T>
-void select(const bool* condition, const T* x, const T* y, T* out, const Steps& step, int64_t count) {
+T choose(bool c, const T& x, const T& y) {
+  if constexpr (std::is_integral_v<T>) {
+    T mask = static_cast<T>(0 - static_cast<T>(c));
+    return static_cast<T>((x & mask) | (y & static_cast<T>(~mask)));
+  } else {
+    return c ? x : y;
+  }
+}
+
+template <class T>
+void select(const uint8_t* condition, const T* x, const T* y, T* out, const Steps& step, int64_t count) {
   if (step.condition == 1 && step.x == 1 && step.y == 1) {
-    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i] : y[i];
+#pragma GCC ivdep  // out is x, y or apart
+    for (int64_t i = 0; i < count; ++i) out[i] = choose(condition[i] != 0, x[i], y[i]);
   } else if (step.condition == 1 && step.x == 1) {
     const T other = *y;
-    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? x[i] : other;
+#pragma GCC ivdep  // out is x, y or apart
+    for (int64_t i = 0; i < count; ++i) out[i] = choose(condition[i] != 0, x[i], other);
   } else if (step.condition == 1 && step.y == 1) {
     const T one = *x;
-    for (int64_t i = 0; i < count; ++i) out[i] = condition[i] ? one : y[i];
+#pragma GCC ivdep  // out is x, y or apart
+    for (int64_t i = 0; i < count; ++i) out[i] = choose(condition[i] != 0, one, y[i]);
   } else {
     for (int64_t i = 0; i < count; ++i) {
-      out[i] = condition[i * step.condition] ? x[i * step.x] : y[i * step.y];
+      out[i] = choose(condition[i * step.condition] != 0, x[i * step.x], y[i * step.y]);
     }
   }
 }
@@ -38,8 +52,10 @@ void run(KernelContext& context) {
   const Tensor& y = context.input(2);
   Tensor& out = context.output(0);
   BroadcastPlan plan(out.shape(), {&condition.shape(), &x.shape(), &y.shape()});
+  require(condition.type() == ElementType::kBool, ErrorCode::kInvalidArgument, "the condition holds ",
+          name_of(condition.type()), ", not bool");
   Steps step{!plan.is_scalar(0), !plan.is_scalar(1), !plan.is_scalar(2)};
-  auto* c = condition.data<bool>();
+  auto* c = static_cast<const uint8_t*>(condition.raw());
   auto *x0 = static_cast<const T*>(x.raw()), *y0 = static_cast<const T*>(y.raw());
   auto* to = static_cast<T*>(out.mutable_raw());
   plan.run(context.threads(), 32768, [&](const int64_t* at, int64_t begin, int64_t count) {
