@@ -181,9 +181,7 @@ class Reduction : public OpKernel {
     for (const ReductionOperator& candidate : kOperators) {
       if (node.op_type == candidate.name) operator_ = candidate;
     }
-    int input_since = node.op_type == "ReduceSum" ? 13 : 18;
-    axes_are_input_ = node.opset >= input_since;
-    if (!axes_are_input_) axes_ = node.ints("axes");
+    axes_ = node.ints("axes");
     noop_ = node.int_or("noop_with_empty_axes", 0) != 0;
   }
 
@@ -203,7 +201,7 @@ class Reduction : public OpKernel {
  private:
   std::vector<bool> reduced_axes(const KernelContext& context, size_t rank) const {
     std::vector<int64_t> axes = axes_;
-    if (const Tensor* input = axes_are_input_ ? context.input_if(1) : nullptr) axes = to_int64s(*input);
+    if (const Tensor* input = context.input_if(1)) axes = to_int64s(*input);
     std::vector<bool> is_reduced(rank, axes.empty() && !noop_);
     for (int64_t axis : axes) is_reduced[checked_axis(axis, rank)] = true;
     return is_reduced;
@@ -273,9 +271,8 @@ class Reduction : public OpKernel {
   }
 
   ReductionOperator operator_{};
-  bool axes_are_input_ = false;
   bool noop_ = false;
-  std::vector<int64_t> axes_;
+  std::vector<int64_t> axes_;  // where they are no input
 };
 
 constexpr TypeSet kSumTypes =
