@@ -53,6 +53,10 @@ Activation fused_activation(const Node& node) {
   bool own = node.has_attribute("ortolan.activation");
   std::string_view name = node.string_or(own ? "ortolan.activation" : "activation", "");
   if (name.empty()) return {};
+  if (node.has_attribute("activation_alpha")) {  // FusedGemm names its parameters one by one
+    const float parameters[] = {node.float_or("activation_alpha", 0), node.float_or("activation_beta", 0)};
+    return activation_called(name, std::span(parameters, node.has_attribute("activation_beta") ? 2 : 1));
+  }
   return activation_called(name, node.floats(own ? "ortolan.activation_params" : "activation_params"));
 }
 

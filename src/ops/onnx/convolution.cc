@@ -1,5 +1,6 @@
 // Convolutions: Conv, ConvInteger, QLinearConv and ConvTranspose. Versions differ in types only.
 #include "ops/conv_transpose_geometry.h"
+#include "ops/product_rules.h"
 
 namespace ortolan::ops::onnx {
 namespace {
@@ -84,8 +85,6 @@ SymbolicShape conv_shape(const InferContext& context, size_t x, size_t weights, 
   return dims;
 }
 
-void conv(InferContext& context) { context.set_output(0, context.element(0), conv_shape(context, 0, 1, 2)); }
-
 void conv_integer(InferContext& context) {
   context.set_output(0, ElementType::kInt32, conv_shape(context, 0, 1, SIZE_MAX));
 }
@@ -120,7 +119,7 @@ void conv_transpose(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"", "Conv", 1, kLatest, {2, 3}, 1, conv, {{kTheRest, kFloatTypes, 'T'}}},
+    {"", "Conv", 1, kLatest, {2, 3}, 1, conv_rule, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "ConvTranspose", 1, kLatest, {2, 3}, 1, conv_transpose, {{kTheRest, kFloatTypes, 'T'}}},
     {"",
      "ConvInteger",
@@ -145,3 +144,7 @@ constexpr SchemaRow kRows[] = {
 extern const SchemaTable convolution_rows;
 const SchemaTable convolution_rows(kRows);
 }  // namespace ortolan::ops::onnx
+
+void ortolan::ops::conv_rule(InferContext& context) {
+  context.set_output(0, context.element(0), onnx::conv_shape(context, 0, 1, 2));
+}

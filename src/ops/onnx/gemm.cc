@@ -1,5 +1,6 @@
 // Gemm: alpha * op(A) * op(B) + beta * C. Before opset 7 C needs the attribute `broadcast` to be smaller than the
 // result, from 11 on C may be left out.
+#include "ops/product_rules.h"
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -23,7 +24,18 @@ void check_addend(const InferContext& context, Dim rows, Dim columns) {
   }
 }
 
-void gemm(InferContext& context) {
+constexpr SchemaRow kRows[] = {
+    {"", "Gemm", 1, 10, 3, 1, gemm_rule, {{kTheRest, kGemmTypes, 'T'}}},
+    {"", "Gemm", 11, kLatest, {2, 3}, 1, gemm_rule, {{kTheRest, kGemmTypes, 'T'}}},
+};
+
+}  // namespace
+
+extern const SchemaTable gemm_rows;
+const SchemaTable gemm_rows(kRows);
+}  // namespace ortolan::ops::onnx
+
+void ortolan::ops::gemm_rule(InferContext& context) {
   context.require_rank(0, 2, 2);
   context.require_rank(1, 2, 2);
   if (!context.has_shape(0) || !context.has_shape(1)) {
@@ -39,17 +51,6 @@ void gemm(InferContext& context) {
           "the matrices do not fit: A is ", a, trans_a ? " transposed" : "", ", B is ", b, trans_b ? " transposed" : "",
           "; their inner dimensions must be equal");
   Dim rows = a[trans_a ? 1 : 0], columns = b[trans_b ? 0 : 1];
-  check_addend(context, rows, columns);
+  onnx::check_addend(context, rows, columns);
   context.set_output(0, context.element(0), DimVector{rows, columns});
 }
-
-constexpr SchemaRow kRows[] = {
-    {"", "Gemm", 1, 10, 3, 1, gemm, {{kTheRest, kGemmTypes, 'T'}}},
-    {"", "Gemm", 11, kLatest, {2, 3}, 1, gemm, {{kTheRest, kGemmTypes, 'T'}}},
-};
-
-}  // namespace
-
-extern const SchemaTable gemm_rows;
-const SchemaTable gemm_rows(kRows);
-}  // namespace ortolan::ops::onnx
