@@ -40,20 +40,28 @@ ConvolutionAttributes::ConvolutionAttributes(const KernelInfo& info, size_t weig
   if (!shape.has_rank() || !shape.fully_known()) return;
   weights_ = shape.concrete();
   check_rank(weights_);
-  window_ = window_for(weights_);
+  std::optional<ops::WindowAttributes> fresh;
+  window_ = window_for(weights_, fresh);
 }
 
-ops::WindowAttributes ConvolutionAttributes::window_for(const Shape& w) const {
+const ops::WindowAttributes& ConvolutionAttributes::window_for(const Shape& w,
+                                                               std::optional<ops::WindowAttributes>& fresh) const {
   if (window_ && w == weights_) return *window_;
   check_rank(w);
   std::vector<int64_t> kernel = kernel_of(w);
   const std::vector<int64_t>& named = node_->ints("kernel_shape");
   require(named.empty() || named == kernel, ErrorCode::kInvalidArgument, "kernel_shape ",
           Shape(named.begin(), named.end()), " differs from the weights' shape ", w);
-  return ops::window_attributes(*node_, kernel.size(), kernel);
+  return fresh.emplace(ops::window_attributes(*node_, kernel.size(), kernel));
 }
 
 kernels::ConvGeometry ConvolutionAttributes::weight_geometry(const Shape& w) const {
+  std::optional<ops::WindowAttributes> fresh;
+  return weight_geometry(w, window_for(w, fresh));
+}
+
+kernels::ConvGeometry ConvolutionAttributes::weight_geometry(const Shape& w,
+                                                             const ops::WindowAttributes& window) const {
   check_rank(w);
   require(w[0] % group_ == 0, ErrorCode::kInvalidArgument, "the weights ", w, " have ", w[0],
           " output channels, not a multiple of group ", group_);
@@ -61,18 +69,20 @@ kernels::ConvGeometry ConvolutionAttributes::weight_geometry(const Shape& w) con
   g.groups = group_;
   g.out_channels = w[0];
   g.in_channels = checked_mul(w[1], group_);
-  set_window(g, window_for(w));
+  set_window(g, window);
   return g;
 }
 
 kernels::ConvGeometry ConvolutionAttributes::geometry(const Shape& x, const Shape& w, const Shape& y) const {
-  kernels::ConvGeometry g = weight_geometry(w);
+  std::optional<ops::WindowAttributes> fresh;
+  const ops::WindowAttributes& window = window_for(w, fresh);
+  kernels::ConvGeometry g = weight_geometry(w, window);
   require(x.rank() == w.rank() && x[1] == g.in_channels, ErrorCode::kInvalidArgument, "input ", x,
           " does not fit weights ", w, " with group ", group_, "; they need rank ", w.rank(), " and ", g.in_channels,
           " channels");
   g.batch = x[0];
   set_sizes(g, x, y);
-  std::vector<int64_t> pads = window_for(w).pads_for(std::span<const int64_t>(x.data() + 2, x.rank() - 2));
+  std::vector<int64_t> pads = window.pads_for(std::span<const int64_t>(x.data() + 2, x.rank() - 2));
   for (size_t i = 2; i < x.rank(); ++i) g.pad_begin[kMaxSpatial + i - x.rank()] = pads[i - 2];
   return g;
 }

@@ -20,7 +20,9 @@ class ConvolutionAttributes {
   kernels::ConvGeometry weight_geometry(const Shape& w) const;
 
  private:
-  ops::WindowAttributes window_for(const Shape& w) const;
+  /** The window for weights of that shape: the one made in advance, or one made into `fresh`. */
+  const ops::WindowAttributes& window_for(const Shape& w, std::optional<ops::WindowAttributes>& fresh) const;
+  kernels::ConvGeometry weight_geometry(const Shape& w, const ops::WindowAttributes& window) const;
 
   const Node* node_;
   int64_t group_;

@@ -86,7 +86,7 @@ struct Recurrent::Run {
     recurrent bias apart. */
 template <class C>
 void Recurrent::Run<C>::project() {
-  int64_t rows = size.steps * size.batch;
+  int64_t rows = checked_mul(size.steps, size.batch);
   for (int64_t d = 0; d < size.directions; ++d) {
     projected.push_back(context.scratch<C>(checked_mul(rows, width())).data());
     C* sums = nullptr;

@@ -172,7 +172,7 @@ void Attention::compute(KernelContext& context) const {
   if (context.has_output(1)) present.emplace(context, 1);
   const float* projected = project(context, s);
   const float* keys = present ? present->data() : nullptr;
-  if (present || s.past > 0) {
+  if ((present || s.past > 0) && s.total > 0) {
     float* gathered = present ? present->data() : context.scratch<float>(2 * s.batch * s.total * s.query).data();
     gather_present(context, s, projected, gathered);
     keys = gathered;

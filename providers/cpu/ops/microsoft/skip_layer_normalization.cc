@@ -124,8 +124,10 @@ class EmbedLayerNormalization final : public OpKernel {
 
   void compute(KernelContext& context) const override {
     const Tensor& ids = context.input(0);
-    require(ids.rank() == 2, ErrorCode::kInvalidArgument, "input_ids ", ids.shape(), " must have rank 2");
-    int64_t batch = ids.shape()[0], sequence = ids.shape()[1], hidden = context.input(2).shape().back();
+    const Shape& table = context.input(2).shape();
+    require(ids.rank() == 2 && table.rank() == 2, ErrorCode::kInvalidArgument, "input_ids ", ids.shape(),
+            " and word_embedding ", table, " must have rank 2");
+    int64_t batch = ids.shape()[0], sequence = ids.shape()[1], hidden = table[1];
     for (size_t i : {5, 6}) require_count(&context.input(i), hidden, i == 5 ? "gamma" : "beta");
     Tensor positions = this->positions(context, batch, sequence);
     Embedding words(context, 2, ids, hidden, "word_embedding");

@@ -46,6 +46,7 @@ class Dft final : public OpKernel {
     bool real_result = onesided_ && inverse_;
     int64_t length = y.shape()[axis];
     if (onesided_ && !inverse_) length = context.has_input(1) ? to_int64s(context.input(1)).at(0) : shape[axis];
+    require(length > 0, ErrorCode::kInvalidArgument, "input ", shape, " has no elements along axis ", wanted);
     int64_t inner = shape.count_between(axis + 1, shape.rank() - 1), outer = shape.count_to(axis);
     const Lines from{shape[axis], inner}, to{y.shape()[axis], inner};
     const C* x = read_input<C>(context, 0);

@@ -20,7 +20,7 @@ class MaxUnpool final : public OpKernel {
     require(x.shape() == indices.shape(), ErrorCode::kInvalidArgument, "X has shape ", x.shape(), " but I has ",
             indices.shape(), "; they must be equal");
     Tensor& y = context.output(0);
-    std::memset(y.mutable_raw(), 0, y.byte_count());
+    if (y.byte_count() > 0) std::memset(y.mutable_raw(), 0, y.byte_count());
     Shape pooled = unpooled(x.shape());
     dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
       place(x.data<T>(), indices.data<int64_t>(), x.element_count(), pooled, y.shape(), y.mutable_data<T>());
@@ -34,7 +34,8 @@ class MaxUnpool final : public OpKernel {
     require(shape.rank() == spatial + 2, ErrorCode::kInvalidArgument, "input ", shape, " has not ", spatial,
             " spatial dimensions");
     for (size_t i = 0; i < spatial; ++i) {
-      int64_t size = checked_mul(std::max<int64_t>(shape[i + 2] - 1, 0), window_.strides[i]) + window_.kernel[i];
+      int64_t size = checked_mul(std::max<int64_t>(shape[i + 2] - 1, 0), window_.strides[i]);
+      size = checked_add(size, window_.kernel[i]);
       shape[i + 2] = std::max<int64_t>(size - window_.pads[i] - window_.pads[i + spatial], 0);
     }
     return shape;
