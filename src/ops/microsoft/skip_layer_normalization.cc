@@ -26,7 +26,11 @@ void simplified_layer_normalization(InferContext& context) {
   context.set_output(1, ElementType::kFloat, shape);
 }
 
+/** Inputs 1, 4, 7 and 8 may be left out. */
 void embed_layer_normalization(InferContext& context) {
+  for (size_t i : {2, 3, 5, 6}) {
+    require(context.has_input(i), ErrorCode::kInvalidGraph, "required input ", i, " is left out; connect it");
+  }
   context.require_rank(0, 2, 2);
   for (size_t i : {2, 3}) context.require_rank(i, 2, 2);
   Dim batch, sequence, hidden = context.has_shape(2) ? context.shape(2)[1] : Dim();
@@ -59,7 +63,7 @@ constexpr SchemaRow kRows[] = {
      "EmbedLayerNormalization",
      1,
      kLatest,
-     {7, 9},
+     {1, 9},
      {1, 3},
      embed_layer_normalization,
      {{0, kInt32}, {1, kInt32}, {7, kInt32}, {8, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
