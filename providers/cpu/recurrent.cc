@@ -278,7 +278,7 @@ Recurrent::Recurrent(const KernelInfo& info, CellKind kind)
                                     kind == CellKind::kRnn   ? 1
                                     : kind == CellKind::kGru ? 2
                                                              : 3)) {
-  const Tensor *w = info.constant_input(1), *r = info.constant_input(2);
+  const Tensor *w = info.weights_input(1), *r = info.weights_input(2);
   if (!w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
   int64_t hidden = r->shape()[2], n = gates() * hidden;
   if (w->shape()[0] != directions_ || w->shape()[1] != n || r->shape() != Shape{directions_, n, hidden}) return;

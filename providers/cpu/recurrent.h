@@ -51,6 +51,9 @@ class Recurrent final : public OpKernel {
  public:
   Recurrent(const KernelInfo& info, CellKind kind);
   void compute(KernelContext& context) const override;
+  ConstantUse constant_use(size_t i) const override {
+    return (i == 1 || i == 2) && !packed_.empty() ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
  private:
   template <class C>

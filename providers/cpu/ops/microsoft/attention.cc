@@ -41,6 +41,9 @@ class Attention final : public OpKernel {
   }
 
   void compute(KernelContext& context) const override;
+  ConstantUse constant_use(size_t i) const override {
+    return i == 1 && weights_.packed() ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
  private:
   Sizes sizes(const KernelContext& context) const;

@@ -11,7 +11,7 @@ namespace {
 using Packed = std::shared_ptr<const kernels::PackedConvWeightsInt8>;
 
 Packed pack(const KernelInfo& info, size_t i, const ConvolutionAttributes& attributes) {
-  const Tensor* w = info.constant_input(i);
+  const Tensor* w = info.weights_input(i);
   if (!w || w->element_count() == 0) return nullptr;
   kernels::ConvGeometry g = attributes.weight_geometry(w->shape());
   std::string layout = join("conv_int8 ", name_of(w->type()), " ", w->shape(), " g", g.groups, " s",
@@ -34,7 +34,10 @@ bool per_channel(const Tensor& tensor, int64_t channels, const char* what) {
 class ByteConvolution : public OpKernel {
  protected:
   ByteConvolution(const KernelInfo& info, size_t weights)
-      : attributes_(info, weights), packed_(pack(info, weights, attributes_)) {}
+      : attributes_(info, weights), weights_(weights), packed_(pack(info, weights, attributes_)) {}
+  ConstantUse constant_use(size_t i) const override {
+    return i == weights_ && packed_ ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
   kernels::ConvInt8 operands(const kernels::ConvGeometry& g, const Tensor& x, const Tensor* x_zero,
                              const Tensor* w_zero) const {
@@ -57,6 +60,7 @@ class ByteConvolution : public OpKernel {
   ConvolutionAttributes attributes_;
 
  private:
+  size_t weights_;
   Packed packed_;
 };
 

@@ -9,7 +9,7 @@ namespace ortolan::cpu::onnx {
 namespace {
 
 std::shared_ptr<const kernels::PackedMatrixInt8> pack(const KernelInfo& info, size_t i) {
-  const Tensor* b = info.constant_input(i);
+  const Tensor* b = info.weights_input(i);
   if (!b || b->rank() == 0 || b->rank() > 2 || b->element_count() == 0) return nullptr;
   int64_t rows = b->shape()[0], columns = b->rank() == 2 ? b->shape()[1] : 1;
   std::string layout = join("gemm_int8 ", name_of(b->type()), " ", rows, "x", columns);
@@ -55,7 +55,10 @@ struct Operands {
 
 class ByteProduct : public OpKernel {
  protected:
-  ByteProduct(const KernelInfo& info, size_t right) : packed_(pack(info, right)) {}
+  ByteProduct(const KernelInfo& info, size_t right) : right_(right), packed_(pack(info, right)) {}
+  ConstantUse constant_use(size_t i) const override {
+    return i == right_ && packed_ ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
 
   /** Calls done(i, sums) after each of the products; sums are [m, n]. Where `sums` is NULL, scratch is used for each.
    */
@@ -91,6 +94,7 @@ class ByteProduct : public OpKernel {
   }
 
  private:
+  size_t right_;
   std::shared_ptr<const kernels::PackedMatrixInt8> packed_;
 };
 
