@@ -96,10 +96,10 @@ std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   resolve();
   describe_values(stated_outputs);
   rewrite(RewriteLevel::kBasic, RewriteLevel::kBasic);
+  save_rewritten();
   check_cancelled();
   assign_nodes();
   rewrite(RewriteLevel::kExtended, RewriteLevel::kAll);
-  save_rewritten();
   compile();
   if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
   return std::move(session_);
