@@ -70,13 +70,13 @@ bool merge_constants(Graph& graph) {
   std::unordered_map<std::string, ValueInfo*> first;
   bool changed = false;
   for (const auto& value : graph.values()) {
-    const Tensor* content = value->fixed_constant();
+    const Tensor* content = value->stored_constant();
     if (!content || value->consumers.empty()) continue;
     bool small = content->type() == ElementType::kString ? content->element_count() <= 16
                                                          : content->byte_count() <= kMostCompared;
     if (!small) continue;
     std::string key;
-    append_key(key, *content);
+    append_key(key, *value->fixed_constant());
     auto [at, is_new] = first.try_emplace(std::move(key), value.get());
     if (is_new) continue;
     graph.replace_uses(value.get(), at->second);

@@ -16,7 +16,7 @@ bool is_candidate(const Node& node) {
   if (!node.schema || (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) || !node.subgraphs().empty()) {
     return false;
   }
-  auto is_fixed = [](const ValueInfo* value) { return !value || value->fixed_constant(); };
+  auto is_fixed = [](const ValueInfo* value) { return !value || value->is_fixed(); };
   return !is_dead(node) && std::ranges::all_of(node.inputs(), is_fixed);
 }
 
@@ -42,7 +42,7 @@ bool is_small_enough(const Node& node) {
 bool fold_view(Node& node) {
   constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
   const ValueInfo* output = node.output(0);
-  const Tensor* content = node.input(0) ? node.input(0)->fixed_constant() : nullptr;
+  const Tensor* content = node.input(0) ? node.input(0)->stored_constant() : nullptr;
   if (!node.domain.empty() || std::ranges::find(kViews, node.op_type) == std::end(kViews)) return false;
   if (!content || !output->type.is_tensor() || !output->type.shape.fully_known()) return false;
   Shape shape = output->type.shape.concrete();

@@ -119,7 +119,7 @@ void apply(Node& conv, const Affine& affine) {
 
 bool fold_after(Node& conv) {
   ValueInfo* convolved = conv.output(0);
-  const Tensor* weights = constant_input(conv, 1);
+  const Tensor* weights = conv.input(1) ? conv.input(1)->stored_constant() : nullptr;
   if (!convolved || !used_once(*convolved) || !weights || !kFloat32And64.contains(weights->type())) return false;
   if (weights->rank() < 3 || weights->shape()[0] == 0) return false;
   int64_t channels = weights->shape()[0];

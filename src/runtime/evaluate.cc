@@ -15,7 +15,7 @@ std::unique_ptr<Graph> graph_around(const Node& node) {
   for (const ValueInfo* input : node.inputs()) {
     ValueInfo* copy = input == nullptr ? nullptr : graph->find(input->name);
     if (input != nullptr && copy == nullptr) {
-      copy = graph->add_initializer(input->name, *input->fixed_constant());
+      copy = graph->add_initializer(input->name, *input->stored_constant());
       copy->type = input->type;
       copy->content = input->content;
     }
@@ -34,7 +34,7 @@ std::unique_ptr<Graph> graph_around(const Node& node) {
 
 bool can_compute(const Node& node, const ExecutionProvider& cpu) {
   for (const ValueInfo* input : node.inputs()) {
-    if (input != nullptr && input->fixed_constant() == nullptr) return false;
+    if (input != nullptr && !input->is_fixed()) return false;
   }
   bool special = node.schema == nullptr || (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) != 0;
   return !special && node.subgraphs().empty() && cpu.kernel_registry()->find(node) != nullptr;
