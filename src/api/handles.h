@@ -24,6 +24,7 @@ class Environment;
 class IoBinding;
 class KernelContext;
 class PackedWeightsCache;
+class StandaloneOperator;
 struct NodeAssignment;
 struct RunOptions;
 struct SessionOptions;
@@ -67,6 +68,7 @@ ORTOLAN_CORE_OF(OrtEpAssignedNode, runtime::NodeAssignment)
 ORTOLAN_CORE_OF(OrtCustomOpDomain, CustomOpDomain)
 ORTOLAN_CORE_OF(OrtKernelInfo, KernelInfoObject)
 ORTOLAN_CORE_OF(OrtKernelContext, runtime::KernelContext)
+ORTOLAN_CORE_OF(OrtOp, runtime::StandaloneOperator)
 ORTOLAN_CORE_OF(OrtOpAttr, graph::Attribute)
 ORTOLAN_CORE_OF(OrtShapeInferContext, ShapeInference)
 ORTOLAN_CORE_OF(OrtModelMetadata, ModelDescription)

@@ -58,6 +58,17 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_
   });
 }
 
+// Outputs are made when the kernel asks for them; none is there before.
+OrtStatus* ORT_API_CALL KernelContext_GetPreallocatedOutput(const OrtKernelContext* context, size_t output_index,
+                                                            OrtValue** output) noexcept {
+  return guard([&] {
+    size_t count = context_of(context).output_count();
+    require(output_index < count, ErrorCode::kFail, "index ", output_index, " is out of range; the node has ", count,
+            " outputs");
+    put(output, nullptr, "output");
+  });
+}
+
 OrtStatus* ORT_API_CALL KernelContext_GetAllocator(const OrtKernelContext* context, const OrtMemoryInfo* mem_info,
                                                    OrtAllocator** out) noexcept {
   return guard([&] {

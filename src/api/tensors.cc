@@ -121,6 +121,23 @@ OrtStatus* ORT_API_CALL GetTensorMemoryInfo(const OrtValue* value, const OrtMemo
   });
 }
 
+OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* src_tensors, OrtValue* const* dst_tensors,
+                                    OrtSyncStream*, size_t num_tensors) noexcept {
+  return guard([&] {
+    unwrap(env, "env");
+    auto sources = array(src_tensors, num_tensors, "src_tensors");
+    auto targets = array(dst_tensors, num_tensors, "dst_tensors");
+    for (size_t i = 0; i < num_tensors; ++i) {
+      const Tensor& source = dense(sources[i]);
+      Tensor& target = dense(targets[i]);
+      require(source.memory().on_cpu() && target.memory().on_cpu(), ErrorCode::kNotImplemented,
+              "tensors are copied between memory of the CPU only, not from '", source.memory().name, "' to '",
+              target.memory().name, "'");
+      copy_elements(source, target);
+    }
+  });
+}
+
 OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* location_values, size_t location_values_count,
                                  void** out) noexcept {
   return guard([&] {

@@ -364,6 +364,59 @@ TEST(CustomOperators, VariadicInputsOfAnyType) {
                  ORT_INVALID_GRAPH, "has 1 inputs");
 }
 
+/** Calls two operators of the library: y = x - Softmax(x). */
+struct CallerKernel {
+  Handle<OrtOp, &OrtApi::ReleaseOp> softmax, subtract;
+};
+
+OrtStatusPtr make_caller(const OrtCustomOp*, const OrtApi*, const OrtKernelInfo* info, void** kernel) {
+  auto made = std::make_unique<CallerKernel>();
+  Handle<OrtOpAttr, &OrtApi::ReleaseOpAttr> axis;
+  const int64_t last = -1;
+  EXPECT_OK(api().CreateOpAttr("axis", &last, 1, ORT_OP_ATTR_INT, axis.out()));
+  const OrtOpAttr* attributes[] = {axis};
+  EXPECT_OK(api().CreateOp(info, "Softmax", "", 13, nullptr, nullptr, 0, attributes, 1, 1, 1, made->softmax.out()));
+  EXPECT_OK(api().CreateOp(info, "Sub", "", 14, nullptr, nullptr, 0, nullptr, 0, 2, 1, made->subtract.out()));
+  OrtOp* none = nullptr;
+  EXPECT_REFUSED(api().CreateOp(info, "Nothing", "", 14, nullptr, nullptr, 0, nullptr, 0, 2, 1, &none),
+                 ORT_NOT_IMPLEMENTED, "no operator 'Nothing'");
+  *kernel = made.release();
+  return nullptr;
+}
+
+OrtStatusPtr run_caller(void* kernel, OrtKernelContext* context) {
+  auto& ops = *static_cast<CallerKernel*>(kernel);
+  const OrtValue* x = nullptr;
+  OrtValue* y = nullptr;
+  Value middle;
+  EXPECT_OK(api().KernelContext_GetInput(context, 0, &x));
+  std::vector<int64_t> dims = shape_of(x);
+  EXPECT_OK(api().KernelContext_GetOutput(context, 0, dims.data(), dims.size(), &y));
+  EXPECT_OK(api().CreateTensorAsOrtValue(default_allocator(), dims.data(), dims.size(), kFloat, middle.out()));
+  OrtValue* results[] = {middle};
+  if (OrtStatus* status = api().InvokeOp(context, ops.softmax, &x, 1, results, 1)) return status;
+  const OrtValue* inputs[] = {x, middle};
+  results[0] = y;
+  return api().InvokeOp(context, ops.subtract, inputs, 2, results, 1);
+}
+
+TEST(CustomOperators, CallOperatorsOfTheLibrary) {
+  ScaleOp op;
+  op.InferOutputShapeFn = nullptr;
+  op.CreateKernelV2 = make_caller;
+  op.KernelComputeV2 = run_caller;
+  op.KernelDestroy = [](void* kernel) { delete static_cast<CallerKernel*>(kernel); };
+  Env env = make_env();
+  Session session = make_session(env, scale_model(), options_with(op));
+  std::vector<float> result;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(run_floats(session, {2, 2}, result));
+    EXPECT_EQ(result, (std::vector<float>{1.5f, 1.5f}));
+  }
+  ASSERT_OK(run_floats(session, {3, 3, 3, 3}, result));
+  EXPECT_EQ(result, (std::vector<float>(4, 2.75f)));
+}
+
 TEST(CustomOperators, LibrariesMustExistAndRegister) {
   SessionOptions options;
   void* handle = nullptr;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -322,6 +323,27 @@ TEST_F(SessionTest, ProfilesWhenAsked) {
   EXPECT_NE(text.find("\"model_run\""), std::string::npos);
   EXPECT_NE(text.find("Add"), std::string::npos);
   unlink(path.c_str());
+}
+
+TEST_F(SessionTest, ProfilesOneRun) {
+  RunOptions options;
+  ASSERT_OK(api().CreateRunOptions(options.out()));
+  std::string folder = ::testing::TempDir() + "ortolan_run_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  EXPECT_OK(api().RunOptionsEnableProfiling(options, (folder + "/run").c_str()));
+  EXPECT_OK(api().AddRunConfigEntry(options, "memory.enable_memory_arena_shrinkage", "cpu:0"));
+  run("y", options);
+  EXPECT_OK(api().RunOptionsDisableProfiling(options));
+  run("y", options);
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(text.find("Add_node_kernel_time"), std::string::npos) << text;
+    ++files;
+  }
+  EXPECT_EQ(files, 1u);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(SessionTest, TellsWhereNodesRun) {

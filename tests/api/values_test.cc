@@ -94,6 +94,18 @@ TEST(Tensors, BorrowedDataStaysTheCallers) {
   EXPECT_EQ(dims[1], 3);
 }
 
+TEST(Tensors, AreCopied) {
+  std::vector<float> from = {1, 2}, to = {0, 0}, three = {0, 0, 0};
+  Value source = floats(from, {2}), target = floats(to, {2}), longer = floats(three, {3});
+  Env env = make_env();
+  const OrtValue* sources[] = {source};
+  OrtValue* targets[] = {target};
+  EXPECT_OK(api().CopyTensors(env, sources, targets, nullptr, 1));
+  EXPECT_EQ(to, from);
+  targets[0] = longer;
+  EXPECT_REFUSED(api().CopyTensors(env, sources, targets, nullptr, 1), ORT_INVALID_ARGUMENT, "float[2]");
+}
+
 TEST(Tensors, ZeroSizedAndScalar) {
   const int64_t none[] = {0, 3};
   Value empty, scalar;
