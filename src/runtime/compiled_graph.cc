@@ -59,7 +59,6 @@ std::vector<TypeInfo> types_of(std::span<const Value* const> values) {
 
 CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, GraphCompiler* outer)
     : graph_(graph),
-      profiler_(services.profiler),
       inter_threads_(outer == nullptr ? services.inter_threads : nullptr),
       plan_memory_(services.plan_memory && inter_threads_ == nullptr) {
   GraphCompiler(*this, services, outer).compile();
@@ -116,7 +115,7 @@ void CompiledGraph::run_step(StepContext& context) const {
   try {
     context.check_terminate();
     if (context.dynamic()) context.begin();
-    ScopedNodeEvent event(profiler_, context.node());
+    ScopedNodeEvent event(context.frame().profiler(), context.node());
     context.step().kernel->compute(context);
   } catch (...) {
     rethrow_within(context.node());
@@ -147,8 +146,9 @@ void CompiledGraph::release_packed_constants() {
 }
 
 void CompiledGraph::run(const RunServices& services, std::span<const Value* const> inputs, std::span<const int> wanted,
-                        std::span<Value> results) const {
+                        std::span<Value> results, Profiler* profiler) const {
   auto frame = take_frame({inputs, {}});
+  frame->set_profiler(profiler);
   frame->begin(services, inputs, {}, wanted, results);
   execute(*frame);
   frame->collect(wanted, results, /*unshare=*/true);
@@ -158,7 +158,8 @@ void CompiledGraph::run(const RunServices& services, std::span<const Value* cons
 std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Value> inputs) const {
   require(inputs.size() == graph_.inputs.size(), ErrorCode::kInvalidGraph, "the subgraph takes ", graph_.inputs.size(),
           " inputs, but gets ", inputs.size());
-  auto& outer_slots = static_cast<StepContext&>(context).frame().slots();
+  Frame& outer = static_cast<StepContext&>(context).frame();
+  auto& outer_slots = outer.slots();
   InlinedVector<const Value*, 16> feeds;
   for (const Value& value : inputs) feeds.push_back(&value);
   InlinedVector<const Value*, 16> captured;
@@ -168,6 +169,7 @@ std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Va
   std::vector<Value> results(graph_.outputs.size());
 
   auto frame = take_frame({feeds, captured});
+  frame->set_profiler(outer.profiler());
   frame->begin(context.services(), feeds, captured, wanted, results);
   execute(*frame);
   frame->collect(wanted, results, /*unshare=*/false);

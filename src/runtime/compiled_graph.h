@@ -27,7 +27,6 @@ struct CompileServices {
   const Logger* logger = nullptr;
   const ExecutionProvider* provider = nullptr;  // where `providers` is empty: the one that all nodes are on
   std::span<const std::shared_ptr<base::MappedFile>> files;  // that initializers may be views into
-  Profiler* profiler = nullptr;
   bool plan_memory = true;
 };
 
@@ -54,9 +53,10 @@ class CompiledGraph final : public SubgraphRunner {
   ~CompiledGraph() override;
 
   /** Runs with a value for each graph input. `wanted` lists indices of graph outputs and `results` gets their values;
-      a result given with a value is written in place. Results share memory with nothing else. */
+      a result given with a value is written in place. Results share memory with nothing else. `profiler` records the
+      nodes' times; NULL if nobody asked. */
   void run(const RunServices& services, std::span<const Value* const> inputs, std::span<const int> wanted,
-           std::span<Value> results) const;
+           std::span<Value> results, Profiler* profiler = nullptr) const;
 
   size_t input_count() const override { return graph_.inputs.size(); }
   size_t output_count() const override { return graph_.outputs.size(); }
@@ -75,7 +75,6 @@ class CompiledGraph final : public SubgraphRunner {
       constants lose their elements, so nothing may be compiled from it afterwards. */
   void release_packed_constants();
   bool is_output(int slot) const { return is_output_[slot]; }
-  Profiler* profiler() const { return profiler_; }
   bool parallel() const { return inter_threads_ != nullptr; }
   /** Runs one step in its context: the kernel and what the profile says of it. Adds the node to errors. */
   void run_step(StepContext& context) const;
@@ -95,7 +94,6 @@ class CompiledGraph final : public SubgraphRunner {
   void execute(Frame& frame) const;
 
   Graph& graph_;
-  Profiler* profiler_;
   ThreadPool* inter_threads_;
   bool plan_memory_;
   bool static_inputs_ = false;  // all input shapes are fixed by the model

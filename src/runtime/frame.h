@@ -92,6 +92,9 @@ class Frame {
   std::vector<Value>& slots() { return slots_; }
   std::vector<StepContext>& contexts() { return contexts_; }
   const RunServices& services() const { return services_; }
+  /** Of this run; NULL if none. */
+  Profiler* profiler() const { return profiler_; }
+  void set_profiler(Profiler* profiler) { profiler_ = profiler; }
   /** The caller's tensor to write graph output `slot` to; NULL if none. */
   const Tensor* bound(int slot) const;
   ScratchArea& scratch() { return scratch_; }
@@ -115,6 +118,7 @@ class Frame {
   std::vector<std::pair<int, const Tensor*>> bound_;
   ScratchArea scratch_;
   RunServices services_;
+  Profiler* profiler_ = nullptr;
 };
 
 }  // namespace ortolan::runtime

@@ -2,6 +2,7 @@
 #include "runtime/session.h"
 
 #include <cstring>
+#include <optional>
 
 #include "onnx/reader.h"
 #include "runtime/compiled_graph.h"
@@ -134,7 +135,10 @@ void Session::check_feed(size_t i, const Value& value) const {
 
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs) const {
-  auto begin = profiler_ ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  std::optional<Profiler> own;
+  if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
+  Profiler* profiler = own ? &*own : profiler_.get();
+  auto begin = profiler != nullptr ? Profiler::Clock::now() : Profiler::Clock::time_point();
   InlinedVector<const Value*, 16> feeds;
   for (const Value& value : defaults_) feeds.push_back(&value);
   InlinedVector<bool, 16> given(feeds.size(), false);
@@ -160,8 +164,10 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   services.allocator = allocator_;
   services.terminate = options != nullptr ? &options->terminate : nullptr;
   services.max_tensor_bytes = max_tensor_bytes_;
-  compiled_->run(services, feeds, wanted, outputs);
-  if (profiler_) profiler_->add("Session", "model_run", begin);
+  compiled_->run(services, feeds, wanted, outputs, profiler);
+  if (profiler != nullptr) profiler->add("Session", "model_run", begin);
+  if (own) own->end();
+  if (options != nullptr && options->config.contains("memory.enable_memory_arena_shrinkage")) allocator_->shrink();
 }
 
 void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,

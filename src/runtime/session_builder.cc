@@ -184,7 +184,6 @@ void SessionBuilder::compile() {
   services.config = &session_->options_.config;
   services.logger = &session_->logger_;
   services.providers = session_->providers_;
-  services.profiler = session_->profiler_.get();
   services.files = session_->model_->files;
   services.plan_memory = session_->options_.memory_pattern;
   if (session_->options_.mode == ExecutionMode::kParallel) services.inter_threads = session_->inter_pool_.get();

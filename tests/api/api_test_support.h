@@ -139,7 +139,7 @@ class ModelWriter {
   void opset_import(const std::string& domain, int version) {
     opsets_ += field(8, field(1, domain) + number(2, version));
   }
-  /** Dimensions are numbers or names. */
+  /** Dimensions are numbers or names, or "name:DENOTATION". */
   void input(const std::string& name, int type, const std::vector<std::string>& dims) {
     graph_ += field(11, value_info(name, type, dims));
   }
@@ -218,7 +218,10 @@ class ModelWriter {
     std::string shape;
     for (const auto& dim : dims) {
       bool is_number = !dim.empty() && std::isdigit(static_cast<unsigned char>(dim[0]));
-      shape += field(1, is_number ? number(1, std::stoll(dim)) : field(2, dim));
+      size_t colon = dim.find(':');
+      std::string named = field(2, dim.substr(0, colon));
+      if (colon != std::string::npos) named += field(3, dim.substr(colon + 1));
+      shape += field(1, is_number ? number(1, std::stoll(dim)) : named);
     }
     return field(1, name) + field(2, field(1, number(1, type) + field(2, shape)));
   }
@@ -243,7 +246,7 @@ inline Session make_session(OrtEnv* env, const std::string& bytes, OrtSessionOpt
 inline ModelWriter add_model() {
   ModelWriter model;
   const float w[] = {10, 20};
-  model.input("x", 1, {"N", "2"});
+  model.input("x", 1, {"N:DATA_BATCH", "2"});
   model.input("w", 1, {"2"});
   model.initializer("w", 1, {2}, w, sizeof w);
   model.node("Add", {"x", "w"}, {"y"});

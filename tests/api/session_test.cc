@@ -289,6 +289,20 @@ TEST_F(SessionTest, TakesDimensionsAndInitializersFromTheOptions) {
   EXPECT_EQ(dims[0], 2);
 }
 
+TEST_F(SessionTest, TakesDimensionsByDenotation) {
+  SessionOptions options;
+  ASSERT_OK(api().CreateSessionOptions(options.out()));
+  EXPECT_OK(api().AddFreeDimensionOverride(options, "DATA_BATCH", 3));
+  Session session = make_session(env_, add_model().bytes(), options);
+  TypeInfo info;
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  int64_t dims[2] = {};
+  ASSERT_OK(api().SessionGetInputTypeInfo(session, 0, info.out()));
+  EXPECT_OK(api().CastTypeInfoToTensorInfo(info, &tensor));
+  EXPECT_OK(api().GetDimensions(tensor, dims, 2));
+  EXPECT_EQ(dims[0], 3);
+}
+
 TEST_F(SessionTest, SharesPackedWeights) {
   Handle<OrtPrepackedWeightsContainer, &OrtApi::ReleasePrepackedWeightsContainer> container;
   ASSERT_OK(api().CreatePrepackedWeightsContainer(container.out()));
