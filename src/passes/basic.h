@@ -10,7 +10,7 @@ bool fold_constants(Graph& graph, const PassContext& context);               // 
 bool remove_no_ops(Graph& graph, const PassContext& context);                // no_ops.cc
 bool join_pairs(Graph& graph, const PassContext& context);                   // pairs.cc
 bool merge_common_subexpressions(Graph& graph, const PassContext& context);  // common_subexpressions.cc
-bool fold_conv_scale(Graph& graph, const PassContext& context);              // conv_scale.cc
+bool fold_into_weights(Graph& graph, const PassContext& context);            // weight_scale.cc
 bool join_matmul_add(Graph& graph, const PassContext& context);              // matmul_add.cc
 bool remove_unused(Graph& graph, const PassContext& context);                // unused.cc
 

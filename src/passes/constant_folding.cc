@@ -20,17 +20,28 @@ bool is_candidate(const Node& node) {
   return !is_dead(node) && std::ranges::all_of(node.inputs(), is_fixed);
 }
 
-size_t bytes_of_inputs(const Node& node) {
-  size_t bytes = 0;
+/** The bytes of the inputs, and of those that nobody else needs. */
+struct InputBytes {
+  size_t all = 0;
+  size_t freed = 0;
+};
+
+InputBytes bytes_of_inputs(const Node& node) {
+  InputBytes bytes;
   for (const ValueInfo* value : node.inputs()) {
-    if (value) bytes += value->constant->byte_count();
+    if (!value) continue;
+    size_t own = value->constant->byte_count();
+    bytes.all += own;
+    if (value->consumers.size() == 1 && !value->is_output) bytes.freed += own;
   }
   return bytes;
 }
 
+size_t most_bytes(const Node& node) { return std::max(kAlwaysFine, kMostGrowth * bytes_of_inputs(node).all); }
+
 /** False when an output is known to be larger than what its inputs justify. */
 bool is_small_enough(const Node& node) {
-  size_t limit = std::max(kAlwaysFine, kMostGrowth * bytes_of_inputs(node));
+  size_t limit = most_bytes(node);
   for (const ValueInfo* value : node.outputs()) {
     if (!value || !value->type.is_tensor() || !value->type.shape.fully_known()) continue;
     if (bytes_for(value->type.element, value->type.shape.concrete().element_count()) > limit) return false;
@@ -51,12 +62,26 @@ bool fold_view(Node& node) {
   return true;
 }
 
+/** Takes what the results add to the model off the budget; false when they are too much. */
+bool pay_for(const Node& node, const std::vector<Tensor>& results, int64_t& budget) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (node.output(i)) bytes += results[i].byte_count();
+  }
+  size_t freed = bytes_of_inputs(node).freed;
+  int64_t growth = bytes > freed ? static_cast<int64_t>(bytes - freed) : 0;
+  if (bytes > most_bytes(node) || growth > budget) return false;
+  budget -= growth;
+  return true;
+}
+
 bool fold_node(Node& node, const PassContext& context) {
   if (!is_candidate(node)) return false;
   if (fold_view(node)) return true;
-  if (!is_small_enough(node)) return false;
+  if (!is_small_enough(node) || context.folding_budget <= 0) return false;
   auto results = context.evaluate(node);
   if (!results || results->size() != node.outputs().size()) return false;
+  if (!pay_for(node, *results, context.folding_budget)) return false;
   for (size_t i = 0; i < results->size(); ++i) {
     if (node.output(i)) make_constant(node, i, std::move((*results)[i]));
   }

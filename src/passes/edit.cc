@@ -64,7 +64,7 @@ ValueInfo* other_input(const Node& node, const ValueInfo* value) {
 }
 
 bool is_number(const Node& node, size_t i, double number, const ValueInfo& beside, double tolerance) {
-  const Tensor* tensor = constant_input(node, i);
+  const Tensor* tensor = stored_input(node, i);
   auto element = only_element(tensor);
   if (!element || !(std::abs(*element - number) <= tolerance * std::abs(number))) return false;
   const SymbolicShape& shape = beside.type.shape;

@@ -14,6 +14,11 @@ inline const Tensor* constant_input(const Node& node, size_t i) {
   const ValueInfo* value = node.input(i);
   return value ? value->fixed_constant() : nullptr;
 }
+/** The same, perhaps unaligned if large: for its type and shape, or one element. */
+inline const Tensor* stored_input(const Node& node, size_t i) {
+  const ValueInfo* value = node.input(i);
+  return value ? value->stored_constant() : nullptr;
+}
 /** True when `value` is used exactly once, and by a node of the same graph. */
 bool used_once(const ValueInfo& value);
 /** True when the first output is wanted by somebody. */

@@ -41,7 +41,7 @@ struct Activation {
 std::optional<float> bound_of(const Node& clip, size_t input, const char* attribute, float unbounded) {
   if (clip.opset < 11) return clip.float_or(attribute, unbounded);
   if (!clip.input(input)) return unbounded;
-  auto bound = only_element(constant_input(clip, input));
+  auto bound = only_element(stored_input(clip, input));
   return bound ? std::optional(static_cast<float>(*bound)) : std::nullopt;
 }
 

@@ -23,7 +23,7 @@ std::optional<Gate> gate_of(const Node& gate, const ValueInfo* x, const Graph& g
     const Node* times = producer_of(gate.input(0), "Mul", graph);
     if (!times || times->opset < 7) return std::nullopt;
     const ValueInfo* factor = other_input(*times, x);
-    double number = factor ? only_element(factor->fixed_constant()).value_or(kNan) : kNan;
+    double number = factor ? only_element(factor->stored_constant()).value_or(kNan) : kNan;
     size_t at = factor == times->input(0) ? 0 : 1;
     if (!is_number(*times, at, number, *x)) return std::nullopt;
     return Gate{"QuickGelu", {static_cast<float>(number)}};
@@ -55,7 +55,7 @@ bool fuse_product(Node& product, const PassContext& context) {
 
 bool is_clip_0_6(const Node& clip) {
   if (clip.opset < 11) return clip.float_or("min", -1) == 0 && clip.float_or("max", -1) == 6;
-  return only_element(constant_input(clip, 1)) == 0.0 && only_element(constant_input(clip, 2)) == 6.0;
+  return only_element(stored_input(clip, 1)) == 0.0 && only_element(constant_input(clip, 2)) == 6.0;
 }
 
 /** x where `value` is clip(x + 3, 0, 6); else NULL. */

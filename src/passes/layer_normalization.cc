@@ -59,8 +59,8 @@ std::optional<Match> match_division(const ValueInfo* deviation, const ValueInfo*
   const Node* root = producer_of(divisor, "Sqrt", graph);
   const Node* sum = root ? producer_of(root->input(0), "Add", graph) : nullptr;
   if (!axis || !sum || sum->opset < 7) return std::nullopt;
-  size_t at = only_element(constant_input(*sum, 1)) ? 1 : 0;
-  auto epsilon = only_element(constant_input(*sum, at));
+  size_t at = only_element(stored_input(*sum, 1)) ? 1 : 0;
+  auto epsilon = only_element(stored_input(*sum, at));
   const ValueInfo* variance = sum->input(1 - at);
   if (!epsilon || !variance || !is_number(*sum, at, *epsilon, *variance)) return std::nullopt;
   const Node* mean = producer_of(variance, "ReduceMean", graph);

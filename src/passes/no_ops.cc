@@ -1,5 +1,6 @@
 // Removes nodes that hand their input on unchanged: Identity, Dropout in inference, Cast to the same type, Reshape to
-// the same shape, Transpose that keeps the order, Concat of one, Mul and Div by one, and views that undo each other.
+// the same shape, Transpose that keeps the order, Concat of one, Pad by nothing, Slice of all, Mul and Div by one, and
+// views that undo each other.
 #include <algorithm>
 
 #include "passes/edit.h"
@@ -12,6 +13,7 @@ constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsquee
 constexpr std::string_view kShapeOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"};
 constexpr std::string_view kVariadic[] = {"Concat", "Sum", "Max", "Min", "Mean"};
 constexpr int kLongestChain = 16;
+constexpr int64_t kMostPads = 64;
 
 bool is_one_of(const Node& node, std::span<const std::string_view> ops) {
   return node.domain.empty() && std::ranges::find(ops, node.op_type) != ops.end();
@@ -44,15 +46,38 @@ bool keeps_order(const Node& node) {
   return std::ranges::is_sorted(order);
 }
 
+/** Pad by nothing: the attribute at first, then a constant input. */
+bool pads_nothing(const Node& node) {
+  if (node.opset < 2) return false;
+  std::vector<int64_t> pads = node.ints("pads");
+  if (node.opset >= 11) {
+    const Tensor* tensor = constant_input(node, 1);
+    if (!tensor || tensor->type() != ElementType::kInt64 || tensor->element_count() > kMostPads) return false;
+    pads = to_int64s(*tensor);
+  }
+  return keeps_type(node) && std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; });
+}
+
+/** Slice, with positive steps, of a shape that stays the same. */
+bool slices_nothing(const Node& node) {
+  if (!keeps_shape(node)) return false;
+  if (node.opset < 10 || !node.input(4)) return true;
+  const Tensor* steps = constant_input(node, 4);
+  if (!steps || steps->element_count() > kMostPads) return false;
+  return std::ranges::all_of(to_int64s(*steps), [](int64_t step) { return step == 1; });
+}
+
 bool is_times_one(const Node& node) {
   return (is_op(node, "Mul") || is_op(node, "Div")) && node.opset >= 7 && keeps_shape(node) &&
-         only_element(constant_input(node, 1)) == 1.0;
+         only_element(stored_input(node, 1)) == 1.0;
 }
 
 bool hands_on(const Node& node) {
   if (is_op(node, "Identity") || is_inference_dropout(node)) return true;
   if (is_op(node, "Cast") || is_op(node, "CastLike")) return keeps_type(node);
   if (is_op(node, "Transpose")) return keeps_order(node);
+  if (is_op(node, "Pad")) return pads_nothing(node);
+  if (is_op(node, "Slice")) return slices_nothing(node);
   if (is_one_of(node, kVariadic)) return node.inputs().size() == 1;
   if (is_one_of(node, kShapeOps)) return keeps_shape(node);
   return is_times_one(node);

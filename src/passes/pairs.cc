@@ -1,4 +1,4 @@
-// Joins a Transpose or Cast with one right before it; what cancels out is removed.
+// Joins a Transpose or Cast with one right before it, and a Reshape with a view; what cancels out is removed.
 #include <algorithm>
 
 #include "passes/edit.h"
@@ -78,14 +78,33 @@ bool join_casts(Node& node, const Graph& graph) {
   return true;
 }
 
+/** True for a view of which only the elements, not the shape, matter to what comes after. */
+bool is_view(const Node& node) {
+  return is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Squeeze") || is_op(node, "Unsqueeze");
+}
+
+/** A Reshape to a constant shape that copies no dimension of its input needs no view before it. */
+bool join_views(Node& node, const Graph& graph) {
+  ValueInfo* between = node.input(0);
+  if (!between || !between->producer || between->graph != &graph || !is_view(*between->producer)) return false;
+  const Tensor* shape = constant_input(node, 1);
+  if (!shape || shape->type() != ElementType::kInt64 || shape->rank() != 1) return false;
+  if (!std::ranges::all_of(shape->span<int64_t>(), [](int64_t dim) { return dim != 0; })) return false;
+  ValueInfo* first = between->producer->input(0);
+  if (!first) return false;
+  node.set_input(0, first);
+  return true;
+}
+
 }  // namespace
 
 bool join_pairs(Graph& graph, const PassContext&) {
   bool changed = false;
   for (const auto& node : graph.nodes()) {
     if (!is_used(*node)) continue;
-    if (is_op(*node, "Transpose")) changed |= join_transposes(*node, graph);
+    if (is_op(*node, "Transpose") && node->input(0)) changed |= join_transposes(*node, graph);
     if (is_op(*node, "Cast")) changed |= join_casts(*node, graph);
+    if (is_op(*node, "Reshape")) changed |= join_views(*node, graph);
   }
   return changed;
 }
