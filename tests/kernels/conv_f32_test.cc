@@ -1,6 +1,7 @@
 // Tests of fp32 convolution and transposed convolution against double references, on every instruction set.
 #include "cpu/kernels/conv_f32.h"
 
+#include "base/error.h"
 #include "base/thread_pool.h"
 #include "isa_test.h"
 
@@ -178,6 +179,18 @@ TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
     EXPECT_LE(error, loop_error) << "signs " << signs;
     RecordProperty("rms_ratio", std::to_string(std::sqrt(error / loop_error)));
   }
+}
+
+TEST_P(ConvF32, RefusesAbsurdPadding) {
+  ConvGeometry g = plane(4, 4, 4, 5, 3, 1);
+  const std::vector<float> w = normal(4 * 9), x = normal(4 * 25);
+  const PackedConvWeights packed = pack_conv_weights(g, w.data());
+  for (int a = 1; a < 3; ++a) {
+    g.stride[a] = g.pad_begin[a] = int64_t{1} << 40;
+    g.out[a] = 2;
+  }
+  std::vector<float> y(4 * 4);
+  EXPECT_THROW(conv(nullptr, g, x.data(), packed, {}, y.data()), base::Error);
 }
 
 TEST_P(ConvF32, EmptyBatchDoesNothing) {

@@ -128,6 +128,21 @@ TEST_P(Pooling, AverageAndLp) {
   }
 }
 
+TEST_P(Pooling, AbsurdWindowsTakeNoMemory) {
+  PoolGeometry g;
+  g.planes = 1;
+  for (int a = 1; a < 3; ++a) {
+    g.in[a] = 3, g.out[a] = 2;
+    g.kernel[a] = g.stride[a] = g.pad_begin[a] = int64_t{1} << 30;
+  }
+  const float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  float y[4];
+  max_pool<float>(nullptr, g, x, y, nullptr, false);
+  EXPECT_EQ(y[3], 9);
+  average_pool<float>(nullptr, g, false, x, y);
+  EXPECT_EQ(y[3], 5);
+}
+
 ORTOLAN_FOR_EACH_ISA(Pooling);
 
 }  // namespace

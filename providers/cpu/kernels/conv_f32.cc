@@ -304,7 +304,21 @@ void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* 
 
 }  // namespace
 
+void check_padding(const ConvGeometry& g) {
+  double padded = 1, present = 1 << 20;
+  for (int a = 0; a < 3; ++a) {
+    const double reach = static_cast<double>(g.out[a] - 1) * static_cast<double>(g.stride[a]) +
+                         static_cast<double>(g.kernel[a] - 1) * static_cast<double>(g.dilation[a]) + 1;
+    padded *= std::max(reach, static_cast<double>(g.in[a]) + static_cast<double>(g.pad_begin[a])) +
+              static_cast<double>(g.stride[a]);
+  }
+  present += 64.0 * (static_cast<double>(volume(g.in)) + static_cast<double>(volume(g.out)));
+  base::require(padded <= present, base::ErrorCode::kInvalidArgument, "convolution: an input plane of ", volume(g.in),
+                " elements becomes ", padded, " with its padding; give smaller pads, strides or dilations");
+}
+
 DepthwiseLayout::DepthwiseLayout(const ConvGeometry& g) {
+  check_padding(g);
   int64_t size[3];
   for (int a = 1; a < 3; ++a) {
     const int64_t reach = (g.out[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1;

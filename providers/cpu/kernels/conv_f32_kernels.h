@@ -32,7 +32,10 @@ struct DepthwisePlane {
   float* scratch;  // out_h*row + 64 floats
 };
 
-/** How one input plane becomes that form. */
+/** Throws base::Error where writing out the padding would make an input plane absurdly larger. */
+void check_padding(const ConvGeometry& geometry);
+
+/** How one input plane becomes that form. The constructor throws as check_padding does. */
 class DepthwiseLayout {
  public:
   static constexpr int64_t kSlack = 64;

@@ -58,6 +58,7 @@ bool is_depthwise(const ConvGeometry& g) {
 
 // The geometry of the same convolution over an input whose padding is written out, one channel a word.
 ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
+  check_padding(g);
   ConvGeometry padded = g;
   padded.in_channels = channel_words;
   for (int a = 0; a < 3; ++a) {

@@ -1,6 +1,7 @@
 // fp32 transposed convolution: a product gives each input element's share of each tap, then shares are added in place.
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_f32.h"
@@ -54,6 +55,10 @@ void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* 
   const int64_t depth = g.in_channels / g.groups, channels = g.out_channels / g.groups;
   if (g.batch * g.out_channels * out_plane == 0) return;
   constexpr int64_t kLargest = int64_t{4} << 20;  // floats of shares at once
+  constexpr double kMost = 1 << 29;
+  base::require(static_cast<double>(taps) * static_cast<double>(in_plane) <= kMost, base::ErrorCode::kNotImplemented,
+                "transposed convolution: ", taps, " taps on a plane of ", in_plane,
+                " elements need more memory than one step may take; give at most ", kMost, " products of the two");
   const int64_t at_once = std::clamp<int64_t>(kLargest / std::max<int64_t>(1, taps * in_plane), 1, channels);
   AlignedBuffer shares(static_cast<size_t>(at_once * taps * in_plane) * sizeof(float));
   for (int64_t group = 0; group < g.batch * g.groups; ++group) {

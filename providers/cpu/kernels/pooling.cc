@@ -40,6 +40,12 @@ int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
 
 int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
+// Elements that one output row reads, as a measure of work.
+int64_t row_work(const PoolGeometry& g) {
+  const int64_t taps = std::min(g.kernel[0], g.in[0]) * std::min(g.kernel[1], g.in[1]) * std::min(g.kernel[2], g.in[2]);
+  return std::max<int64_t>(1, g.out[2] * taps);
+}
+
 struct Window {
   Reach d, h, w;
   int64_t padded;
@@ -49,7 +55,7 @@ struct Window {
 template <class Visit>
 void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel));
+  const int64_t work = row_work(g);
   base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
@@ -81,6 +87,18 @@ int64_t column_major_index(const PoolGeometry& g, int64_t at) {
   return (w * g.in[1] + h) * g.in[0] + d;
 }
 
+// True where rows with their padding written out stay of the plane's order of size; attributes of a model decide.
+bool has_modest_rows(const PoolGeometry& g) {
+  const double reach = static_cast<double>(g.out[2] - 1) * static_cast<double>(g.stride[2]) +
+                       static_cast<double>(g.kernel[2] - 1) * static_cast<double>(g.dilation[2]) + 1;
+  const double longest = std::max(reach, static_cast<double>(g.in[2]) + static_cast<double>(g.pad_begin[2]));
+  return longest <= 8.0 * static_cast<double>(g.in[2] + g.out[2]) + 4096;
+}
+
+double window_elements(const PoolGeometry& g) {
+  return static_cast<double>(g.kernel[0]) * static_cast<double>(g.kernel[1]) * static_cast<double>(g.kernel[2]);
+}
+
 template <class T>
 void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices,
                       bool column_major) {
@@ -97,7 +115,8 @@ void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x,
     });
     y[out] = best;
     best_at = std::max<int64_t>(best_at, 0);
-    indices[out] = plane * plane_size + (column_major ? column_major_index(g, best_at) : best_at);
+    if (indices != nullptr)
+      indices[out] = plane * plane_size + (column_major ? column_major_index(g, best_at) : best_at);
   });
 }
 
@@ -111,7 +130,7 @@ template <class T, class Finish>
 void pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const PoolRowKernels<T>& kernels, T neutral, const T* x,
                T* y, Finish finish) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = std::max<int64_t>(1, g.out[2] * volume(g.kernel) / 4);
+  const int64_t work = row_work(g) / 4 + 1;
   const int64_t reach = (g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1;
   const int64_t length = std::max(reach, g.in[2] + g.pad_begin[2]);
   base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
@@ -167,7 +186,7 @@ void average_planes(base::ThreadPool* pool, const PoolGeometry& g, const float* 
 
 template <class T>
 void max_pool(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices, bool column_major) {
-  if (indices != nullptr) return max_pool_indexed(pool, g, x, y, indices, column_major);
+  if (indices != nullptr || !has_modest_rows(g)) return max_pool_indexed(pool, g, x, y, indices, column_major);
   const T lowest = std::numeric_limits<T>::lowest();
   pool_rows(pool, g, max_rows(*kernels().pool, x), lowest, x, y, [](int64_t, int64_t, T*) {});
 }
@@ -177,7 +196,7 @@ void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad,
   const int64_t plane_size = volume(g.in);
   if constexpr (std::is_same_v<T, float>) {
     if (is_global(g)) return average_planes(pool, g, x, y);
-    if (volume(g.kernel) <= kSmallWindow) return average_pool_rows(pool, g, count_pad, x, y);
+    if (window_elements(g) <= kSmallWindow && has_modest_rows(g)) return average_pool_rows(pool, g, count_pad, x, y);
   }
   for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
     const T* in = x + plane * plane_size;
