@@ -2,6 +2,7 @@
 #include "runtime/resolve.h"
 
 #include "ops/schema.h"
+#include "runtime/gradient.h"
 
 namespace ortolan::runtime {
 namespace {
@@ -167,6 +168,7 @@ void infer_types(Graph& graph) { infer_graph(graph); }
 void resolve_model(Model& model, std::span<const ops::SchemaRow* const> custom) {
   for_each_graph(*model.graph, [&](Graph& graph) {
     turn_constants_to_initializers(graph);
+    expand_gradients(graph);
     graph.sort();
     forget_stated_shapes(graph);
     for (const auto& node : graph.nodes()) ops::resolve_schema(*node, custom);
