@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -89,6 +90,32 @@ inline MemoryInfo cpu_memory() {
   EXPECT_OK(api().CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, info.out()));
   return info;
 }
+
+/** An allocator of the caller's that counts, of the given version. */
+struct CountingAllocator : OrtAllocator {
+  explicit CountingAllocator(uint32_t with_version) : OrtAllocator{} {
+    version = with_version;
+    Alloc = [](OrtAllocator* self, size_t size) -> void* {
+      ++static_cast<CountingAllocator*>(self)->allocations;
+      return std::malloc(size);
+    };
+    Free = [](OrtAllocator* self, void* block) {
+      ++static_cast<CountingAllocator*>(self)->frees;
+      std::free(block);
+    };
+    Info = [](const OrtAllocator* self) -> const OrtMemoryInfo* {
+      return static_cast<const CountingAllocator*>(self)->info;
+    };
+    auto poison = reinterpret_cast<void (*)()>(uintptr_t{0x10});  // members that its version does not have
+    std::memcpy(&Reserve, &poison, sizeof poison);
+    std::memcpy(&GetStats, &poison, sizeof poison);
+    std::memcpy(&AllocOnStream, &poison, sizeof poison);
+    std::memcpy(&Shrink, &poison, sizeof poison);
+  }
+  MemoryInfo info = cpu_memory();
+  int allocations = 0;
+  int frees = 0;
+};
 
 /** A tensor around `data`, which must outlive it. */
 template <class T>

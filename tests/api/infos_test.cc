@@ -148,6 +148,32 @@ TEST(Arenas, AreConfiguredAndRegistered) {
   api().ReleaseArenaCfg(config);
 }
 
+TEST(Arenas, SessionsUseARegisteredAllocatorWhenAsked) {
+  CountingAllocator mine(ORT_API_VERSION);
+  mine.Reserve = nullptr;
+  mine.GetStats = nullptr;
+  mine.AllocOnStream = nullptr;
+  mine.Shrink = nullptr;
+  Env env = make_env();
+  ASSERT_OK(api().RegisterAllocator(env, &mine));
+  {
+    SessionOptions options;
+    ASSERT_OK(api().CreateSessionOptions(options.out()));
+    EXPECT_OK(api().AddSessionConfigEntry(options, "session.use_env_allocators", "1"));
+    Session session = make_session(env, add_model().bytes(), options);
+    std::vector<float> data = {1, 2};
+    Value x = floats(data, {1, 2});
+    const char *in = "x", *out = "y";
+    const OrtValue* inputs[] = {x};
+    OrtValue* output = nullptr;
+    ASSERT_OK(api().Run(session, nullptr, &in, inputs, 1, &out, 1, &output));
+    EXPECT_EQ(content<float>(Value(output))[1], 22);
+    EXPECT_GE(mine.allocations, 1);
+  }
+  EXPECT_EQ(mine.allocations, mine.frees);
+  EXPECT_OK(api().UnregisterAllocator(env, mine.info));
+}
+
 TEST(Arenas, ASessionsAllocatorKeepsStatistics) {
   Env env = make_env();
   Session session = make_session(env, add_model().bytes());

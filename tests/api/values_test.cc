@@ -118,32 +118,6 @@ TEST(Tensors, ZeroSizedAndScalar) {
   EXPECT_TRUE(shape_of(scalar).empty());
 }
 
-/** An allocator of the caller's that counts, of the given version. */
-struct CountingAllocator : OrtAllocator {
-  explicit CountingAllocator(uint32_t with_version) : OrtAllocator{} {
-    version = with_version;
-    Alloc = [](OrtAllocator* self, size_t size) -> void* {
-      ++static_cast<CountingAllocator*>(self)->allocations;
-      return std::malloc(size);
-    };
-    Free = [](OrtAllocator* self, void* block) {
-      ++static_cast<CountingAllocator*>(self)->frees;
-      std::free(block);
-    };
-    Info = [](const OrtAllocator* self) -> const OrtMemoryInfo* {
-      return static_cast<const CountingAllocator*>(self)->info;
-    };
-    auto poison = reinterpret_cast<void (*)()>(uintptr_t{0x10});  // members that its version does not have
-    std::memcpy(&Reserve, &poison, sizeof poison);
-    std::memcpy(&GetStats, &poison, sizeof poison);
-    std::memcpy(&AllocOnStream, &poison, sizeof poison);
-    std::memcpy(&Shrink, &poison, sizeof poison);
-  }
-  MemoryInfo info = cpu_memory();
-  int allocations = 0;
-  int frees = 0;
-};
-
 TEST(Tensors, TheCallersAllocatorAndDeleterAreUsed) {
   CountingAllocator mine(17);
   const int64_t shape[] = {4};
