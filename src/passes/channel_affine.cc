@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ortolan::passes {
 namespace {
@@ -139,13 +140,15 @@ std::optional<Tensor> rounded(const std::vector<double>& numbers, ElementType ty
 std::optional<Tensor> scaled(const Tensor& weights, int64_t outer, int64_t inner, const std::vector<double>& scale) {
   Tensor result(weights.type(), weights.shape());
   bool finite = dispatch<kFloat32And64>(weights.type(), [&]<class T>(TypeTag<T>) {
-    const T* from = weights.data<T>();
+    auto* from = static_cast<const std::byte*>(weights.raw());  // perhaps unaligned
     T* to = result.mutable_data<T>();
     bool good = true;
     for (int64_t i = 0; i < outer; ++i) {
       for (double factor : scale) {
-        for (int64_t j = 0; j < inner; ++j, ++from, ++to) {
-          *to = static_cast<T>(static_cast<double>(*from) * factor);
+        for (int64_t j = 0; j < inner; ++j, from += sizeof(T), ++to) {
+          T weight;
+          std::memcpy(&weight, from, sizeof weight);
+          *to = static_cast<T>(static_cast<double>(weight) * factor);
           good &= std::isfinite(*to);
         }
       }

@@ -118,13 +118,15 @@ void GraphCompiler::make_kernel(Step& step) {
 
 void GraphCompiler::release_packed_pages(const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const ValueInfo* input = step.node->input(i);
+    ValueInfo* input = step.node->input(i);
     const Tensor* weights = input != nullptr ? input->stored_constant() : nullptr;
     if (weights == nullptr || step.kernel->constant_use(i) != ConstantUse::kNothing) continue;
     for (const auto& file : services_.files) {
       if (!file->contains(weights->raw())) continue;
       file->release({static_cast<const std::byte*>(weights->raw()), weights->byte_count()});
     }
+    bool only_here = input->consumers.size() == 1 && !input->is_output;
+    if (only_here) input->constant = Tensor(weights->type(), weights->shape(), nullptr);
   }
 }
 

@@ -22,7 +22,7 @@ class GraphCompiler {
   void make_kernel(Step& step);
   void find_dying();
   void fill_constants();
-  /** Lets the system drop the file's pages of weights that the step's kernel has packed. */
+  /** Gives back the memory of weights that the step's kernel has packed. */
   void release_packed_pages(const Step& step);
 
   CompiledGraph& target_;
