@@ -136,6 +136,8 @@ ResizeTable resize_table(const ResizeAttributes& attributes, const ops::ResizeAx
   require(taps <= 1 << 20, ErrorCode::kInvalidArgument, "the scale ", axis.scale, " is too small for antialias");
   table.taps = static_cast<int>(taps);
   auto count = static_cast<size_t>(checked_mul(axis.to, taps));
+  require(count <= size_t{1} << 26, ErrorCode::kInvalidArgument, "resizing ", axis.from, " to ", axis.to, " needs ",
+          count, " weights, which is too many");
   table.positions.resize(count);
   table.weights.resize(count, 1.0f);
   for (int64_t i = 0; i < axis.to; ++i) {

@@ -49,7 +49,7 @@ void TreeForest<T>::add_tree(const ListedForest& listed, int64_t root, std::vect
   while (!waiting.empty()) {
     Waiting next = waiting.back();
     waiting.pop_back();
-    if (next.parent >= 0) nodes_[static_cast<size_t>(next.parent)].false_child = static_cast<int32_t>(nodes_.size());
+    if (next.parent >= 0) nodes_[static_cast<size_t>(next.parent)].other_child = static_cast<int32_t>(nodes_.size());
     int64_t position = next.position;
     while (true) {
       int32_t place = add_node(listed, position, reached, weights);
@@ -70,60 +70,84 @@ int32_t TreeForest<T>::add_node(const ListedForest& listed, int64_t position, st
   require(!reached[at], ErrorCode::kInvalidGraph, "node ", position,
           " of the ensemble is reached twice; trees must not share nodes or have cycles");
   reached[at] = true;
+  add_test(listed, at);
   const ListedNode& from = listed.nodes[at];
-  Node node{};
-  node.branch = from.branch;
-  node.feature = -1;
   if (from.branch == Branch::kLeaf) {
-    node.first_weight = static_cast<int32_t>(weights_.size());
-    node.weight_count = static_cast<int32_t>(weights[at].size());
+    nodes_.push_back({T{}, -1, static_cast<int32_t>(leaves_.size())});
+    leaves_.push_back({static_cast<int32_t>(weights_.size()), static_cast<int32_t>(weights[at].size())});
     weights_.insert(weights_.end(), weights[at].begin(), weights[at].end());
   } else {
     require(from.feature >= 0 && from.feature < INT32_MAX, ErrorCode::kInvalidGraph, "node ", position,
             " tests feature ", from.feature);
-    node.feature = static_cast<int32_t>(from.feature);
-    node.split = static_cast<T>(from.split);
-    node.missing_goes_true = from.missing_goes_true;
     features_ = std::max(features_, from.feature + 1);
-    plain_ = plain_ && from.branch == Branch::kLeq && !from.missing_goes_true;
-    if (from.branch == Branch::kMember) {
-      node.members = static_cast<int32_t>(members_.size());
-      members_.emplace_back(listed.members[at].begin(), listed.members[at].end());
-    }
+    nodes_.push_back({static_cast<T>(from.split), static_cast<int32_t>(from.feature), -1});
   }
-  nodes_.push_back(node);
   return static_cast<int32_t>(nodes_.size()) - 1;
 }
 
 template <class T>
-bool TreeForest<T>::test(const Node& node, T value) const {
-  if (node.missing_goes_true && std::isnan(value)) return true;
-  switch (node.branch) {
+void TreeForest<T>::add_test(const ListedForest& listed, size_t position) {
+  const ListedNode& from = listed.nodes[position];
+  Test test{from.branch, from.missing_goes_true, 0};
+  if (from.branch == Branch::kMember) {
+    test.members = static_cast<int32_t>(members_.size());
+    members_.emplace_back(listed.members[position].begin(), listed.members[position].end());
+  }
+  if (from.branch != Branch::kLeaf) plain_ = plain_ && from.branch == Branch::kLeq && !from.missing_goes_true;
+  tests_.push_back(test);
+}
+
+template <class T>
+bool TreeForest<T>::test(size_t node, T value) const {
+  const Test& how = tests_[node];
+  T split = nodes_[node].split;
+  if (how.missing_goes_true && std::isnan(value)) return true;
+  switch (how.branch) {
     case Branch::kLeq:
-      return value <= node.split;
+      return value <= split;
     case Branch::kLt:
-      return value < node.split;
+      return value < split;
     case Branch::kGte:
-      return value >= node.split;
+      return value >= split;
     case Branch::kGt:
-      return value > node.split;
+      return value > split;
     case Branch::kEq:
-      return value == node.split;
+      return value == split;
     case Branch::kNeq:
-      return value != node.split;
+      return value != split;
     default:
-      return std::ranges::binary_search(members_[static_cast<size_t>(node.members)], value);
+      return std::ranges::binary_search(members_[static_cast<size_t>(how.members)], value);
   }
 }
 
 template <class T>
 int32_t TreeForest<T>::walk(int64_t tree, const T* row) const {
-  int32_t at = roots_[static_cast<size_t>(tree)];
-  while (nodes_[static_cast<size_t>(at)].feature >= 0) {
-    const Node& node = nodes_[static_cast<size_t>(at)];
-    at = test(node, row[node.feature]) ? at + 1 : node.false_child;
+  auto at = static_cast<size_t>(roots_[static_cast<size_t>(tree)]);
+  while (nodes_[at].feature >= 0) {
+    at = test(at, row[nodes_[at].feature]) ? at + 1 : static_cast<size_t>(nodes_[at].other_child);
   }
-  return at;
+  return nodes_[at].other_child;
+}
+
+template <class T>
+void TreeForest<T>::leaves(int64_t tree, const T* rows, int64_t stride, int32_t* result) const {
+  if (!plain_) {
+    for (int i = 0; i < kTogether; ++i) result[i] = walk(tree, rows + i * stride);
+    return;
+  }
+  const Node* first = nodes_.data();
+  const Node* at[kTogether];
+  for (const Node*& node : at) node = first + roots_[static_cast<size_t>(tree)];
+  for (bool inside = true; inside;) {
+    inside = false;
+    for (int i = 0; i < kTogether; ++i) {
+      int32_t feature = at[i]->feature;
+      if (feature < 0) continue;
+      at[i] = rows[i * stride + feature] <= at[i]->split ? at[i] + 1 : first + at[i]->other_child;
+      inside = true;
+    }
+  }
+  for (int i = 0; i < kTogether; ++i) result[i] = at[i]->other_child;
 }
 
 template class TreeForest<float>;

@@ -55,41 +55,50 @@ class TreeForest {
   int64_t tree_count() const { return static_cast<int64_t>(roots_.size()); }
   /** The number of features that a row must have at least. */
   int64_t feature_count() const { return features_; }
-  /** The weights of the leaf that `row` ends in. */
-  std::span<const LeafWeight> leaf(int64_t tree, const T* row) const {
-    const Node& end = nodes_[static_cast<size_t>(plain_ ? walk_plain(tree, row) : walk(tree, row))];
-    return {weights_.data() + end.first_weight, static_cast<size_t>(end.weight_count)};
+  /** The leaf that `row` ends in, and its weights. */
+  int32_t leaf(int64_t tree, const T* row) const { return plain_ ? walk_plain(tree, row) : walk(tree, row); }
+  /** The leaves of kTogether rows, `stride` apart; faster than one after the other. */
+  static constexpr int kTogether = 4;
+  void leaves(int64_t tree, const T* rows, int64_t stride, int32_t* result) const;
+  std::span<const LeafWeight> weights(int32_t leaf) const {
+    const Leaf& at = leaves_[static_cast<size_t>(leaf)];
+    return {weights_.data() + at.first, static_cast<size_t>(at.count)};
   }
 
  private:
+  /** What a walk reads. A leaf has feature -1, and its place among the leaves as other_child. */
   struct Node {
     T split;
-    int32_t feature;  // -1 for a leaf
-    int32_t false_child;
-    int32_t first_weight;
-    int32_t weight_count;
-    int32_t members;  // a place in members_
+    int32_t feature;
+    int32_t other_child;
+  };
+  struct Leaf {
+    int32_t first, count;
+  };
+  /** How a node tests, where not all do in the plain way. */
+  struct Test {
     Branch branch;
     bool missing_goes_true;
+    int32_t members;  // a place in members_
   };
 
   void add_tree(const ListedForest& listed, int64_t root, std::vector<bool>& reached,
                 const std::vector<std::vector<LeafWeight>>& weights);
   int32_t add_node(const ListedForest& listed, int64_t position, std::vector<bool>& reached,
                    const std::vector<std::vector<LeafWeight>>& weights);
-  bool test(const Node& node, T value) const;
+  void add_test(const ListedForest& listed, size_t position);
+  bool test(size_t node, T value) const;
   int32_t walk(int64_t tree, const T* row) const;
   int32_t walk_plain(int64_t tree, const T* row) const {
-    int32_t at = roots_[static_cast<size_t>(tree)];
-    const Node* node = &nodes_[static_cast<size_t>(at)];
-    while (node->feature >= 0) {
-      at = row[node->feature] <= node->split ? at + 1 : node->false_child;
-      node = &nodes_[static_cast<size_t>(at)];
-    }
-    return at;
+    const Node* first = nodes_.data();
+    const Node* node = first + roots_[static_cast<size_t>(tree)];
+    while (node->feature >= 0) node = row[node->feature] <= node->split ? node + 1 : first + node->other_child;
+    return node->other_child;
   }
 
   std::vector<Node> nodes_;
+  std::vector<Test> tests_;
+  std::vector<Leaf> leaves_;
   std::vector<int32_t> roots_;
   std::vector<LeafWeight> weights_;
   std::vector<std::vector<T>> members_;

@@ -102,8 +102,8 @@ TEST(If, TakesOneBranch) {
       }));
     };
     auto results = run_model(13, {{"c", scalar(condition)}, {"x", tensor_of<float>({2}, {1, 2})}}, {"y"}, fill);
-    if (condition) EXPECT_TRUE(near(results[0].tensor(), {2}, {2, 4}));
-    if (!condition) EXPECT_TRUE(near(results[0].tensor(), {3}, {7, 8, 9}));
+    const Tensor& result = results[0].tensor();
+    EXPECT_TRUE(condition ? near(result, {2}, {2, 4}) : near(result, {3}, {7, 8, 9}));
   }
 }
 
@@ -138,7 +138,9 @@ TEST(Loop, StopsByCountOrCondition) {
     EXPECT_TRUE(near(results[0].tensor(), {2}, {factor, 2 * factor}));
     const Tensor& all = results[1].tensor();
     EXPECT_EQ(all.shape()[0], c.ran);
-    if (c.ran > 0) EXPECT_EQ(all.data<float>()[2 * c.ran - 1], factor);
+    if (c.ran > 0) {
+      EXPECT_EQ(all.data<float>()[2 * c.ran - 1], factor);
+    }
   }
 }
 

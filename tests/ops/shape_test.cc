@@ -105,6 +105,12 @@ TEST(Constant, GivesEachKind) {
   EXPECT_TRUE(equal<float>(OpTest("Constant", 12).set("value_float", 2.5f).run_tensor(), {}, {2.5f}));
   EXPECT_TRUE(equal<int64_t>(OpTest("Constant", 12).ints("value_ints", {1, 2}).run_tensor(), {2}, {1, 2}));
   EXPECT_TRUE(equal<std::string>(OpTest("Constant", 12).set("value_string", "a").run_tensor(), {}, {"a"}));
+  auto sparse = std::make_shared<SparseTensor>();
+  *sparse = {ElementType::kFloat, Shape{2, 2}, SparseFormat::kCoo, tensor_of<float>({2}, {5, 6}), {int64s({3, 0})}, {}};
+  EXPECT_TRUE(near(OpTest("Constant", 11).attribute("sparse_value", sparse).run_tensor(), {2, 2}, {6, 0, 0, 5}));
+  sparse = std::make_shared<SparseTensor>(*sparse);
+  sparse->indices[0] = tensor_of<int64_t>({2, 2}, {0, 1, 1, 2});
+  EXPECT_NE(OpTest("Constant", 11).attribute("sparse_value", sparse).error().find("outside [0, 1]"), std::string::npos);
   EXPECT_NE(OpTest("Constant", 12).error(), "");
 }
 

@@ -1,4 +1,4 @@
-// StringNormalizer, StringConcat, StringSplit, TfIdfVectorizer.
+// StringNormalizer, StringConcat, StringSplit, RegexFullMatch, TfIdfVectorizer.
 #include "op_test.h"
 
 namespace ortolan::test {
@@ -54,6 +54,55 @@ TEST(StringSplit, ByDelimiterOrSpace) {
   EXPECT_EQ(split("", "", -1), Words{});
   auto uneven = OpTest("StringSplit", 20).input<std::string>({2}, {"a b", "c"}).run(2);
   EXPECT_TRUE(equal<std::string>(uneven[0].tensor(), {2, 2}, {"a", "b", "c", ""}));
+}
+
+TEST(RegexFullMatch, FollowsTheSyntax) {
+  struct Case {
+    const char* pattern;
+    Words yes, no;
+  };
+  const Case cases[] = {
+      {"a|bc|d", {"a", "bc", "d"}, {"ab", "", "abc"}},
+      {"(ab)*c?", {"", "ab", "ababc", "c"}, {"abb", "cc"}},
+      {"x{2,3}y{2}z{1,}", {"xxyyz", "xxxyyzzz"}, {"xyyz", "xxxxyyz", "xxyyyz"}},
+      {"[^a-c\\d]+", {"xyz", "é"}, {"a", "x1"}},
+      {"\\w+@\\w+\\.com", {"a_1@b.com"}, {"a@bxcom", "@b.com"}},
+      {"(?:a|b)(?P<n>c|d)+?", {"ac", "bdcd"}, {"a", "cd"}},
+      {".", {"é", "\xff"}, {"\n", "ab"}},
+      {"^a$|\\bb\\b", {"a", "b"}, {"aa"}},
+      {"(a*)*(b|c|d|e)", {"aaab", "e"}, {"aaa"}},
+      {"a{,2}", {"a{,2}"}, {"aa"}},
+      {"[]a-]+", {"]a-"}, {"b"}},
+      {"[[:digit:]]\\x41\\x{e9}", {"7Aé"}, {"xAé"}},
+      {"((a|b)|(c|d)){2}x", {"adx", "bbx"}, {"ax", "abcx"}},
+      {"", {""}, {"a"}},
+  };
+  for (const Case& c : cases) {
+    for (bool expected : {true, false}) {
+      for (const std::string& text : expected ? c.yes : c.no) {
+        Tensor result =
+            OpTest("RegexFullMatch", 20).set("pattern", c.pattern).input<std::string>({1}, {text}).run_tensor();
+        EXPECT_EQ(result.data<bool>()[0], expected) << c.pattern << " on " << text;
+      }
+    }
+  }
+}
+
+TEST(RegexFullMatch, IsLinearAndRefusesNonsense) {
+  std::string many(5000, 'a');
+  Tensor result =
+      OpTest("RegexFullMatch", 20).set("pattern", "(a*)*(a|aa)*b").input<std::string>({1}, {many}).run_tensor();
+  EXPECT_FALSE(result.data<bool>()[0]);
+  for (const char* pattern : {"(", ")", "a)", "[a", "[b-a]", "*", "a**", "\\", "\\1", "a{3,2}", "a{2000}", "(?=a)",
+                              "[[:no:]]", "\\x{110000}", "((((a{999}){999}){999}))"}) {
+    EXPECT_NE(OpTest("RegexFullMatch", 20).set("pattern", pattern).input<std::string>({1}, {"a"}).error(), "")
+        << pattern;
+  }
+  EXPECT_NE(OpTest("RegexFullMatch", 20)
+                .set("pattern", std::string(100000, '(').c_str())
+                .input<std::string>({1}, {"a"})
+                .error(),
+            "");
 }
 
 OpTest n_grams(const char* mode, int shortest, int longest, int skips) {

@@ -1,5 +1,5 @@
-// Operators on strings: StringNormalizer, StringConcat, StringSplit, and TfIdfVectorizer, which counts n-grams of
-// strings or integers.
+// Operators on strings: StringNormalizer, StringConcat, StringSplit, RegexFullMatch, and TfIdfVectorizer, which counts
+// n-grams of strings or integers.
 #include "ops/element_dims.h"
 #include "ops/shape_rules.h"
 
@@ -39,11 +39,14 @@ void tf_idf_rule(InferContext& context) {
                      input.rank() == 2 ? DimVector{input[0], Dim(last + 1)} : DimVector{Dim(last + 1)});
 }
 
+void regex_full_match_rule(InferContext& context) { context.set_output(0, ElementType::kBool, context.shape(0)); }
+
 constexpr TypeSet kGrams = ElementType::kString | ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
     {"", "StringNormalizer", 10, kLatest, 1, 1, string_normalizer_rule, {{0, ElementType::kString}}},
     {"", "StringConcat", 20, kLatest, 2, 1, broadcast_inputs, {{kTheRest, ElementType::kString}}},
     {"", "StringSplit", 20, kLatest, 1, 2, string_split_rule, {{0, ElementType::kString}}},
+    {"", "RegexFullMatch", 20, kLatest, 1, 1, regex_full_match_rule, {{0, ElementType::kString}}},
     {"", "TfIdfVectorizer", 9, kLatest, 1, 1, tf_idf_rule, {{0, kGrams}}},
 };
 

@@ -91,20 +91,32 @@ class Forest {
                    std::vector<double>& scores, std::vector<uint8_t>& seen) const {
     std::ranges::fill(scores, 0.0);
     std::ranges::fill(seen, uint8_t{0});
+    constexpr int kTogether = TreeForest<C>::kTogether;
     for (int64_t tree = 0; tree < forest.tree_count(); ++tree) {
-      for (int64_t row = 0; row < rows; ++row) {
-        for (LeafWeight leaf : forest.leaf(tree, from + row * features)) {
-          auto at = static_cast<size_t>(row * targets_ + leaf.target);
-          double weight = leaf.weight;
-          if (aggregate == Aggregate::kMin) weight = seen[at] ? std::min(scores[at], weight) : weight;
-          if (aggregate == Aggregate::kMax) weight = seen[at] ? std::max(scores[at], weight) : weight;
-          scores[at] = aggregate >= Aggregate::kMin ? weight : scores[at] + weight;
-          seen[at] = 1;
-        }
+      int64_t row = 0;
+      for (; row + kTogether <= rows; row += kTogether) {
+        int32_t ends[kTogether];
+        forest.leaves(tree, from + row * features, features, ends);
+        for (int i = 0; i < kTogether; ++i) add_leaf(forest.weights(ends[i]), row + i, aggregate, scores, seen);
+      }
+      for (; row < rows; ++row) {
+        add_leaf(forest.weights(forest.leaf(tree, from + row * features)), row, aggregate, scores, seen);
       }
     }
     if (aggregate != Aggregate::kAverage || forest.tree_count() == 0) return;
     for (double& score : scores) score /= static_cast<double>(forest.tree_count());
+  }
+
+  void add_leaf(std::span<const LeafWeight> weights, int64_t row, Aggregate aggregate, std::vector<double>& scores,
+                std::vector<uint8_t>& seen) const {
+    for (LeafWeight leaf : weights) {
+      auto at = static_cast<size_t>(row * targets_ + leaf.target);
+      double weight = leaf.weight;
+      if (aggregate == Aggregate::kMin) weight = seen[at] ? std::min(scores[at], weight) : weight;
+      if (aggregate == Aggregate::kMax) weight = seen[at] ? std::max(scores[at], weight) : weight;
+      scores[at] = aggregate >= Aggregate::kMin ? weight : scores[at] + weight;
+      seen[at] = 1;
+    }
   }
 
   int64_t targets_;

@@ -8,13 +8,14 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
-/** The dense form of a COO tensor whose indices are flat or one tuple an element. */
-Tensor densified(const SparseTensor& sparse) {
-  Tensor dense(sparse.type, sparse.dense_shape);
+/** Fills `dense` from a COO tensor whose indices are flat or one tuple an element. */
+void densify(const SparseTensor& sparse, Tensor& dense) {
   bool strings = sparse.type == ElementType::kString;
   if (!strings && dense.byte_count() > 0) std::memset(dense.mutable_raw(), 0, dense.byte_count());
   require(sparse.format == SparseFormat::kCoo && sparse.indices.size() == 1 && !is_packed(sparse.type),
           ErrorCode::kNotImplemented, "a sparse constant must be in COO format and not of a packed type");
+  require(sparse.values.type() == sparse.type, ErrorCode::kInvalidGraph, "the values of a sparse constant are ",
+          name_of(sparse.values.type()), ", not ", name_of(sparse.type));
   const Tensor& indices = sparse.indices[0];
   int64_t count = sparse.values.element_count(), total = dense.element_count();
   auto rank = static_cast<int64_t>(sparse.dense_shape.rank());
@@ -39,7 +40,6 @@ Tensor densified(const SparseTensor& sparse) {
       to[position] = from[i];
     }
   });
-  return dense;
 }
 
 Tensor constant_value(const Node& node) {
@@ -50,11 +50,6 @@ Tensor constant_value(const Node& node) {
   if (node.has_attribute("value_ints")) return vector_tensor(std::span<const int64_t>(node.ints("value_ints")));
   if (node.has_attribute("value_strings")) {
     return vector_tensor(std::span<const std::string>(node.strings("value_strings")));
-  }
-  if (const Attribute* sparse = node.find_attribute("sparse_value")) {
-    auto* value = std::get_if<std::shared_ptr<SparseTensor>>(&sparse->value);
-    require(value != nullptr && *value, ErrorCode::kInvalidGraph, "attribute 'sparse_value' is not a sparse tensor");
-    return densified(**value);
   }
   return node.tensor_of("value");
 }
@@ -67,6 +62,25 @@ class Constant : public OpKernel {
  private:
   Tensor value_;
 };
+
+class SparseConstant : public OpKernel {
+ public:
+  explicit SparseConstant(const std::shared_ptr<SparseTensor>& value) : value_(value) {
+    require(value_ != nullptr, ErrorCode::kInvalidGraph, "attribute 'sparse_value' is empty");
+  }
+  void compute(KernelContext& context) const override { densify(*value_, context.output(0)); }
+
+ private:
+  std::shared_ptr<SparseTensor> value_;
+};
+
+std::unique_ptr<OpKernel> make_constant(const KernelInfo& info) {
+  const Attribute* sparse = info.node().find_attribute("sparse_value");
+  if (sparse == nullptr) return std::make_unique<Constant>(info);
+  auto* value = std::get_if<std::shared_ptr<SparseTensor>>(&sparse->value);
+  require(value != nullptr, ErrorCode::kInvalidGraph, "attribute 'sparse_value' is not a sparse tensor");
+  return std::make_unique<SparseConstant>(*value);
+}
 
 class ConstantOfShape : public OpKernel {
  public:
@@ -90,7 +104,7 @@ class ConstantOfShape : public OpKernel {
 };
 
 constexpr KernelRow kRows[] = {
-    {"", "Constant", 1, kLatest, make_kernel<Constant>},
+    {"", "Constant", 1, kLatest, make_constant},
     {"", "ConstantOfShape", 9, kLatest, make_kernel<ConstantOfShape>},
 };
 

@@ -1,6 +1,8 @@
-// Kernels of StringNormalizer, StringConcat and StringSplit.
+// Kernels of StringNormalizer, StringConcat, StringSplit and RegexFullMatch.
 #include <unordered_set>
 
+#include "base/thread_pool.h"
+#include "cpu/regex.h"
 #include "cpu/strided_copy.h"
 #include "cpu/unicode_case.h"
 #include "runtime/kernel_registry.h"
@@ -137,8 +139,24 @@ class StringSplit : public OpKernel {
   size_t limit_ = SIZE_MAX;
 };
 
+class RegexFullMatch : public OpKernel {
+ public:
+  explicit RegexFullMatch(const KernelInfo& info) : regex_(info.node().string_or("pattern", "")) {}
+  void compute(KernelContext& context) const override {
+    auto texts = context.input(0).span<std::string>();
+    bool* to = context.output(0).mutable_data<bool>();
+    context.threads().parallel_for(static_cast<int64_t>(texts.size()), 64, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = regex_.matches(texts[static_cast<size_t>(i)]);
+    });
+  }
+
+ private:
+  Regex regex_;
+};
+
 constexpr KernelRow kRows[] = {
     {"", "StringNormalizer", 10, kLatest, make_kernel<StringNormalizer>},
+    {"", "RegexFullMatch", 20, kLatest, make_kernel<RegexFullMatch>},
     {"", "StringConcat", 20, kLatest, make_kernel<StringConcat>},
     {"", "StringSplit", 20, kLatest, make_kernel<StringSplit>},
 };

@@ -1,0 +1,38 @@
+// Regular expressions matched in time linear in the text: the common syntax without back references and lookaround.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ortolan::cpu {
+
+/** A compiled pattern over the code points of UTF-8 text: alternation, groups, classes, counted repetition, ^ $ \A \z
+    \b \B and the classes \d \w \s (ASCII). Whether repetition is lazy makes no difference to a match of the whole
+    text. Immutable; threads may share it. */
+class Regex {
+ public:
+  /** Throws kInvalidArgument with the position for a pattern it cannot read, or one that becomes too large. */
+  explicit Regex(std::string_view pattern);
+  /** True when the pattern matches all of `text`. */
+  bool matches(std::string_view text) const;
+
+  /** Code points from first to second. */
+  using Range = std::pair<uint32_t, uint32_t>;
+  enum class Op : uint8_t { kSet, kSplit, kTextBegin, kTextEnd, kBoundary, kNoBoundary, kMatch };
+  /** kSet takes a code point in sets[x]; kSplit goes on at x and at y; the others go on with the next one. */
+  struct Step {
+    Op op;
+    uint32_t x = 0, y = 0;
+  };
+
+ private:
+  std::vector<Step> steps_;
+  std::vector<std::vector<Range>> sets_;
+};
+
+/** Reads one code point at `at` and moves past it; a byte that is not valid UTF-8 is its own code point. */
+uint32_t next_code_point(std::string_view text, size_t& at);
+
+}  // namespace ortolan::cpu
