@@ -52,10 +52,18 @@ std::optional<Activation> clip(const Node& node) {
   return Activation{"Clip", {*low, *high}};
 }
 
+std::optional<Activation> of_microsoft(const Node& node) {
+  if (node.input(1)) return std::nullopt;
+  if (node.op_type == "Gelu" || node.op_type == "FastGelu") return Activation{node.op_type, {}};
+  if (node.op_type == "QuickGelu") return Activation{"QuickGelu", {node.float_or("alpha", 1.702f)}};
+  return std::nullopt;
+}
+
 std::optional<Activation> activation_of(const Node& node) {
   if (node.domain == "ortolan" && node.op_type == "Activation") {
     return Activation{node.string_of("ortolan.activation"), node.floats("ortolan.activation_params")};
   }
+  if (node.domain == "com.microsoft") return of_microsoft(node);
   if (!node.domain.empty()) return std::nullopt;
   if (node.op_type == "Clip") return clip(node);
   if (node.op_type == "Gelu") {

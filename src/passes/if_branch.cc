@@ -94,10 +94,11 @@ bool take_constant_branches(Graph& graph, const PassContext& context) {
     BranchMove move(*node, *branch);
     move.run();
     for (Node* identity : move.identities()) context.resolve(*identity);
-    graph.remove_node(node);
   }
-  if (!found.empty()) graph.sort();
-  return !found.empty();
+  if (found.empty()) return false;
+  graph.remove_unreachable();
+  graph.sort();
+  return true;
 }
 
 }  // namespace ortolan::passes

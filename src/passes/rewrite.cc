@@ -1,4 +1,6 @@
 // The order of the passes and the loop that runs them.
+#include <algorithm>
+
 #include "passes/basic.h"
 #include "passes/extended.h"
 
@@ -15,6 +17,19 @@ bool run_round(Graph& graph, int first, int last, const PassContext& context) {
     }
   });
   return changed;
+}
+
+/** What the model's constants take. */
+int64_t constant_bytes(Graph& graph) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  int64_t bytes = 0;
+  for_each_graph(graph, [&](Graph& part) {
+    for (const auto& value : part.values()) {
+      if (value->constant)
+        bytes += static_cast<int64_t>(std::min<size_t>(value->constant->byte_count(), kMost - bytes));
+    }
+  });
+  return bytes;
 }
 
 }  // namespace
@@ -40,6 +55,7 @@ std::span<const Pass> all_passes() {
 }
 
 void rewrite(Graph& graph, int first, int last, const PassContext& context) {
+  context.folding_budget += constant_bytes(graph);
   for (int round = 0; round < kMostRounds; ++round) {
     if (!run_round(graph, first, last, context)) return;
     graph.remove_unreachable();

@@ -155,6 +155,27 @@ TEST(Activations, ClipInAllItsForms) {
       10);
 }
 
+TEST(Activations, UsedInASubgraphStay) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* y = g.node("Conv", {g.input("x", {1, 3, 9}), g.random("w", {4, 3, 3})}, "conv");
+    ValueInfo* condition = g.node("Greater", {g.input("c", {}), g.scalar("zero", 0)}, "condition");
+    auto branch = [&](const std::string& op) {
+      auto graph = std::make_shared<Graph>(g.graph().shared_context(), &g.graph());
+      TestGraph inner(*graph);
+      inner.output(inner.node(op, {y}, op + "_out"));
+      return graph;
+    };
+    std::vector<Attribute> attributes = {{"then_branch", branch("Relu")}, {"else_branch", branch("Sigmoid")}};
+    g.output(g.node("If", {condition}, "y", attributes));
+    ValueInfo* z = g.node("Conv", {g.input("u", {1, 3, 9}), g.random("v", {4, 3, 3})}, "conv2");
+    g.output(g.node("Relu", {z}, "z"));
+  };
+  PassTest test(build);
+  EXPECT_EQ(test.after(99),
+            (Counts{{"Conv", 1}, {"Greater", 1}, {"If", 1}, {"Relu", 1}, {"Sigmoid", 1}, {"ortolan.Conv", 1}}));
+  test.expect_same_results();
+}
+
 TEST(Activations, SpelledAsProducts) {
   expect_activation([](TestGraph& g, ValueInfo* x) { return g.node("Mul", {x, g.node("Sigmoid", {x}, "s")}, "y"); });
   expect_activation([](TestGraph& g, ValueInfo* x) {

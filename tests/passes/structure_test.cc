@@ -97,6 +97,27 @@ TEST(Folding, TakesTheBranchOfAConstantIf) {
   expect(build, {{"Neg", 1}, {"Abs", 1}});
 }
 
+TEST(Folding, TakesManyBranches) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* x = g.input("x", {2});
+    Tensor no(ElementType::kBool, {});
+    *no.mutable_data<bool>() = false;
+    ValueInfo* condition = g.constant("condition", no);
+    for (int i = 0; i < 2000; ++i) {
+      auto branch = [&](const char* op) {
+        auto graph = std::make_shared<Graph>(g.graph().shared_context(), &g.graph());
+        TestGraph inner(*graph);
+        inner.output(inner.node(op, {x}, "out"));
+        return graph;
+      };
+      std::vector<Attribute> attributes = {{"then_branch", branch("Neg")}, {"else_branch", branch("Sin")}};
+      x = g.node("If", {condition}, join("y", i), attributes);
+    }
+    g.output(x);
+  };
+  expect(build, {{"Sin", 2000}});
+}
+
 TEST(NoOps, GoAway) {
   expect(
       [](TestGraph& g) {
