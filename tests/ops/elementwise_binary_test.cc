@@ -178,6 +178,14 @@ TEST(Pow, MixesTypes) {
   }
 }
 
+TEST(Pow, HalfPowersOfSpecialValues) {
+  Tensor half = tensor_of<float>({}, {0.5f});
+  Tensor zeros = OpTest("Pow", 15).input<float>({2}, {-0.0f, 4}).input(half).run_tensor();
+  EXPECT_TRUE(equal<float>(zeros, {2}, {0.0f, 2}));
+  Tensor infinite = OpTest("Pow", 15).input<float>({3}, {-INFINITY, INFINITY, -1}).input(half).run_tensor();
+  EXPECT_TRUE(near(infinite, {3}, {INFINITY, INFINITY, NAN}));
+}
+
 TEST(Comparison, BitsStringsAndShifts) {
   using Strings = std::vector<std::string>;
   Tensor words = OpTest("Equal", 19)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cpu/elementwise_binary.h"
+#include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::onnx {
@@ -121,6 +122,10 @@ void scalar_exponent(const void* a, const void* b, void* y, int64_t count) {
   if (exponent == 2) return kernels::binary(kernels::BinaryOp::kMul, x, x, to, count);
   if (exponent == 1) return kernels::unary({kernels::UnaryOp::kIdentity}, x, to, count);
   if (exponent == -1) return kernels::unary({kernels::UnaryOp::kReciprocal}, x, to, count);
+  if (exponent == 0.5f && kernels::reduce(kernels::ReduceOp::kMin, x, count) > -INFINITY) {
+    kernels::unary({kernels::UnaryOp::kSqrt}, x, to, count);
+    return kernels::binary(kernels::BinaryOp::kAdd, to, 0.0f, to, count);  // -0 gives +0
+  }
   if (exponent == 3) {
     for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i] * x[i];
     return;
