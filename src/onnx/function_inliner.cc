@@ -95,7 +95,7 @@ void GraphReader::count_inlined(size_t bytes) {
   inlined_bytes_ += static_cast<int64_t>(bytes);
   require(inlined_bytes_ <= options_.max_inlined_bytes, ErrorCode::kInvalidGraph,
           "the model's functions are inlined to more than ", options_.max_inlined_bytes,
-          " bytes; raise the limit or simplify the model");
+          " bytes; set the session entry ortolan.max_inlined_bytes higher or simplify the model");
 }
 
 void GraphReader::inline_call(FunctionBody& function, const NodeParts& parts, std::span<ValueInfo* const> inputs,

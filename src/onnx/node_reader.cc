@@ -86,8 +86,9 @@ void GraphReader::NodeList::add(Bytes message) {
 
 void GraphReader::read_nodes(std::span<const Bytes> messages, Scope& scope) {
   nodes_ += static_cast<int64_t>(messages.size());
-  require(nodes_ <= options_.max_nodes, ErrorCode::kInvalidGraph, "the model has more than ", options_.max_nodes,
-          " nodes once its functions are inlined; raise the limit or simplify the model");
+  require(
+      nodes_ <= options_.max_nodes, ErrorCode::kInvalidGraph, "the model has more than ", options_.max_nodes,
+      " nodes once its functions are inlined; set the session entry ortolan.max_nodes higher or simplify the model");
   NodeList list;
   list.nodes.reserve(messages.size());
   for (Bytes message : messages) list.add(message);

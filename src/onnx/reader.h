@@ -35,8 +35,8 @@ struct ReadOptions {
 
   int max_subgraph_depth = 32;
   int max_function_depth = 32;
-  int64_t max_nodes = 1'000'000;          // after inlining, subgraphs included
-  int64_t max_inlined_bytes = 256 << 20;  // of the file's functions, each call counted
+  int64_t max_nodes = 1'000'000;                   // after inlining, subgraphs included
+  int64_t max_inlined_bytes = int64_t{256} << 20;  // of the file's functions, each call counted
   int64_t max_tensor_bytes = int64_t{1} << 40;
   int64_t max_expanded_bytes = 1 << 30;  // what sparse initializers may take when made dense, together
 };

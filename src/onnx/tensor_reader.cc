@@ -198,7 +198,8 @@ Tensor TensorReader::from_parts(const Parts& parts) {
   Shape shape = shape_of(parts.dims);
   size_t size = bytes_for(type, shape.element_count());
   require(size <= static_cast<uint64_t>(options_.max_tensor_bytes), ErrorCode::kInvalidGraph, "its shape ", shape,
-          " needs ", size, " bytes, more than the limit of ", options_.max_tensor_bytes);
+          " needs ", size, " bytes, more than the limit of ", options_.max_tensor_bytes,
+          "; set the session entry ortolan.max_initializer_bytes higher");
   if (parts.external) {
     require(parts.data == kNoData, ErrorCode::kInvalidGraph, "its elements are external, but ", name_of(parts.data),
             " holds some too; a tensor must have one of them");

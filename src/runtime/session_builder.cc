@@ -40,6 +40,9 @@ onnx::ReadOptions read_options(const SessionOptions& options) {
   for (const auto* replaced : {&options.initializers, &options.external_initializers}) {
     for (const auto& [name, value] : *replaced) read.initializers[name] = value.tensor();
   }
+  read.max_nodes = number_or(options, "ortolan.max_nodes", read.max_nodes);
+  read.max_inlined_bytes = number_or(options, "ortolan.max_inlined_bytes", read.max_inlined_bytes);
+  read.max_tensor_bytes = number_or(options, "ortolan.max_initializer_bytes", read.max_tensor_bytes);
   read.dimensions_by_name = options.dimensions_by_name;
   read.dimensions_by_denotation = options.dimensions_by_denotation;
   for (const auto& custom : options.custom_operators) read.default_opsets.try_emplace(custom->domain, 1);
