@@ -43,6 +43,10 @@ void from_float(const float* from, ElementType type, int64_t begin, int64_t coun
 
 void convert_floats(ThreadPool* pool, const void* from, ElementType from_type, void* to, ElementType to_type,
                     int64_t count) {
+  for (ElementType type : {from_type, to_type}) {
+    require(kFloatTypes.contains(type), ErrorCode::kInvalidGraph, "elements of ", name_of(type),
+            " stand where the operator takes only ", kFloatTypes);
+  }
   base::parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end) {
     if (to_type == ElementType::kFloat) {
       return to_float(from, from_type, begin, end - begin, static_cast<float*>(to) + begin);

@@ -41,9 +41,9 @@ void recurrent(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes | kInt32}}},
-    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes | kInt32}}},
-    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes | kInt32}}},
+    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
+    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
+    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
 };
 
 }  // namespace
