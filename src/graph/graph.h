@@ -189,7 +189,7 @@ struct Model {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::shared_ptr<ModelContext> context = std::make_shared<ModelContext>();
   std::unique_ptr<Graph> graph;
-  std::string path;  // of the file; empty for a model from bytes
+  std::string path;                                      // of the file; empty for a model from bytes
   std::vector<std::shared_ptr<base::MappedFile>> files;  // that initializers may be views into
 };
 

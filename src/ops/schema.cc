@@ -31,7 +31,9 @@ const std::vector<const SchemaRow*>* find_rows(std::string_view domain, std::str
   return found == rows_by_name().end() ? nullptr : &found->second;
 }
 
-std::string_view domain_name(const std::string& domain) { return domain.empty() ? std::string_view("ai.onnx") : std::string_view(domain); }
+std::string_view domain_name(const std::string& domain) {
+  return domain.empty() ? std::string_view("ai.onnx") : std::string_view(domain);
+}
 
 [[noreturn]] void fail_unknown(const Node& node) {
   const auto* rows = find_rows(node.domain, node.op_type);

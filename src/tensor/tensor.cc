@@ -1,7 +1,6 @@
 // Tensors: allocation, views, copies, packed elements, broadcasting, and the plain CPU allocator.
 #include "tensor/tensor.h"
 
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
