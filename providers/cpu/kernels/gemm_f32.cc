@@ -34,10 +34,13 @@ struct Left {
   int64_t stride;
 };
 
-// B as panels: packed one after the other, or, where `stride` is not 0, read in place, but for the last panel, which is
-// packed if its width is not a whole number of vectors.
+// How B is given: packed panels one after the other; read in place, but for a narrow last panel, which `last` holds
+// packed; or row-major (kRows) or transposed (kColumns), to be packed block by block just before use.
+enum class RightForm : uint8_t { kPacked, kInPlace, kRows, kColumns };
+
 struct Right {
   const float* data;
+  RightForm form = RightForm::kPacked;
   int64_t stride = 0;
   const float* last = nullptr;
 };
@@ -77,13 +80,34 @@ void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_
   for (int64_t i = 0; i < rows; ++i) apply(c + i * ldc, c + i * ldc, columns, activation.p0, activation.p1);
 }
 
+// One panel of B: `k` rows from row `first` on, as a kernel takes them.
+struct PanelRows {
+  const float* data;
+  int64_t step;
+};
+
+PanelRows panel_rows(const Product& p, const PanelSplit& split, int64_t panel, int64_t first, int64_t k) {
+  const int64_t column = split.first_column(panel), width = split.width(panel);
+  const Right& b = p.b;
+  if (b.form == RightForm::kPacked) return {b.data + column * p.k + first * width, width};
+  if (b.form == RightForm::kInPlace) {
+    if (b.last != nullptr && panel == split.count() - 1) return {b.last + first * width, width};
+    return {b.data + first * b.stride + column, b.stride};
+  }
+  float* packed = thread_scratch<float>(Scratch::kPackedB, k * width + kPrefetchSlack);
+  if (b.form == RightForm::kRows) {
+    p.kernels.pack_panel(b.data + first * b.stride + column, b.stride, k, split.columns(panel), width, packed);
+  } else {
+    p.kernels.pack_panel_transposed(b.data + column * b.stride + first, b.stride, k, split.columns(panel), width,
+                                    packed);
+  }
+  return {packed, width};
+}
+
 void multiply_panel(const Product& p, const PanelSplit& split, int64_t panel, int64_t row, int64_t rows) {
   const int64_t column = split.first_column(panel);
-  const bool in_place = p.b.stride != 0 && !(p.b.last != nullptr && panel == split.count() - 1);
-  const float* b = p.b.stride == 0 ? p.b.data + column * p.k : in_place ? p.b.data + column : p.b.last;
   GemmBlock g;
   g.lda = p.a.stride;
-  g.b_step = in_place ? p.b.stride : split.width(panel);
   g.c = p.c + row * p.ldc + column;
   g.ldc = p.ldc;
   g.rows = rows;
@@ -92,9 +116,11 @@ void multiply_panel(const Product& p, const PanelSplit& split, int64_t panel, in
   g.c_scale = p.epilogue.beta;
   const int64_t step = k_block(p.k);
   for (int64_t k = 0;; k += step) {
-    g.a = p.a.data + row * p.a.stride + k;
-    g.b = b + k * g.b_step;
     g.k = std::min(step, p.k - k);
+    const PanelRows b = panel_rows(p, split, panel, k, g.k);
+    g.a = p.a.data + row * p.a.stride + k;
+    g.b = b.data;
+    g.b_step = b.step;
     const bool last = k + g.k >= p.k;
     if (last) set_finish(p.epilogue, row, column, g);
     p.kernels.block(split.vectors(panel), g);
@@ -193,10 +219,10 @@ void matrix_times_vector(base::ThreadPool* pool, const GemmF32Kernels& kernels, 
 Right right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels) {
   const PanelSplit split(n, kernels);
   const int64_t last = split.count() - 1;
-  if (split.columns(last) == split.width(last)) return {b, ldb, nullptr};
+  if (split.columns(last) == split.width(last)) return {b, RightForm::kInPlace, ldb};
   float* panel = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.width(last));
   kernels.pack_panel(b + split.first_column(last), ldb, k, split.columns(last), split.width(last), panel);
-  return {b, ldb, panel};
+  return {b, RightForm::kInPlace, ldb, panel};
 }
 
 }  // namespace
@@ -244,10 +270,7 @@ void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* 
   } else if (!trans_b && m <= 2 * best.tile_rows) {
     multiply(pool, {m, n, k, rows, right_in_place(n, k, b, ldb, best), c, ldc, epilogue, best});
   } else {
-    const PanelSplit split(n, best);
-    float* packed = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.padded());
-    pack_panels(pool, k, split, b, ldb, trans_b, best, packed);
-    multiply(pool, {m, n, k, rows, {packed}, c, ldc, epilogue, best});
+    multiply(pool, {m, n, k, rows, {b, trans_b ? RightForm::kColumns : RightForm::kRows, ldb}, c, ldc, epilogue, best});
   }
 }
 

@@ -122,12 +122,15 @@ ORTOLAN_INLINE Vf scale2(Vf a, Vf n) {
 #endif
 
 ORTOLAN_INLINE float sum_lanes(Vf v) {
-  alignas(64) float lanes[kLanes];
-  store(lanes, v);
-  for (int width = kLanes / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  }
-  return lanes[0];
+#if defined(__AVX512F__)
+  return _mm512_reduce_add_ps((__m512)v);
+#elif defined(__AVX2__)
+  __m128 sum = _mm_add_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));
+  sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
+  return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
+#else
+  return (v[0] + v[2]) + (v[1] + v[3]);
+#endif
 }
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
