@@ -66,7 +66,7 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
 /**
  * C[M,N] = epilogue(op(A) * B). A is M x K with row stride `lda`, or K x M where `trans_a`; C has row stride `ldc` and
  * overlaps neither A nor B. Any of M, N and K may be 0: K = 0 makes the product zero. Sums run in blocks of K, whose
- * size depends on K alone, so results do not depend on the number of threads or on M. `pool` may be nullptr.
+ * size depends on K alone, so results do not depend on the number of threads. `pool` may be nullptr.
  */
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
           int64_t ldc, const Epilogue& epilogue);
