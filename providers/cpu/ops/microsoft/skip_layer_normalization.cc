@@ -25,6 +25,16 @@ struct OptionalOutput {
   std::optional<OutputAs<float>> output;
 };
 
+/** True where `part`, without leading dimensions of 1, is the end of `whole`. */
+bool repeats(const Shape& part, const Shape& whole) {
+  size_t lead = 0;
+  while (lead < part.rank() && part[lead] == 1 &&
+         (part.rank() - lead > whole.rank() || whole[whole.rank() - part.rank() + lead] != 1))
+    ++lead;
+  size_t kept = part.rank() - lead;
+  return kept > 0 && kept <= whole.rank() && std::equal(part.begin() + lead, part.end(), whole.end() - kept);
+}
+
 class SkipNormalization : public OpKernel {
  public:
   SkipNormalization(const KernelInfo& info, bool rms) : epsilon_(info.node().float_or("epsilon", 1e-12f)), rms_(rms) {}
@@ -39,8 +49,7 @@ class SkipNormalization : public OpKernel {
     norm.columns = shape.back();
     norm.rows = shape.count_to(shape.rank() - 1);
     norm.skip_rows = skip.rank() == 0 ? 0 : skip.count_to(skip.rank() - 1);
-    bool fits = skip.rank() > 0 && skip.back() == norm.columns &&
-                (norm.skip_rows == norm.rows || (norm.skip_rows > 0 && norm.rows % norm.skip_rows == 0));
+    bool fits = skip.rank() >= 2 && repeats(skip, shape);
     require(fits, ErrorCode::kInvalidArgument, "skip has shape ", skip, ", which does not broadcast to ", shape);
     require_count(&context.input(2), norm.columns, "gamma");
     if (!rms_) require_count(context.input_if(3), norm.columns, "beta");
