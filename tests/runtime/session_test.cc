@@ -1,0 +1,213 @@
+// Sessions: the same results in every mode and by any number of threads, outputs that share nothing, clear errors.
+#include "runtime/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+#include <thread>
+
+namespace ortolan::runtime {
+namespace {
+
+constexpr int64_t kWidth = 8;
+
+std::shared_ptr<Environment> environment() {
+  return std::make_shared<Environment>(Logger(stderr_sink(), "test", Severity::kWarning));
+}
+
+/** Builds graphs by hand. */
+struct Builder {
+  std::unique_ptr<Model> model = std::make_unique<Model>();
+  Builder() {
+    model->ir_version = 8;
+    model->context->opsets[""] = 17;
+    model->graph = std::make_unique<Graph>(model->context);
+  }
+  Graph& graph() { return *model->graph; }
+  ValueInfo* input(const std::string& name, SymbolicShape shape) {
+    ValueInfo* value = graph().add_value(name, TypeInfo::of_tensor(ElementType::kFloat, std::move(shape)));
+    value->is_input = true;
+    graph().inputs.push_back(value);
+    return value;
+  }
+  ValueInfo* node(const std::string& op, std::vector<ValueInfo*> inputs, const std::string& output) {
+    ValueInfo* value = graph().add_value(output);
+    graph().add_node(output, op, "", std::move(inputs), {value})->opset = 17;
+    return value;
+  }
+};
+
+SymbolicShape rows_by_width(ModelContext& context) {
+  return SymbolicShape(DimVector{context.symbols.named("N"), Dim(kWidth)});
+}
+
+/** Sixteen branches of y = tanh(x + i) * x, added up in a chain; `known` fixes the number of rows to 2. */
+std::unique_ptr<Model> branches(bool known) {
+  Builder build;
+  SymbolicShape shape = known ? SymbolicShape(Shape{2, kWidth}) : rows_by_width(*build.model->context);
+  ValueInfo* x = build.input("x", shape);
+  ValueInfo* sum = x;
+  for (int i = 0; i < 16; ++i) {
+    std::string n = std::to_string(i);
+    ValueInfo* offset = build.graph().add_initializer("c" + n, scalar<float>(static_cast<float>(i) / 16));
+    ValueInfo* branch =
+        build.node("Mul", {build.node("Tanh", {build.node("Add", {x, offset}, "a" + n)}, "t" + n), x}, "m" + n);
+    sum = build.node("Add", {sum, branch}, "s" + n);
+  }
+  build.graph().mark_output(sum);
+  return std::move(build.model);
+}
+
+Tensor ramp(int64_t rows) {
+  Tensor tensor(ElementType::kFloat, Shape{rows, kWidth});
+  for (int64_t i = 0; i < rows * kWidth; ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i % 23) / 7 - 1;
+  return tensor;
+}
+
+std::vector<double> expected(const Tensor& x) {
+  std::vector<double> result;
+  for (float value : x.span<float>()) {
+    double sum = value;
+    for (int i = 0; i < 16; ++i) sum += std::tanh(value + i / 16.0) * value;
+    result.push_back(sum);
+  }
+  return result;
+}
+
+Tensor run(const Session& session, const Tensor& x, RunOptions* options = nullptr) {
+  Value value(x);
+  const Value* values[] = {&value};
+  const char *in[] = {"x"}, *out[] = {"s15"};
+  Value result;
+  session.run(options, in, values, out, std::span(&result, 1));
+  return result.tensor();
+}
+
+void expect_right(const Session& session, int64_t rows) {
+  Tensor x = ramp(rows), y = run(session, x);
+  ASSERT_EQ(join(y.shape()), join(x.shape()));
+  auto wanted = expected(x);
+  for (size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(y.data<float>()[i], wanted[i], 1e-4) << "element " << i;
+}
+
+std::string error_of(FunctionRef<void()> body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "";
+}
+
+TEST(Session, GivesTheSameInEveryMode) {
+  for (bool known : {true, false}) {
+    for (ExecutionMode mode : {ExecutionMode::kSequential, ExecutionMode::kParallel}) {
+      for (bool plan : {true, false}) {
+        SessionOptions options;
+        options.mode = mode;
+        options.memory_pattern = plan;
+        options.intra_op_threads = options.inter_op_threads = 2;
+        auto session = Session::from_model(environment(), branches(known), options);
+        for (int repeat = 0; repeat < 4; ++repeat) expect_right(*session, 2);
+      }
+    }
+  }
+}
+
+TEST(Session, FollowsChangingShapes) {
+  auto session = Session::from_model(environment(), branches(false), SessionOptions());
+  for (int64_t rows : {1, 3, 3, 3, 1, 1, 0, 0, 0, 7, 3, 7, 1}) expect_right(*session, rows);
+}
+
+TEST(Session, RunsOnManyThreadsAtOnce) {
+  SessionOptions options;
+  options.intra_op_threads = 2;
+  auto session = Session::from_model(environment(), branches(false), options);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&, i] {
+      for (int repeat = 0; repeat < 20; ++repeat) expect_right(*session, 1 + (i + repeat) % 4);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Session, OutputsShareNothing) {
+  Builder build;
+  ValueInfo* x = build.input("x", Shape{2, kWidth});
+  build.graph().mark_output(build.node("Identity", {x}, "same"));
+  build.graph().mark_output(build.node(
+      "Reshape", {x, build.graph().add_initializer("shape", vector_tensor<int64_t>(std::vector<int64_t>{-1}))},
+      "flat"));
+  auto session = Session::from_model(environment(), std::move(build.model), SessionOptions());
+  Tensor tensor = ramp(2);
+  Value value(tensor);
+  const Value* values[] = {&value};
+  const char *in[] = {"x"}, *out[] = {"same", "flat"};
+  std::vector<Value> results(2);
+  session->run(nullptr, in, values, out, results);
+  const void *given = tensor.raw(), *same = results[0].tensor().raw(), *flat = results[1].tensor().raw();
+  EXPECT_NE(same, given);
+  EXPECT_NE(flat, given);
+  EXPECT_NE(flat, same);
+}
+
+TEST(Session, WritesBoundOutputsInPlace) {
+  auto session = Session::from_model(environment(), branches(true), SessionOptions());
+  Value x(ramp(2)), y(Tensor(ElementType::kFloat, Shape{2, kWidth}));
+  const void* memory = y.tensor().raw();
+  const Value* values[] = {&x};
+  const char *in[] = {"x"}, *out[] = {"s15"};
+  session->run(nullptr, in, values, out, std::span(&y, 1));
+  EXPECT_EQ(y.tensor().raw(), memory);
+  EXPECT_NEAR(y.tensor().data<float>()[3], expected(x.tensor())[3], 1e-4);
+  Value wrong(Tensor(ElementType::kFloat, Shape{3, kWidth}));
+  std::string text = error_of([&] { session->run(nullptr, in, values, out, std::span(&wrong, 1)); });
+  EXPECT_NE(text.find("[2,8]"), std::string::npos) << text;
+  EXPECT_NE(text.find("[3,8]"), std::string::npos) << text;
+}
+
+TEST(Session, RunsLater) {
+  auto session = Session::from_model(environment(), branches(true), SessionOptions());
+  Value x(ramp(2));
+  std::vector<Value> results(1);
+  std::promise<std::string> done;
+  session->run_async(nullptr, {"x"}, {&x}, {"s15"}, results,
+                     [&](const Error* error) { done.set_value(error ? error->text() : "fine"); });
+  EXPECT_EQ(done.get_future().get(), "fine");
+  EXPECT_NEAR(results[0].tensor().data<float>()[5], expected(x.tensor())[5], 1e-4);
+}
+
+TEST(Session, StopsWhenAsked) {
+  auto session = Session::from_model(environment(), branches(true), SessionOptions());
+  RunOptions options;
+  options.terminate = true;
+  std::string text = error_of([&] { run(*session, ramp(2), &options); });
+  EXPECT_NE(text.find("terminate is set"), std::string::npos) << text;
+  options.terminate = false;
+  EXPECT_EQ(error_of([&] { run(*session, ramp(2), &options); }), "");
+}
+
+TEST(Session, SaysWhatIsWrongWithARun) {
+  auto session = Session::from_model(environment(), branches(true), SessionOptions());
+  EXPECT_NE(error_of([&] { run(*session, ramp(3)); }).find("input 'x' has shape [2,8] in the model"),
+            std::string::npos);
+  Value numbers(Tensor(ElementType::kInt64, Shape{2, kWidth}));
+  const Value* values[] = {&numbers};
+  const char *in[] = {"x"}, *out[] = {"s15"}, *other[] = {"z"};
+  Value result;
+  auto run_with = [&](std::span<const char* const> names, std::span<const Value* const> given,
+                      const char* const* output) {
+    return error_of([&] { session->run(nullptr, names, given, std::span(output, 1), std::span(&result, 1)); });
+  };
+  EXPECT_NE(run_with(in, values, out).find("holds int64"), std::string::npos);
+  EXPECT_NE(run_with({}, {}, out).find("input 'x' is missing"), std::string::npos);
+  EXPECT_NE(run_with(other, values, out).find("has no input 'z'; its inputs are 'x'"), std::string::npos);
+  Value right(ramp(2));
+  const Value* good[] = {&right};
+  EXPECT_NE(run_with(in, good, other).find("has no output 'z'; its outputs are 's15'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ortolan::runtime
