@@ -19,7 +19,8 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
   if (weights == nullptr || weights->type() == ElementType::kDouble || weights->element_count() == 0) return nullptr;
   kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
   auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {
-    Tensor floats = to_float_tensor(*weights);
+    bool aligned = is_aligned(weights->type(), weights->raw());
+    Tensor floats = to_float_tensor(aligned ? *weights : clone(*weights));
     return std::make_shared<kernels::PackedConvWeights>(kernels::pack_conv_weights(g, floats.data<float>()));
   });
   return std::static_pointer_cast<const kernels::PackedConvWeights>(packed);

@@ -75,8 +75,8 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) 
   const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    *reinterpret_cast<Vector*>(y + i) =
-        __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
+    const Vector codes = __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
+    __builtin_memcpy(y + i, &codes, sizeof codes);
   }
   for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
 }
@@ -86,7 +86,9 @@ void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y
   const Vf s = set1(scale);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const Vi whole = __builtin_convertvector(*reinterpret_cast<const Vector*>(x + i), Vi);
+    Vector codes;
+    __builtin_memcpy(&codes, x + i, sizeof codes);
+    const Vi whole = __builtin_convertvector(codes, Vi);
     store(y + i, to_float(whole - zero_point) * s);
   }
   for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point) * scale;

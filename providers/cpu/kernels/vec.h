@@ -23,8 +23,8 @@ constexpr int kVectorBytes = kLanes * 4;
 
 typedef float Vf __attribute__((vector_size(kVectorBytes)));
 typedef int32_t Vi __attribute__((vector_size(kVectorBytes)));
-typedef float VfLoose __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
-typedef int32_t ViLoose __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+typedef float VfLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+typedef int32_t ViLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
 
 #define ORTOLAN_INLINE static inline __attribute__((always_inline))
 

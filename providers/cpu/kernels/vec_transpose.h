@@ -25,7 +25,7 @@ ORTOLAN_INLINE Vf high_pairs(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{2, 
 
 /** Four floats from each of kLanes rows `stride` apart: out[i] holds element i of every row. */
 ORTOLAN_INLINE void load_transposed(const float* p, int64_t stride, Vf (&out)[4]) {
-  typedef float Quad __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef float Quad __attribute__((vector_size(16), aligned(1), may_alias));
   union {
     Vf whole;
     Quad quads[kLanes / 4];

@@ -56,7 +56,7 @@ Value to_value(const pb::TensorProto& proto) {
       fail("tensor '", proto.name(), "' of ", to_text(value.type, value.shape), " holds ", raw.size(), " bytes, not ",
            value.bytes.size());
     }
-    std::memcpy(value.bytes.data(), raw.data(), raw.size());
+    if (!raw.empty()) std::memcpy(value.bytes.data(), raw.data(), raw.size());
   } else {
     read_typed_fields(proto, value);
   }

@@ -7,5 +7,7 @@ int main(void) {
   const OrtApi* api = OrtGetApiBase()->GetApi(1);
   OrtStatus* status = OrtSessionOptionsAppendExecutionProvider_CUDA(NULL, 0);
   printf("%s: %s\n", OrtGetApiBase()->GetVersionString(), api->GetErrorMessage(status));
-  return status == NULL;
+  int failed = status == NULL;
+  api->ReleaseStatus(status);
+  return failed;
 }
