@@ -150,18 +150,21 @@ OrtStatus* ORT_API_CALL SessionGetOverridableInitializerTypeInfo(const OrtSessio
 OrtStatus* ORT_API_CALL SessionGetMemoryInfoForInputs(const OrtSession* session, const OrtMemoryInfo** infos,
                                                       size_t num_inputs) noexcept {
   return guard([&] {
-    size_t count = session_of(session).inputs().size();
-    require(num_inputs == count, ErrorCode::kInvalidArgument, "num_inputs is ", num_inputs, ", but there are ", count);
-    for (auto& info : array(infos, count, "infos")) info = wrap<const OrtMemoryInfo>(&cpu_allocator()->info());
+    const runtime::Session& core = session_of(session);
+    auto given = array(infos, num_inputs, "infos");
+    require(num_inputs == core.inputs().size(), ErrorCode::kInvalidArgument, "num_inputs is ", num_inputs,
+            ", but there are ", core.inputs().size());
+    for (size_t i = 0; i < num_inputs; ++i) given[i] = wrap<const OrtMemoryInfo>(&core.input_memory(i));
   });
 }
 OrtStatus* ORT_API_CALL SessionGetMemoryInfoForOutputs(const OrtSession* session, const OrtMemoryInfo** infos,
                                                        size_t num_outputs) noexcept {
   return guard([&] {
-    size_t count = session_of(session).outputs().size();
-    require(num_outputs == count, ErrorCode::kInvalidArgument, "num_outputs is ", num_outputs, ", but there are ",
-            count);
-    for (auto& info : array(infos, count, "infos")) info = wrap<const OrtMemoryInfo>(&cpu_allocator()->info());
+    const runtime::Session& core = session_of(session);
+    auto given = array(infos, num_outputs, "infos");
+    require(num_outputs == core.outputs().size(), ErrorCode::kInvalidArgument, "num_outputs is ", num_outputs,
+            ", but there are ", core.outputs().size());
+    for (size_t i = 0; i < num_outputs; ++i) given[i] = wrap<const OrtMemoryInfo>(&core.output_memory(i));
   });
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ops/infer_context.h"
-#include "runtime/kernel.h"
+#include "runtime/kernel_registry.h"
 
 namespace ortolan::runtime {
 
@@ -28,6 +28,7 @@ class CustomOperator : public ops::SchemaRow {
   /** The shape rule; types of outputs must be set, shapes where they can be known. */
   virtual void infer(ops::InferContext& context) const = 0;
   virtual std::unique_ptr<OpKernel> make(const KernelInfo& info) const = 0;
+  virtual Reuse reuse() const { return Reuse::kNone; }
 };
 
 }  // namespace ortolan::runtime

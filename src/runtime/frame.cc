@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/devices.h"
 #include "runtime/resolve.h"
 
 namespace ortolan::runtime {
@@ -19,15 +20,15 @@ void* aligned_block(size_t bytes) {
 }
 
 /** The value without memory that anybody else may change or free. */
-Value unshared(Value value, bool unshare) {
+Value unshared(Value value, bool unshare, const RunServices& services) {
   if (const Tensor* tensor = value.tensor_if()) {
     bool borrowed = tensor->owner() == nullptr && tensor->raw() != nullptr;
-    return borrowed || (unshare && tensor->owner().use_count() > 1) ? Value(clone(*tensor)) : value;
+    return borrowed || (unshare && tensor->owner().use_count() > 1) ? Value(duplicate(*tensor, services)) : value;
   }
   if (value.kind() != ValueKind::kSequence) return value;
   auto copy = std::make_shared<Sequence>();
   copy->element_type = value.sequence().element_type;
-  for (const Value& item : value.sequence().items) copy->items.push_back(unshared(item, unshare));
+  for (const Value& item : value.sequence().items) copy->items.push_back(unshared(item, unshare, services));
   return copy;
 }
 
@@ -141,9 +142,19 @@ Tensor& StepContext::make_output(size_t i, ElementType type, const Shape& shape)
   } else if (const Tensor* input = reusable_input(type, shape)) {
     *outputs_[i] = Value(*input);
   } else {
-    *outputs_[i] = Tensor(type, shape, services_->allocator);
+    *outputs_[i] = new_tensor(step_->outputs[i], type, shape);
   }
   return *(prepared_[i] = outputs_[i]->tensor_if());
+}
+
+Tensor StepContext::new_tensor(int slot, ElementType type, const Shape& shape) const {
+  const MemoryInfo* memory = frame_.graph().slot_value(slot).memory;
+  if (memory == nullptr) return Tensor(type, shape, services_->allocator);
+  return services_->devices->make(*memory, type, shape, services_->streams);
+}
+
+Stream* StepContext::stream() const {
+  return services_->streams != nullptr ? services_->streams->of(step_->provider) : nullptr;
 }
 
 void* StepContext::scratch_bytes(size_t bytes) { return scratch_->take(bytes); }
@@ -234,7 +245,7 @@ void Frame::collect_one(int slot, Value& result, bool unshare) {
     Value value = slots_[slot];
     bool again = std::ranges::count(graph_.output_slots(), slot) > 1;
     if (!again) slots_[slot] = Value();
-    result = unshared(std::move(value), unshare);
+    result = unshared(std::move(value), unshare, services_);
     return;
   }
   const Tensor& made = slots_[slot].tensor();
@@ -242,7 +253,8 @@ void Frame::collect_one(int slot, Value& result, bool unshare) {
   require(made.type() == bound->type() && made.shape() == bound->shape(), ErrorCode::kInvalidArgument, "output '",
           graph_.slot_value(slot).name, "' is ", name_of(made.type()), made.shape(), ", but the value given for it is ",
           name_of(bound->type()), bound->shape());
-  copy_elements(made, result.tensor());
+  if (made.memory().on_cpu() && bound->memory().on_cpu()) return copy_elements(made, result.tensor());
+  services_.devices->copy(made, result.tensor(), services_.streams);
 }
 
 }  // namespace ortolan::runtime

@@ -37,6 +37,7 @@ class StepContext final : public KernelContext {
   /** `pointers` has room for inputs, outputs and prepared outputs of the step. */
   StepContext(Frame& frame, const Step& step, void** pointers);
 
+  Stream* stream() const override;
   const Step& step() const { return *step_; }
   Frame& frame() const { return frame_; }
   /** True when an output must be made during the run, so that begin() is needed. */
@@ -58,6 +59,7 @@ class StepContext final : public KernelContext {
  private:
   void infer_outputs();
   Tensor& make_output(size_t i, ElementType type, const Shape& shape);
+  Tensor new_tensor(int slot, ElementType type, const Shape& shape) const;
   /** An input that dies here and whose memory the output may take; NULL if none. */
   const Tensor* reusable_input(ElementType type, const Shape& shape) const;
 

@@ -36,10 +36,9 @@ class StepKernelInfo final : public KernelInfo {
   const CompileServices& services_;
 };
 
-const ExecutionProvider& provider_of(const Node& node, const CompileServices& services) {
-  if (services.provider != nullptr) return *services.provider;
-  for (const auto& provider : services.providers) {
-    if (provider->type() == node.provider) return *provider;
+size_t provider_of(const Node& node, const CompileServices& services) {
+  for (size_t i = 0; i < services.providers.size(); ++i) {
+    if (services.providers[i]->type() == node.provider) return i;
   }
   fail(ErrorCode::kRuntimeException, node.label(), ": provider '", node.provider, "' is not in the session");
 }
@@ -101,15 +100,17 @@ void GraphCompiler::make_kernel(Step& step) {
   const Node& node = *step.node;
   StepKernelInfo info(step, services_);
   try {
+    if (services_.provider == nullptr) step.provider = provider_of(node, services_);
     if (node.schema->flags & ops::kCustom) {
-      step.kernel = static_cast<const CustomOperator*>(node.schema)->make(info);
+      auto* custom = static_cast<const CustomOperator*>(node.schema);
+      step.reuse = custom->reuse();
+      step.kernel = custom->make(info);
       return;
     }
-    const KernelRegistry* registry = provider_of(node, services_).kernel_registry();
-    const KernelRow* row = registry != nullptr ? registry->find(node) : nullptr;
-    require(row != nullptr, ErrorCode::kRuntimeException, "provider '", node.provider, "' lost its kernel");
-    step.reuse = row->reuse;
-    step.kernel = row->make(info);
+    const ExecutionProvider* only = services_.provider;
+    auto chosen = (only != nullptr ? *only : *services_.providers[step.provider]).make_kernel(info);
+    step.reuse = chosen.reuse;
+    step.kernel = std::move(chosen.kernel);
     release_packed_pages(step);
   } catch (const Error& error) {
     throw error.within(node.label());

@@ -32,6 +32,7 @@ size_t IoBinding::output_index(const std::string& name) {
   output_names_.push_back(name);
   outputs_.emplace_back();
   bound_.push_back(false);
+  places_.push_back(nullptr);
   return output_names_.size() - 1;
 }
 
@@ -42,11 +43,12 @@ void IoBinding::bind_output(const std::string& name, Value value) {
 }
 
 void IoBinding::bind_output(const std::string& name, const MemoryInfo& memory) {
-  require(memory.on_cpu(), ErrorCode::kInvalidArgument, "cannot bind output '", name, "' to memory '", memory.name,
-          "': no provider of the session has it");
+  require(memory.on_cpu() || session_.allocator(memory) != nullptr, ErrorCode::kInvalidArgument, "cannot bind output '",
+          name, "' to memory '", memory.name, "': no provider of the session has it");
   size_t i = output_index(name);
   outputs_[i] = Value();
   bound_[i] = false;
+  places_[i] = &memory;
 }
 
 void IoBinding::clear_inputs() {
@@ -58,6 +60,7 @@ void IoBinding::clear_outputs() {
   output_names_.clear();
   outputs_.clear();
   bound_.clear();
+  places_.clear();
 }
 
 void IoBinding::run(RunOptions* options) {
@@ -69,7 +72,7 @@ void IoBinding::run(RunOptions* options) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (!bound_[i]) outputs_[i] = Value();
   }
-  session_.run(options, input_names, inputs, output_names, outputs_);
+  session_.run(options, input_names, inputs, output_names, outputs_, places_);
 }
 
 }  // namespace ortolan::runtime

@@ -16,7 +16,7 @@ class IoBinding {
   void bind_input(const std::string& name, Value value);
   /** The output is written into `value`. */
   void bind_output(const std::string& name, Value value);
-  /** The output is made anew in each run, in that memory. */
+  /** The output is made anew in each run, in that memory, which must live as long as the process (see interned). */
   void bind_output(const std::string& name, const MemoryInfo& memory);
   void clear_inputs();
   void clear_outputs();
@@ -36,6 +36,7 @@ class IoBinding {
   std::vector<std::string> output_names_;
   std::vector<Value> outputs_;
   std::vector<bool> bound_;  // output i was given by the caller
+  std::vector<const MemoryInfo*> places_;  // where output i is made; NULL: the CPU's memory
 };
 
 }  // namespace ortolan::runtime

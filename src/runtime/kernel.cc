@@ -1,6 +1,8 @@
 // What kernels ask of their node and their run, as far as no executor is needed.
 #include "runtime/kernel.h"
 
+#include "runtime/devices.h"
+
 namespace ortolan::runtime {
 namespace {
 
@@ -35,7 +37,7 @@ void KernelContext::set_output(size_t i, Value value) {
   if (Tensor* ready = prepared_[i]) {
     copy_elements(value.tensor(), *ready);
   } else if (tensor != nullptr && tensor->owner() == nullptr && !gives_views_) {
-    *outputs_[i] = clone(*tensor);  // borrowed memory may be reused as soon as this node is done
+    *outputs_[i] = duplicate(*tensor, services());  // borrowed memory may be reused as soon as this node is done
   } else {
     *outputs_[i] = std::move(value);
   }

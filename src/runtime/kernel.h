@@ -17,10 +17,16 @@ class Logger;
 class ThreadPool;
 }  // namespace ortolan::base
 
+namespace ortolan::tensor {
+class Stream;
+}
+
 namespace ortolan::runtime {
 using namespace graph;
 
+class DeviceMemories;
 class KernelContext;
+class RunStreams;
 
 /** What a kernel needs of a constant input while it runs. */
 enum class ConstantUse : uint8_t {
@@ -99,6 +105,8 @@ struct RunServices {
   std::shared_ptr<Allocator> allocator;          // for outputs and scratch
   const std::atomic<bool>* terminate = nullptr;  // set by RunOptionsSetTerminate, NULL if never
   int64_t max_tensor_bytes = INT64_MAX;          // cap for one tensor
+  const DeviceMemories* devices = nullptr;       // NULL where all values are in the CPU's memory
+  RunStreams* streams = nullptr;                 // the run's queues; NULL where no provider has any
 };
 
 /** One node's inputs and outputs in one run. Made by the executor; kernels only use the public part. */
@@ -146,6 +154,8 @@ class KernelContext {
   ThreadPool& threads() const { return *services_->threads; }
   const RunServices& services() const { return *services_; }
   const Node& node() const { return *node_; }
+  /** The queue that the node's work goes into; NULL where its provider has none. */
+  virtual Stream* stream() const = 0;
   /** A block for the time of this compute(), 64-byte aligned, uninitialised. */
   template <class T>
   std::span<T> scratch(int64_t count) {

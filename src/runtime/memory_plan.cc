@@ -182,7 +182,7 @@ class Layout {
     if (slot < 0) return;
     PlannedSlot& planned = plan_.slots[slot];
     bool plain = planned.type != ElementType::kUndefined && planned.type != ElementType::kString;
-    if (!plain || shared_[slot]) return;
+    if (!plain || shared_[slot] || graph_.slot_value(slot).memory != nullptr) return;
     size_t bytes = rounded(bytes_for(planned.type, planned.shape.element_count()));
     if (i == 0 && step.reuse == Reuse::kInPlace && take_over_input(step, slot)) return;
     Home home{ranges_.take(bytes), bytes};

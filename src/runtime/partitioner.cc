@@ -1,52 +1,219 @@
 // Giving every node of a model to an execution provider.
 #include "runtime/partitioner.h"
 
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/node_groups.h"
 
 namespace ortolan::runtime {
 namespace {
 
+using Providers = std::span<const std::unique_ptr<ExecutionProvider>>;
 using Reasons = std::unordered_map<const Node*, std::vector<std::pair<std::string, std::string>>>;
 
-void claim(Graph& graph, ExecutionProvider& provider, Reasons& reasons) {
-  Capability capability = provider.get_capability(graph);
-  for (const NodeGroup& group : capability.groups) {
-    for (const Node* node : group.nodes) {
-      if (node->provider.empty()) const_cast<Node*>(node)->provider = provider.type();
+constexpr const char* kWhere = "partitioner.cc partition";
+
+/** Shares the nodes of one graph out. */
+class GraphPartition {
+ public:
+  GraphPartition(Graph& graph, Partition& result, const PartitionOptions& options)
+      : graph_(graph), result_(result), options_(options) {}
+
+  void ask(ExecutionProvider& provider, bool last) {
+    std::vector<NodeGroup> groups = accepted(provider, last);
+    return_small_islands(provider, groups);
+    std::vector<NodeGroup> compiled;
+    for (NodeGroup& group : groups) {
+      for (const Node* node : group.nodes) const_cast<Node*>(node)->provider = provider.type();
+      if (group.compile) compiled.push_back(std::move(group));
+    }
+    if (!compiled.empty()) compile(provider, compiled);
+  }
+
+  /** Notes where the nodes are that no provider fused. */
+  void finish() {
+    for (const auto& node : graph_.nodes()) {
+      if (fused_.contains(node.get())) continue;
+      if (node->provider.empty()) fail_unclaimed(*node);
+      result_.assignments.push_back(describe(*node, -1));
     }
   }
-  for (Declined& declined : capability.declined) {
-    reasons[declined.node].emplace_back(provider.type(), std::move(declined.reason));
-  }
-}
 
-[[noreturn]] void fail_unclaimed(const Node& node, const Reasons& reasons) {
-  std::string text = join(node.label(), ": no execution provider runs it");
-  if (auto found = reasons.find(&node); found != reasons.end()) {
-    for (const auto& [provider, reason] : found->second) base::append(text, join("; ", provider, ": ", reason));
+ private:
+  /** The provider's claims that can be granted. */
+  std::vector<NodeGroup> accepted(ExecutionProvider& provider, bool last) {
+    Capability capability = capability_of(provider, last);
+    for (Declined& declined : capability.declined) add_reason(declined.node, provider, std::move(declined.reason));
+    std::vector<NodeGroup> groups;
+    if (last) {  // the built-in provider claims nodes one by one
+      groups = std::move(capability.groups);
+    } else if (!capability.groups.empty()) {
+      GroupChecker checker(graph_);
+      std::unordered_set<const Node*> taken;
+      for (NodeGroup& group : capability.groups) {
+        if (!grant(provider, checker, group, taken)) continue;
+        checker.sort(group);
+        groups.push_back(std::move(group));
+      }
+      drop_cyclic(provider, checker, groups);
+    }
+    std::erase_if(groups, [](const NodeGroup& group) { return !group.nodes.front()->provider.empty(); });
+    return groups;
   }
-  fail(ErrorCode::kNotImplemented, text, "; convert the model, or register a provider or custom operator for it");
-}
 
-NodeAssignment describe(const Node& node, Reasons& reasons) {
-  NodeAssignment assignment{node.name, node.op_type, node.domain, node.provider, {}};
-  if (auto found = reasons.find(&node); found != reasons.end()) assignment.declined = std::move(found->second);
-  return assignment;
+  /** A plugin that fails to answer leaves its nodes to the next provider. */
+  Capability capability_of(ExecutionProvider& provider, bool last) {
+    if (last) return provider.get_capability(graph_);
+    try {
+      return provider.get_capability(graph_);
+    } catch (const Error& error) {
+      warn("provider ", provider.type(), " gets no nodes of graph '", graph_.name,
+           "': asked for those it can run, it "
+           "failed: ",
+           error.text());
+      return {};
+    }
+  }
+
+  bool grant(ExecutionProvider& provider, const GroupChecker& checker, const NodeGroup& group,
+             std::unordered_set<const Node*>& taken) {
+    std::string why = checker.refuse(group);
+    for (const Node* node : group.nodes) {
+      if (!why.empty()) break;
+      if (!node->provider.empty()) why = join(node->label(), " runs on ", node->provider, " already");
+      if (taken.contains(node)) why = join(node->label(), " is in another of its groups");
+    }
+    if (why.empty()) {
+      taken.insert(group.nodes.begin(), group.nodes.end());
+      return true;
+    }
+    drop(provider, group, why);
+    return false;
+  }
+
+  void drop_cyclic(ExecutionProvider& provider, const GroupChecker& checker, std::vector<NodeGroup>& groups) {
+    std::vector<NodeGroup> compiled;
+    for (const NodeGroup& group : groups) {
+      if (group.compile && group.nodes.size() > 1) compiled.push_back(group);
+    }
+    if (compiled.size() < 2) return;
+    for (size_t i : checker.find_cyclic(compiled)) {
+      drop(provider, compiled[i], "as one node it would depend on itself through another of the provider's groups");
+      std::erase_if(groups, [&](const NodeGroup& group) { return group.nodes == compiled[i].nodes; });
+    }
+  }
+
+  void drop(ExecutionProvider& provider, const NodeGroup& group, const std::string& why) {
+    warn("a group of ", group.nodes.size(), " nodes that ", provider.type(), " asked for",
+         group.nodes.empty() ? std::string() : join(", the first of them ", group.nodes.front()->label()),
+         ", is not given to it: ", why);
+    for (const Node* node : group.nodes) add_reason(node, provider, join("its group was refused: ", why));
+  }
+
+  /** Takes back groups whose island has fewer nodes than the provider wants. */
+  void return_small_islands(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
+    if (provider.least_island() < 2) return;
+    std::vector<const Node*> nodes;
+    for (const NodeGroup& group : groups) nodes.insert(nodes.end(), group.nodes.begin(), group.nodes.end());
+    std::unordered_set<const Node*> small;
+    for (const auto& island : GroupChecker(graph_).islands(nodes)) {
+      if (island.size() >= provider.least_island()) continue;
+      small.insert(island.begin(), island.end());
+      for (const Node* node : island) {
+        add_reason(node, provider,
+                   join("its island has ", island.size(), " nodes, fewer than the ", provider.least_island(),
+                        " that are worth a transfer"));
+      }
+    }
+    std::erase_if(groups, [&](const NodeGroup& group) { return small.contains(group.nodes.front()); });
+  }
+
+  void compile(ExecutionProvider& provider, const std::vector<NodeGroup>& groups) {
+    std::vector<FusedGroup> fused;
+    for (const NodeGroup& group : groups) {
+      fused.push_back(describe_group(graph_, group, join(provider.type(), "_", graph_.context().next_id++)));
+    }
+    std::vector<CompiledGroup> compiled = provider.compile(fused);
+    require(compiled.size() == fused.size(), ErrorCode::kEpFail, "provider ", provider.type(), " was given ",
+            fused.size(), " groups to compile, but made ", compiled.size(), " kernels");
+    for (size_t i = 0; i < fused.size(); ++i) {
+      require(compiled[i].kernel != nullptr, ErrorCode::kEpFail, "provider ", provider.type(),
+              " made nothing of group '", fused[i].name, "'");
+      int number = groups_++;
+      for (const Node* node : fused[i].nodes) result_.assignments.push_back(describe(*node, number));
+      auto schema = std::make_unique<FusedOperator>(fused[i], provider.type(), std::move(compiled[i]));
+      fused_.insert(fuse(graph_, fused[i], *schema));
+      result_.operators.push_back(std::move(schema));
+    }
+    graph_.remove_unreachable();
+    graph_.sort();
+  }
+
+  void add_reason(const Node* node, const ExecutionProvider& provider, std::string reason) {
+    reasons_[node].emplace_back(provider.type(), std::move(reason));
+  }
+
+  NodeAssignment describe(const Node& node, int group) {
+    NodeAssignment assignment{node.name, node.op_type, node.domain, node.provider, {}, group};
+    if (auto found = reasons_.find(&node); found != reasons_.end()) assignment.declined = std::move(found->second);
+    return assignment;
+  }
+
+  [[noreturn]] void fail_unclaimed(const Node& node) const {
+    std::string text = join(node.label(), ": no execution provider runs it");
+    if (auto found = reasons_.find(&node); found != reasons_.end()) {
+      for (const auto& [provider, reason] : found->second) base::append(text, join("; ", provider, ": ", reason));
+    }
+    fail(ErrorCode::kNotImplemented, text, "; convert the model, or register a provider or custom operator for it");
+  }
+
+  template <class... Parts>
+  void warn(const Parts&... parts) const {
+    if (options_.logger != nullptr) options_.logger->log(Severity::kWarning, kWhere, parts...);
+  }
+
+  Graph& graph_;
+  Partition& result_;
+  const PartitionOptions& options_;
+  Reasons reasons_;
+  std::unordered_set<const Node*> fused_;
+  int groups_ = static_cast<int>(result_.operators.size());
+};
+
+/** Says once how many nodes the preferred providers left to the last one; an error where that is forbidden. */
+void report_fallback(const Partition& result, Providers providers, const PartitionOptions& options) {
+  if (providers.size() < 2) return;
+  const std::string& last = providers.back()->type();
+  const NodeAssignment* example = nullptr;
+  size_t count = 0;
+  for (const NodeAssignment& assignment : result.assignments) {
+    if (assignment.provider != last) continue;
+    if (++count == 1 || (example->declined.empty() && !assignment.declined.empty())) example = &assignment;
+  }
+  if (count == 0) return;
+  std::string why = example->declined.empty() ? "it was not claimed" : example->declined.front().second;
+  std::string text = join(count, " of ", result.assignments.size(), " nodes run on ", last,
+                          " because no other provider of the session takes them, for example node '",
+                          example->node_name, "' (", example->op_type, "): ", why);
+  if (options.forbid_cpu) {
+    fail(ErrorCode::kFail, text, "; the session entry 'session.disable_cpu_ep_fallback' forbids that");
+  }
+  if (options.logger != nullptr) options.logger->log(Severity::kWarning, kWhere, text);
 }
 
 }  // namespace
 
-std::vector<NodeAssignment> partition(Graph& graph, std::span<const std::unique_ptr<ExecutionProvider>> providers) {
-  std::vector<NodeAssignment> assignments;
+Partition partition(Graph& graph, Providers providers, const PartitionOptions& options) {
+  Partition result;
   for_each_graph(graph, [&](Graph& part) {
-    Reasons reasons;
-    for (const auto& provider : providers) claim(part, *provider, reasons);
-    for (const auto& node : part.nodes()) {
-      if (node->provider.empty()) fail_unclaimed(*node, reasons);
-      assignments.push_back(describe(*node, reasons));
-    }
+    GraphPartition parts(part, result, options);
+    for (const auto& provider : providers) parts.ask(*provider, provider == providers.back());
+    parts.finish();
   });
-  return assignments;
+  report_fallback(result, providers, options);
+  return result;
 }
 
 }  // namespace ortolan::runtime

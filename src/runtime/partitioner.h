@@ -4,13 +4,28 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/custom_operator.h"
 #include "runtime/execution_provider.h"
 #include "runtime/session.h"
 
 namespace ortolan::runtime {
 
-/** Asks the providers in order; each takes of what is left. Sets node.provider in the graph and its subgraphs, and
-    returns what became of each node. Throws kNotImplemented with every provider's reason when nobody takes one. */
-std::vector<NodeAssignment> partition(Graph& graph, std::span<const std::unique_ptr<ExecutionProvider>> providers);
+struct PartitionOptions {
+  const Logger* logger = nullptr;  // hears of dropped claims and of nodes that fall back; NULL for nobody
+  bool forbid_cpu = false;         // a node that only the last provider takes is an error
+};
+
+struct Partition {
+  std::vector<NodeAssignment> assignments;
+  /** Of the fused nodes. The graph refers to them, so they must outlive it. */
+  std::vector<std::unique_ptr<CustomOperator>> operators;
+};
+
+/** Asks the providers in order, graph by graph, outer graphs first; each takes of what is left. Sets node.provider,
+    and puts one node in place of each group that a provider compiles. A claim that cannot be (nodes not connected, or
+    a path that leaves the group and comes back) is dropped alone. Throws kNotImplemented with every provider's reason
+    when nobody takes a node. */
+Partition partition(Graph& graph, std::span<const std::unique_ptr<ExecutionProvider>> providers,
+                    const PartitionOptions& options = {});
 
 }  // namespace ortolan::runtime

@@ -6,6 +6,8 @@
 
 #include "onnx/reader.h"
 #include "runtime/compiled_graph.h"
+#include "runtime/device_placement.h"
+#include "runtime/devices.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
 #include "runtime/session_builder.h"
@@ -91,11 +93,7 @@ std::vector<std::string> Session::provider_types() const {
 
 std::shared_ptr<Allocator> Session::allocator(const MemoryInfo& memory) const {
   if (memory.device == allocator_->info().device) return allocator_;
-  for (const auto& provider : providers_) {
-    auto allocator = provider->allocator();
-    if (allocator != nullptr && allocator->info().device == memory.device) return allocator;
-  }
-  return nullptr;
+  return devices_ != nullptr ? devices_->memories().find_allocator(memory) : nullptr;
 }
 
 size_t Session::feed_index(const char* name, size_t guess) const {
@@ -134,7 +132,8 @@ void Session::check_feed(size_t i, const Value& value) const {
 }
 
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
-                  std::span<const char* const> output_names, std::span<Value> outputs) const {
+                  std::span<const char* const> output_names, std::span<Value> outputs,
+                  std::span<const MemoryInfo* const> places) const {
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
   Profiler* profiler = own ? &*own : profiler_.get();
@@ -164,7 +163,12 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   services.allocator = allocator_;
   services.terminate = options != nullptr ? &options->terminate : nullptr;
   services.max_tensor_bytes = max_tensor_bytes_;
-  compiled_->run(services, feeds, wanted, outputs, profiler);
+  if (devices_ == nullptr) {
+    compiled_->run(services, feeds, wanted, outputs, profiler);
+  } else {
+    static const auto* const kNoOptions = new RunOptions;
+    run_on_devices(options != nullptr ? *options : *kNoOptions, services, feeds, wanted, outputs, places, profiler);
+  }
   if (profiler != nullptr) profiler->add("Session", "model_run", begin);
   if (own) own->end();
   if (options != nullptr && options->config.contains("memory.enable_memory_arena_shrinkage")) allocator_->shrink();

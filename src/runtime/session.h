@@ -19,6 +19,7 @@ namespace ortolan::runtime {
 
 class CompiledGraph;
 class Profiler;
+class SessionDevices;
 
 /** Where a node of the model runs, and why the providers before that one left it. */
 struct NodeAssignment {
@@ -27,6 +28,7 @@ struct NodeAssignment {
   std::string domain;
   std::string provider;
   std::vector<std::pair<std::string, std::string>> declined;  // provider, reason
+  int group = -1;  // nodes of one number were made one by their provider; -1: a kernel of its own
 };
 
 /** An input, output or overridable initializer as the caller sees it. */
@@ -63,13 +65,23 @@ class Session {
   const std::vector<NodeAssignment>& assignments() const { return assignments_; }
   /** Types of the providers in priority order, CPU last. */
   std::vector<std::string> provider_types() const;
+  std::span<const std::unique_ptr<ExecutionProvider>> providers() const { return providers_; }
+  /** Where the nodes that read input i expect it, and where output i is made. */
+  const MemoryInfo& input_memory(size_t i) const;
+  const MemoryInfo& output_memory(size_t i) const;
+  /** Copies between the memories of the session's providers; NULL when all are the CPU's. */
+  const DeviceMemories* devices() const;
+  void set_dynamic_options(std::span<const std::pair<std::string, std::string>> options) const;
+  void release_captured_graph(int annotation) const;
   /** The allocator of the session for that memory; NULL when no provider has one. */
   std::shared_ptr<Allocator> allocator(const MemoryInfo& memory) const;
 
   /** Runs the model. An output given with a value is written in place (its type and shape must fit), others are
-      made. Throws Error; outputs are then as they were. */
+      made, in the memory that `places` names for it, the CPU's where it is empty or NULL. Throws Error; outputs are
+     then as they were. */
   void run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
-           std::span<const char* const> output_names, std::span<Value> outputs) const;
+           std::span<const char* const> output_names, std::span<Value> outputs,
+           std::span<const MemoryInfo* const> places = {}) const;
   /** Runs later on a thread of the session's pool and calls `done` with NULL or the error. */
   void run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
                  std::vector<std::string> output_names, std::span<Value> outputs,
@@ -85,6 +97,10 @@ class Session {
   size_t feed_index(const char* name, size_t guess) const;
   int output_index(const char* name, size_t guess) const;
   void check_feed(size_t i, const Value& value) const;
+  void run_on_devices(const RunOptions& options, RunServices& services, std::span<const Value* const> feeds,
+                      std::span<const int> wanted, std::span<Value> outputs, std::span<const MemoryInfo* const> places,
+                      Profiler* profiler) const;
+  ExecutionProvider* replaying_provider(int annotation) const;
 
   std::shared_ptr<Environment> environment_;
   SessionOptions options_;
@@ -95,10 +111,13 @@ class Session {
   std::shared_ptr<PackedWeightsCache> weights_;
   std::vector<std::unique_ptr<ExecutionProvider>> providers_;
   std::unique_ptr<Profiler> profiler_;
+  std::unique_ptr<SessionDevices> devices_;                 // NULL where the CPU is the only provider
+  std::vector<std::unique_ptr<CustomOperator>> operators_;  // of fused nodes and of copies between devices
   std::unique_ptr<CompiledGraph> compiled_;
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
   std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
+  std::vector<bool> feeds_cpu_;          // feed i is read by nodes on the CPU
   std::vector<Value> defaults_;          // the value of feed i when the caller gives none; empty for required ones
   std::vector<SessionValue> inputs_;
   std::vector<SessionValue> outputs_;

@@ -8,6 +8,8 @@
 #include "onnx/writer.h"
 #include "passes/pass.h"
 #include "runtime/compiled_graph.h"
+#include "runtime/device_placement.h"
+#include "runtime/devices.h"
 #include "runtime/evaluate.h"
 #include "runtime/partitioner.h"
 #include "runtime/profiler.h"
@@ -88,9 +90,10 @@ void SessionBuilder::check_cancelled() const {
 std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   auto begin = Profiler::Clock::now();
   make_threads();
-  make_providers();
+  make_allocator();
   check_cancelled();
   session_->model_ = read(read_options(session_->options_));
+  make_providers();
   if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
   begin = Profiler::Clock::now();
   std::vector<TypeInfo> stated_outputs;
@@ -103,7 +106,9 @@ std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
   check_cancelled();
   assign_nodes();
   rewrite(RewriteLevel::kExtended, RewriteLevel::kAll);
+  place_values();
   compile();
+  for (const auto& provider : session_->providers_) provider->on_session_ready();
   if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
   return std::move(session_);
 }
@@ -132,7 +137,34 @@ void SessionBuilder::make_threads() {
 }
 
 void SessionBuilder::make_providers() {
+  SessionOptions& options = session_->options_;
+  std::vector<ProviderRequest> requests = options.providers;
+  if (requests.empty() && options.select_providers) requests = options.select_providers(options, *session_->model_);
+  for (const ProviderRequest& request : requests) {
+    if (request.factory != nullptr) add_provider(request);
+  }
   session_->providers_.push_back(make_cpu_execution_provider());
+  if (session_->providers_.size() > 1) {
+    session_->devices_ = std::make_unique<SessionDevices>(session_->providers_);
+  }
+}
+
+void SessionBuilder::add_provider(const ProviderRequest& request) {
+  auto& providers = session_->providers_;
+  auto same_type = [&](const auto& provider) { return provider->type() == request.factory->type(); };
+  require(std::ranges::none_of(providers, same_type), ErrorCode::kInvalidArgument, "provider ", request.factory->type(),
+          " is asked for twice; a session has one of each type");
+  try {
+    providers.push_back(request.factory->make(session_->options_, session_->logger_));
+  } catch (const Error& error) {
+    if (request.required) throw error.within(join("execution provider ", request.factory->type()));
+    session_->logger_.log(Severity::kWarning, "session_builder.cc add_provider",
+                          "the session goes on without provider ", request.factory->type(),
+                          ", which cannot be made: ", error.text());
+  }
+}
+
+void SessionBuilder::make_allocator() {
   const SessionOptions& options = session_->options_;
   session_->max_tensor_bytes_ = number_or(options, "ortolan.max_tensor_bytes", kDefaultMaxTensorBytes);
   std::shared_ptr<Allocator> shared;
@@ -171,12 +203,28 @@ void SessionBuilder::save_rewritten() {
 }
 
 void SessionBuilder::assign_nodes() {
-  session_->assignments_ = partition(*session_->model_->graph, session_->providers_);
   const Logger& logger = session_->logger_;
+  PartitionOptions options{&logger, is_on(session_->options_, "session.disable_cpu_ep_fallback", false)};
+  Partition result = partition(*session_->model_->graph, session_->providers_, options);
+  session_->assignments_ = std::move(result.assignments);
+  session_->operators_ = std::move(result.operators);
   if (!logger.wants(Severity::kVerbose)) return;
   for (const NodeAssignment& assignment : session_->assignments_) {
     logger.log(Severity::kVerbose, "session_builder.cc assign_nodes", "node '", assignment.node_name, "' (",
                assignment.op_type, ") runs on ", assignment.provider);
+  }
+}
+
+void SessionBuilder::place_values() {
+  Session& session = *session_;
+  if (session.devices_ == nullptr) return;
+  Graph& graph = *session.model_->graph;
+  for (auto& copy : runtime::place_values(graph, session.providers_, session.devices_->memories())) {
+    session.operators_.push_back(std::move(copy));
+  }
+  for (const ValueInfo* feed : session.feeds_) {
+    bool read = std::ranges::any_of(feed->consumers, [](const Node* reader) { return !is_copy(*reader); });
+    session.feeds_cpu_.push_back(read || feed->is_output);
   }
 }
 
@@ -189,7 +237,9 @@ void SessionBuilder::compile() {
   services.providers = session_->providers_;
   services.files = session_->model_->files;
   services.plan_memory = session_->options_.memory_pattern;
-  if (session_->options_.mode == ExecutionMode::kParallel) services.inter_threads = session_->inter_pool_.get();
+  bool streams = session_->devices_ != nullptr;  // a run's queues belong to one thread
+  if (session_->options_.mode == ExecutionMode::kParallel && !streams)
+    services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
   session_->compiled_->release_packed_constants();
   for (const auto& file : session_->model_->files) file->release(file->bytes());

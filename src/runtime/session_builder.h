@@ -24,9 +24,12 @@ class SessionBuilder {
   void check_cancelled() const;
   void make_threads();
   void make_providers();
+  void add_provider(const ProviderRequest& request);
+  void make_allocator();
   void resolve();
   void rewrite(RewriteLevel first, RewriteLevel last);
   void assign_nodes();
+  void place_values();
   void save_rewritten();
   void compile();
   void describe_values(const std::vector<TypeInfo>& stated_outputs);

@@ -13,7 +13,12 @@
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "runtime/custom_operator.h"
+#include "runtime/provider_factory.h"
 #include "tensor/value.h"
+
+namespace ortolan::tensor {
+class Stream;
+}
 
 namespace ortolan::runtime {
 
@@ -21,12 +26,6 @@ enum class ExecutionMode : int { kSequential = 0, kParallel = 1 };
 
 /** Graph rewrite levels; numbers are those of GraphOptimizationLevel. */
 enum class RewriteLevel : int { kNone = 0, kBasic = 1, kExtended = 2, kLayout = 3, kAll = 99 };
-
-/** A provider asked for by name, with its options, in priority order. */
-struct ProviderRequest {
-  std::string name;  // "CPUExecutionProvider"
-  std::map<std::string, std::string> options;
-};
 
 struct SessionOptions {
   std::map<std::string, std::string> config;
@@ -51,7 +50,8 @@ struct SessionOptions {
   std::map<std::string, Value> initializers;           // replace those of the model with that name
   std::map<std::string, Value> external_initializers;  // likewise, for initializers whose data are external
   std::map<std::string, std::span<const std::byte>> external_files;  // by file name, in place of files
-  std::vector<ProviderRequest> providers;
+  std::vector<ProviderRequest> providers;  // in priority order; the CPU need not be among them
+  SelectProviders select_providers;        // used where `providers` is empty; may be empty too
   std::vector<std::shared_ptr<const CustomOperator>> custom_operators;
   std::vector<std::shared_ptr<void>> libraries;  // of custom operators, kept loaded
   std::shared_ptr<std::atomic<bool>> cancel_load = std::make_shared<std::atomic<bool>>(false);  // seen while loading
@@ -66,8 +66,9 @@ struct RunOptions {
   int log_severity = -1;
   int log_verbosity = 0;
   std::atomic<bool> terminate{false};
-  bool synchronize = true;
-  bool profile = false;  // write a profile of this run alone
+  bool synchronize = true;   // a run ends when all devices are done
+  Stream* stream = nullptr;  // the caller's queue for its device, in place of the run's own
+  bool profile = false;      // write a profile of this run alone
   std::string profile_prefix;
 };
 

@@ -49,6 +49,8 @@ struct AllocatorStats {
   int64_t max_allocation = 0;
 };
 
+class Stream;
+
 /** Hands out blocks aligned to 64 bytes. All calls may come from any thread. */
 class Allocator {
  public:
@@ -57,6 +59,8 @@ class Allocator {
   virtual void* allocate(size_t bytes) = 0;
   /** Like allocate, for blocks that live as long as a session. */
   virtual void* reserve(size_t bytes) { return allocate(bytes); }
+  /** Like allocate, for work that goes into `stream`, a queue of the allocator's own device. */
+  virtual void* allocate_on(Stream& stream, size_t bytes) { return allocate(bytes); }
   virtual void free(void* block) noexcept = 0;
   virtual const MemoryInfo& info() const = 0;
   virtual AllocatorStats stats() const { return {}; }

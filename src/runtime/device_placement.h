@@ -1,0 +1,43 @@
+// Where the values of a partitioned graph are in a run, and the copies between devices.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/custom_operator.h"
+#include "runtime/devices.h"
+
+namespace ortolan::runtime {
+
+/** Brings a value to one memory: a view where it is there already. */
+class CopyOperator final : public CustomOperator {
+ public:
+  /** `devices` must outlive the kernels made from it. */
+  CopyOperator(const MemoryInfo& target, const DeviceMemories& devices);
+  void infer(ops::InferContext& context) const override;
+  std::unique_ptr<OpKernel> make(const KernelInfo& info) const override;
+  Reuse reuse() const override { return Reuse::kView; }
+
+ private:
+  const MemoryInfo& target_;
+  const DeviceMemories& devices_;
+};
+
+inline constexpr const char* kCopyDomain = "ortolan";
+inline constexpr const char* kCopyName = "Copy";
+
+/** True for the nodes that place_values adds. */
+bool is_copy(const Node& node);
+
+/** Sets ValueInfo::memory all over the graph and its subgraphs, and adds a Copy node (one for each value and memory,
+    in the graph of the value) where a node needs a value in another place. Constants are copied now, into initializers
+    on the device, once each. Values other than tensors stay with the CPU. The operators of the Copy nodes come back;
+    they must outlive the graph. */
+std::vector<std::unique_ptr<CustomOperator>> place_values(Graph& graph,
+                                                          std::span<const std::unique_ptr<ExecutionProvider>> providers,
+                                                          const DeviceMemories& devices);
+
+/** Where the nodes that read a graph input expect it: the first reader's memory. */
+const MemoryInfo& expected_memory(const ValueInfo& input);
+
+}  // namespace ortolan::runtime

@@ -1,0 +1,190 @@
+// The memories of a session's providers: allocating in them, copying between them, and the queues of a run.
+#include "runtime/devices.h"
+
+#include <algorithm>
+
+#include "runtime/session_options.h"
+
+namespace ortolan::runtime {
+
+ChosenKernel ExecutionProvider::make_kernel(const KernelInfo& info) const {
+  const KernelRegistry* registry = kernel_registry();
+  const KernelRow* row = registry != nullptr ? registry->find(info.node()) : nullptr;
+  require(row != nullptr, ErrorCode::kRuntimeException, "provider '", type(), "' has no kernel for a node it took");
+  return {row->make(info), row->reuse};
+}
+
+RunStreams::RunStreams(std::span<const std::unique_ptr<ExecutionProvider>> providers)
+    : providers_(providers), queues_(providers.size()) {}
+
+Stream* RunStreams::of(size_t provider) {
+  if (theirs_ != nullptr && same_place(theirs_->memory(), providers_[provider]->memory())) return theirs_;
+  Queue& queue = queues_[provider];
+  if (!queue.asked) {
+    queue.stream = providers_[provider]->make_stream();
+    queue.asked = true;
+  }
+  queue.used = true;
+  return queue.stream.get();
+}
+
+Stream* RunStreams::on(const MemoryInfo& memory) {
+  if (memory.on_cpu()) return nullptr;
+  for (size_t i = 0; i < providers_.size(); ++i) {
+    if (providers_[i]->memory().device == memory.device) return of(i);
+  }
+  return nullptr;
+}
+
+void RunStreams::end_run() {
+  theirs_ = nullptr;
+  for (Queue& queue : queues_) {
+    if (std::exchange(queue.used, false) && queue.stream != nullptr) queue.stream->end_run();
+  }
+}
+
+DeviceMemories::DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider>> providers) {
+  for (const auto& provider : providers) {
+    if (provider->data_transfer() != nullptr) transfers_.push_back(provider->data_transfer());
+    for (auto& allocator : provider->allocators()) allocators_.push_back(std::move(allocator));
+  }
+}
+
+std::shared_ptr<Allocator> DeviceMemories::find_allocator(const MemoryInfo& memory) const {
+  auto found = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), memory); });
+  return found == allocators_.end() ? nullptr : *found;
+}
+
+const std::shared_ptr<Allocator>& DeviceMemories::allocator(const MemoryInfo& memory) const {
+  auto found = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), memory); });
+  require(found != allocators_.end(), ErrorCode::kInvalidArgument, "no provider of the session has memory '",
+          memory.name, "' on device ", memory.device.id, "; add the provider of that device to the session options");
+  return *found;
+}
+
+Tensor DeviceMemories::make(const MemoryInfo& memory, ElementType type, const Shape& shape, RunStreams* streams) const {
+  const std::shared_ptr<Allocator>& from = allocator(memory);
+  Stream* stream = streams != nullptr ? streams->on(memory) : nullptr;
+  if (stream == nullptr) return Tensor(type, shape, from);
+  require(type != ElementType::kString, ErrorCode::kInvalidArgument, "strings cannot be on a device");
+  void* block = from->allocate_on(*stream, bytes_for(type, shape.element_count()));
+  std::shared_ptr<void> owner(block, [from](void* data) { from->free(data); });
+  return Tensor(type, shape, block, std::move(owner), from->info());
+}
+
+const DataTransfer* DeviceMemories::transfer(const MemoryInfo& from, const MemoryInfo& to) const {
+  for (const DataTransfer* transfer : transfers_) {
+    if (transfer->can_copy(from, to)) return transfer;
+  }
+  return nullptr;
+}
+
+void DeviceMemories::copy_directly(const DataTransfer& transfer, const Tensor& from, Tensor& to,
+                                   RunStreams* streams) const {
+  Stream* source = streams != nullptr ? streams->on(from.memory()) : nullptr;
+  Stream* target = streams != nullptr ? streams->on(to.memory()) : nullptr;
+  if (source != nullptr && target != nullptr && source != target) source->wait(target);
+  Stream* queue = target != nullptr ? target : source;
+  transfer.copy(from, to, queue);
+  bool host_waits = from.memory().on_cpu() || to.memory().on_cpu();
+  if (queue != nullptr && host_waits) queue->wait(nullptr);
+}
+
+void DeviceMemories::copy(const Tensor& from, Tensor& to, RunStreams* streams) const {
+  if (from.memory().on_cpu() && to.memory().on_cpu()) return copy_elements(from, to);
+  require(from.type() == to.type() && from.element_count() == to.element_count(), ErrorCode::kInvalidArgument,
+          "cannot copy ", name_of(from.type()), from.shape(), " to ", name_of(to.type()), to.shape());
+  if (from.element_count() == 0) return;
+  if (const DataTransfer* direct = transfer(from.memory(), to.memory())) {
+    return copy_directly(*direct, from, to, streams);
+  }
+  bool through_cpu = !from.memory().on_cpu() && !to.memory().on_cpu();
+  require(through_cpu, ErrorCode::kFail, "no provider copies between memory '", from.memory().name, "' and '",
+          to.memory().name, "'");
+  Tensor between = copied(from, cpu_allocator()->info(), streams);
+  copy(between, to, streams);
+}
+
+Tensor DeviceMemories::copied(const Tensor& from, const MemoryInfo& to, RunStreams* streams) const {
+  Tensor result = make(to, from.type(), from.shape(), streams);
+  copy(from, result, streams);
+  return result;
+}
+
+Tensor duplicate(const Tensor& tensor, const RunServices& services) {
+  if (tensor.memory().on_cpu()) return clone(tensor);
+  require(services.devices != nullptr, ErrorCode::kInvalidArgument, "a value is in memory '", tensor.memory().name,
+          "', which no provider of the session has");
+  return services.devices->copied(tensor, tensor.memory(), services.streams);
+}
+
+SessionDevices::SessionDevices(std::span<const std::unique_ptr<ExecutionProvider>> providers)
+    : providers_(providers),
+      memories_(providers),
+      concurrent_(std::ranges::all_of(providers, [](const auto& provider) { return provider->concurrent_runs(); })) {}
+
+std::unique_ptr<RunStreams> SessionDevices::take_streams() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<RunStreams>(providers_);
+  auto streams = std::move(free_.back());
+  free_.pop_back();
+  return streams;
+}
+
+void SessionDevices::give_back(std::unique_ptr<RunStreams> streams) {
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(streams));
+}
+
+std::unique_lock<std::mutex> SessionDevices::one_at_a_time() {
+  return concurrent_ ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(runs_);
+}
+
+DeviceRun::DeviceRun(SessionDevices& devices, const RunOptions& options, RunServices& services)
+    : devices_(devices), options_(options), alone_(devices.one_at_a_time()), streams_(devices.take_streams()) {
+  streams_->use(options.stream);
+  services.devices = &devices.memories();
+  services.streams = streams_.get();
+  try {
+    for (const auto& provider : devices_.providers()) {
+      provider->on_run_start(options_);
+      ++started_;
+    }
+  } catch (...) {
+    end_providers();
+    throw;
+  }
+}
+
+/** The first error is thrown once all have been told. */
+void DeviceRun::end_providers() {
+  std::exception_ptr first;
+  auto attempt = [&](auto&& step) {
+    try {
+      step();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  };
+  size_t started = std::exchange(started_, 0);
+  for (size_t i = 0; i < started; ++i) {
+    attempt([&] { devices_.providers()[i]->on_run_end(options_, options_.synchronize); });
+  }
+  if (streams_ != nullptr) {
+    attempt([&] { streams_->end_run(); });
+    devices_.give_back(std::move(streams_));
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+void DeviceRun::finish() { end_providers(); }
+
+DeviceRun::~DeviceRun() {
+  if (streams_ == nullptr) return;
+  try {
+    end_providers();
+  } catch (...) {  // the run has failed already, and that error is the one to report
+  }
+}
+
+}  // namespace ortolan::runtime

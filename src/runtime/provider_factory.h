@@ -1,0 +1,43 @@
+// How a session gets its execution providers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ortolan::base {
+class Logger;
+}
+namespace ortolan::graph {
+struct Model;
+}
+
+namespace ortolan::runtime {
+
+class ExecutionProvider;
+struct SessionOptions;
+
+/** Makes a provider for one session. Thread-safe; sessions share it and keep what it needs loaded. */
+class ProviderFactory {
+ public:
+  virtual ~ProviderFactory() = default;
+  /** The type of the providers it makes, as "ExampleExecutionProvider". */
+  virtual const std::string& type() const = 0;
+  /** `options` and `logger` live as long as the provider. Throws when the provider cannot be made. */
+  virtual std::unique_ptr<ExecutionProvider> make(const SessionOptions& options, const base::Logger& logger) const = 0;
+};
+
+/** A provider asked for, in priority order. */
+struct ProviderRequest {
+  std::string name;  // "CPUExecutionProvider"
+  std::map<std::string, std::string> options;
+  std::shared_ptr<const ProviderFactory> factory;  // NULL: the built-in provider of that name
+  bool required = true;                            // false: a session goes on, with a warning, where it cannot be made
+};
+
+/** Chooses providers when a session is made, once its model is read. It may add config entries to the options. */
+using SelectProviders = std::function<std::vector<ProviderRequest>(SessionOptions& options, const graph::Model& model)>;
+
+}  // namespace ortolan::runtime

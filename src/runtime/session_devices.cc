@@ -1,0 +1,135 @@
+// What a session does with devices: runs whose inputs and outputs may lie anywhere, and questions about where they do.
+#include "runtime/compiled_graph.h"
+#include "runtime/device_placement.h"
+#include "runtime/devices.h"
+#include "runtime/session.h"
+
+namespace ortolan::runtime {
+namespace {
+
+const MemoryInfo& cpu_memory() { return cpu_allocator()->info(); }
+
+/** The number under which a run may be recorded and replayed; -1 forbids it. */
+int annotation_of(const RunOptions& options) {
+  auto found = options.config.find("gpu_graph_id");
+  return found == options.config.end() ? 0 : std::atoi(found->second.c_str());
+}
+
+/** The inputs of a run, with copies on the CPU of those that lie on a device and are read by nodes on the CPU. */
+class Feeds {
+ public:
+  Feeds(std::span<const Value* const> given, const std::vector<bool>& read_on_cpu, const RunServices& services)
+      : values_(given.begin(), given.end()) {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const Tensor* tensor = values_[i]->tensor_if();
+      if (tensor == nullptr || tensor->memory().on_cpu() || !read_on_cpu[i]) continue;
+      copies_.push_back(std::make_unique<Value>(services.devices->copied(*tensor, cpu_memory(), services.streams)));
+      values_[i] = copies_.back().get();
+    }
+  }
+  std::span<const Value* const> values() const { return values_; }
+
+ private:
+  std::vector<const Value*> values_;
+  std::vector<std::unique_ptr<Value>> copies_;
+};
+
+/** The outputs of a run: given ones that lie where they are made are written in place, all others brought where they
+    are wanted when the run is done. */
+class Fetches {
+ public:
+  Fetches(std::span<Value> wanted, std::span<const MemoryInfo* const> places, std::span<const MemoryInfo* const> made)
+      : wanted_(wanted), places_(places), results_(wanted.size()) {
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Tensor* given = wanted[i].tensor_if();
+      if (given != nullptr && same_place(given->memory(), *made[i])) results_[i] = wanted[i];
+    }
+  }
+
+  std::span<Value> results() { return results_; }
+
+  void deliver(const RunServices& services) {
+    for (size_t i = 0; i < wanted_.size(); ++i) deliver_one(i, services);
+  }
+
+ private:
+  void deliver_one(size_t i, const RunServices& services) {
+    const Tensor* made = results_[i].tensor_if();
+    Tensor* given = wanted_[i].tensor_if();
+    if (given != nullptr) {
+      if (made == nullptr || made->raw() == given->raw()) return;
+      require(made->type() == given->type() && made->shape() == given->shape(), ErrorCode::kInvalidArgument,
+              "an output is ", name_of(made->type()), made->shape(), ", but the value given for it is ",
+              name_of(given->type()), given->shape());
+      services.devices->copy(*made, *given, services.streams);
+      return;
+    }
+    const MemoryInfo& place = i < places_.size() && places_[i] != nullptr ? *places_[i] : cpu_memory();
+    if (made != nullptr && !same_place(made->memory(), place)) {
+      results_[i] = services.devices->copied(*made, place, services.streams);
+    }
+    wanted_[i] = std::move(results_[i]);
+  }
+
+  std::span<Value> wanted_;
+  std::span<const MemoryInfo* const> places_;
+  std::vector<Value> results_;
+};
+
+}  // namespace
+
+void Session::run_on_devices(const RunOptions& options, RunServices& services, std::span<const Value* const> feeds,
+                             std::span<const int> wanted, std::span<Value> outputs,
+                             std::span<const MemoryInfo* const> places, Profiler* profiler) const {
+  DeviceRun device_run(*devices_, options, services);
+  std::vector<const MemoryInfo*> made;
+  for (int output : wanted) made.push_back(&output_memory(static_cast<size_t>(output)));
+  Feeds inputs(feeds, feeds_cpu_, services);
+  Fetches fetches(outputs, places, made);
+  int annotation = annotation_of(options);
+  if (ExecutionProvider* replaying = annotation >= 0 ? replaying_provider(annotation) : nullptr) {
+    replaying->replay_graph(annotation);
+  } else {
+    compiled_->run(services, inputs.values(), wanted, fetches.results(), profiler);
+    fetches.deliver(services);
+  }
+  device_run.finish();
+}
+
+/** The provider that has recorded a run under that number; NULL if none. */
+ExecutionProvider* Session::replaying_provider(int annotation) const {
+  for (const auto& provider : providers_) {
+    if (provider->captures_graphs() && provider->graph_captured(annotation)) return provider.get();
+  }
+  return nullptr;
+}
+
+const MemoryInfo& Session::input_memory(size_t i) const {
+  size_t required = 0;
+  for (size_t feed = 0; feed < feeds_.size(); ++feed) {
+    bool has_default = defaults_[feed].has_value();
+    if (!has_default && required++ == i) return expected_memory(*feeds_[feed]);
+  }
+  return cpu_memory();
+}
+
+const MemoryInfo& Session::output_memory(size_t i) const {
+  const MemoryInfo* memory = model_->graph->outputs[i]->memory;
+  return memory != nullptr ? *memory : cpu_memory();
+}
+
+const DeviceMemories* Session::devices() const { return devices_ != nullptr ? &devices_->memories() : nullptr; }
+
+void Session::set_dynamic_options(std::span<const std::pair<std::string, std::string>> options) const {
+  for (const auto& [key, value] : options) {
+    for (const auto& provider : providers_) provider->set_dynamic_option(key, value);
+  }
+}
+
+void Session::release_captured_graph(int annotation) const {
+  for (const auto& provider : providers_) {
+    if (provider->captures_graphs()) provider->release_captured_graph(annotation);
+  }
+}
+
+}  // namespace ortolan::runtime
