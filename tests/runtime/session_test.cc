@@ -7,36 +7,12 @@
 #include <future>
 #include <thread>
 
+#include "model_builder.h"
+
 namespace ortolan::runtime {
 namespace {
 
 constexpr int64_t kWidth = 8;
-
-std::shared_ptr<Environment> environment() {
-  return std::make_shared<Environment>(Logger(stderr_sink(), "test", Severity::kWarning));
-}
-
-/** Builds graphs by hand. */
-struct Builder {
-  std::unique_ptr<Model> model = std::make_unique<Model>();
-  Builder() {
-    model->ir_version = 8;
-    model->context->opsets[""] = 17;
-    model->graph = std::make_unique<Graph>(model->context);
-  }
-  Graph& graph() { return *model->graph; }
-  ValueInfo* input(const std::string& name, SymbolicShape shape) {
-    ValueInfo* value = graph().add_value(name, TypeInfo::of_tensor(ElementType::kFloat, std::move(shape)));
-    value->is_input = true;
-    graph().inputs.push_back(value);
-    return value;
-  }
-  ValueInfo* node(const std::string& op, std::vector<ValueInfo*> inputs, const std::string& output) {
-    ValueInfo* value = graph().add_value(output);
-    graph().add_node(output, op, "", std::move(inputs), {value})->opset = 17;
-    return value;
-  }
-};
 
 SymbolicShape rows_by_width(ModelContext& context) {
   return SymbolicShape(DimVector{context.symbols.named("N"), Dim(kWidth)});

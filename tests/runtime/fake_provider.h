@@ -1,0 +1,67 @@
+// A provider for tests: memory that the CPU cannot touch, queues that put work off, nodes claimed as a test says.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "runtime/execution_provider.h"
+#include "runtime/provider_factory.h"
+
+namespace ortolan::runtime {
+
+/** Device memory whose addresses lie in a range without access rights; the bytes are kept elsewhere. */
+class OpaqueMemory final : public Allocator {
+ public:
+  explicit OpaqueMemory(int32_t device);
+  ~OpaqueMemory() override;
+  void* allocate(size_t bytes) override;
+  void free(void* block) noexcept override;
+  const MemoryInfo& info() const override { return info_; }
+  /** The bytes behind an address in a block; they live as long as the pointer. */
+  std::shared_ptr<std::byte> bytes(const void* address) const;
+  size_t blocks() const;
+
+ private:
+  const MemoryInfo& info_;
+  std::byte* range_;
+  size_t next_ = 0;
+  mutable std::mutex mutex_;
+  std::map<const std::byte*, std::shared_ptr<std::byte[]>> blocks_;
+};
+
+/** Runs what was put in when somebody waits for it. */
+class LateStream final : public Stream {
+ public:
+  explicit LateStream(const MemoryInfo& memory) : memory_(memory) {}
+  const MemoryInfo& memory() const override { return memory_; }
+  void wait(Stream* consumer) override;
+  void end_run() override { drain(); }
+  void put(std::function<void()> work) { work_.push_back(std::move(work)); }
+
+ private:
+  void drain();
+  const MemoryInfo& memory_;
+  std::deque<std::function<void()>> work_;
+};
+
+/** What a fake provider does; shared by all that one factory makes. */
+struct FakeSettings {
+  std::string type = "FakeExecutionProvider";
+  int32_t device = 0;
+  bool compile = false;
+  bool streams = false;
+  size_t least_island = 1;
+  bool drop_constants = false;
+  /** The group of a node, -1 to leave it. Without compile every node is a group of its own. */
+  std::function<int(const Node&)> group_of = [](const Node&) { return 0; };
+  std::shared_ptr<OpaqueMemory> memory;  // made by the factory where NULL
+  std::string fails_at;  // "make", "get_capability", "compile", "nothing compiled", "run start", "run end"
+  mutable std::atomic<int> runs_started = 0, runs_ended = 0;
+};
+
+/** Takes Add, Mul, Tanh and Identity of floats. */
+std::shared_ptr<const ProviderFactory> fake_factory(std::shared_ptr<FakeSettings> settings);
+
+}  // namespace ortolan::runtime
