@@ -56,6 +56,21 @@ void fill_items(std::span<const T> items, T* out, size_t* size) {
   std::copy(items.begin(), items.end(), out);
 }
 
+/** Fills an array of `room` places with `items`; `item(i)` is what goes to place i. Fewer places are an error. */
+template <class T, class Item>
+void copy_items(size_t count, T* out, size_t room, const char* name, Item&& item) {
+  require(room >= count, ErrorCode::kInvalidArgument, "the array '", name, "' has room for ", room, " items, but ",
+          count, " are needed; ask for their number first");
+  auto places = array(out, count, name);
+  for (size_t i = 0; i < count; ++i) places[i] = item(i);
+}
+
+/** The same for handles of the objects that `cores` points to. */
+template <class Handle, class Cores>
+void copy_handles(const Cores& cores, Handle** out, size_t room, const char* name) {
+  copy_items(cores.size(), out, room, name, [&](size_t i) { return wrap<Handle>(cores[i]); });
+}
+
 /** The same for a text with its NUL. */
 inline void fill_text(const std::string& value, char* out, size_t* size) {
   fill_items(std::span<const char>(value.c_str(), value.size() + 1), out, size);

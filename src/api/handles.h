@@ -33,9 +33,14 @@ struct ThreadingOptions;
 
 namespace ortolan::api {
 
+class GraphObject;
+class NodeObject;
+class ValueObject;
 struct AssignedSubgraph;
 struct CustomOpDomain;
+struct ExternalInitializer;
 struct KernelInfoObject;
+struct ModelDraft;
 struct ShapeInference;
 struct ModelDescription;
 struct ProviderOptions;
@@ -76,6 +81,11 @@ ORTOLAN_CORE_OF(OrtCUDAProviderOptionsV2, ProviderOptions)
 ORTOLAN_CORE_OF(OrtTensorRTProviderOptionsV2, ProviderOptions)
 ORTOLAN_CORE_OF(OrtCANNProviderOptions, ProviderOptions)
 ORTOLAN_CORE_OF(OrtDnnlProviderOptions, ProviderOptions)
+ORTOLAN_CORE_OF(OrtGraph, GraphObject)
+ORTOLAN_CORE_OF(OrtNode, NodeObject)
+ORTOLAN_CORE_OF(OrtValueInfo, ValueObject)
+ORTOLAN_CORE_OF(OrtModel, ModelDraft)
+ORTOLAN_CORE_OF(OrtExternalInitializerInfo, ExternalInitializer)
 ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)
 ORTOLAN_CORE_OF(OrtTensorTypeAndShapeInfo, TensorDescription)
 ORTOLAN_CORE_OF(OrtTypeInfo, TypeDescription)

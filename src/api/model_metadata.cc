@@ -10,20 +10,6 @@ namespace {
 
 using runtime::NodeAssignment;
 
-ModelDescription describe_model(const graph::Model& model) {
-  ModelDescription result;
-  result.producer = model.producer_name;
-  if (model.graph != nullptr) {
-    result.graph_name = model.graph->name;
-    result.graph_description = model.graph->doc;
-  }
-  result.domain = model.domain;
-  result.description = model.doc;
-  result.version = model.model_version;
-  result.custom = model.metadata;
-  return result;
-}
-
 OrtStatus* copy_field(const OrtModelMetadata* metadata, std::string ModelDescription::*field, OrtAllocator* allocator,
                       char** out) noexcept {
   return guard([&] {
@@ -42,6 +28,20 @@ void collect_assignments(SessionObject& session) {
 }
 
 }  // namespace
+
+ModelDescription describe_model(const graph::Model& model) {
+  ModelDescription result;
+  result.producer = model.producer_name;
+  if (model.graph != nullptr) {
+    result.graph_name = model.graph->name;
+    result.graph_description = model.graph->doc;
+  }
+  result.domain = model.domain;
+  result.description = model.doc;
+  result.version = model.model_version;
+  result.custom = model.metadata;
+  return result;
+}
 
 OrtStatus* ORT_API_CALL SessionGetModelMetadata(const OrtSession* session, OrtModelMetadata** out) noexcept {
   return guard([&] { give(out, describe_model(session_of(session).model())); });

@@ -38,5 +38,6 @@ struct ModelDescription {
   int64_t version = 0;
   std::vector<std::pair<std::string, std::string>> custom;
 };
+ModelDescription describe_model(const graph::Model& model);
 
 }  // namespace ortolan::api

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tensor/external_place.h"
+
 namespace ortolan::graph {
 
 Graph::Graph(std::shared_ptr<ModelContext> context, Graph* outer) : context_(std::move(context)), outer_(nullptr) {
@@ -137,7 +139,11 @@ void Graph::remove_value(ValueInfo* value) {
 
 const Tensor* ValueInfo::fixed_constant() const {
   if (!is_fixed()) return nullptr;
-  if (!is_aligned(constant->type(), constant->raw())) const_cast<ValueInfo*>(this)->constant = clone(*constant);
+  if (!is_aligned(constant->type(), constant->raw())) {
+    Tensor aligned = clone(*constant);
+    const ExternalPlace* place = place_of(*constant);
+    const_cast<ValueInfo*>(this)->constant = place != nullptr ? with_place(aligned, *place) : aligned;
+  }
   return &*constant;
 }
 

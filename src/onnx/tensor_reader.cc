@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tensor/external_place.h"
+
 namespace ortolan::onnx {
 namespace {
 
@@ -205,7 +207,9 @@ Tensor TensorReader::from_parts(const Parts& parts) {
             " holds some too; a tensor must have one of them");
     require(type != ElementType::kString, ErrorCode::kInvalidGraph, "strings cannot be external data");
     auto [blob, bytes] = files_.find(parts.location, size);
-    return blob->tensor_of(type, std::move(shape), bytes);
+    Tensor tensor = blob->tensor_of(type, std::move(shape), bytes);
+    bool on_disk = blob->file != nullptr && tensor.owner() != nullptr;
+    return on_disk ? with_place(tensor, {parts.location.file, parts.location.offset, size}) : tensor;
   }
   bool in_place =
       parts.data == kRawData || (parts.chunks == 1 && (parts.data == kFloatData || parts.data == kDoubleData) &&

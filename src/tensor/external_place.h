@@ -1,0 +1,21 @@
+// Where a tensor's elements lie in a file beside the model's: remembered by the tensor and its copies.
+#pragma once
+
+#include <string>
+
+#include "tensor/tensor.h"
+
+namespace ortolan::tensor {
+
+struct ExternalPlace {
+  std::string file;  // as the model names it: relative to its folder
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/** The same tensor, remembering the place. It must own or share its memory. */
+Tensor with_place(const Tensor& tensor, ExternalPlace place);
+/** NULL when the tensor comes from elsewhere. Lives as long as the tensor. */
+const ExternalPlace* place_of(const Tensor& tensor) noexcept;
+
+}  // namespace ortolan::tensor
