@@ -16,6 +16,9 @@ namespace ortolan::runtime {
 class Profiler;
 struct RunOptions;
 
+/** Which weights compiled data can leave out; numbers are those of OrtWeightlessSupport. */
+enum class WeightlessSupport : int { kNone = 0, kExternalOnly = 1, kAll = 2 };
+
 /** A set of nodes that a provider takes as one: a single node for a kernel, several to compile together. */
 struct NodeGroup {
   std::vector<const Node*> nodes;
@@ -71,6 +74,11 @@ class ExecutionProvider {
   virtual size_t least_island() const { return 1; }
   /** Makes what computes each group, in order. All groups of one graph come in one call. */
   virtual std::vector<CompiledGroup> compile(std::span<const FusedGroup> groups) { return {}; }
+  /** A text to be kept in a compiled model, which the provider's factory can judge later. Asked before compile(), of a
+      model's main graph; empty: nothing to keep. */
+  virtual std::string compatibility_info(const Graph& graph) { return {}; }
+  /** Which weights the data behind its EPContext nodes can leave out. */
+  virtual WeightlessSupport weightless_support() const { return WeightlessSupport::kNone; }
   /** Its kernels as rows; NULL for a provider that only compiles or finds kernels in another way. */
   virtual const KernelRegistry* kernel_registry() const { return nullptr; }
   /** The kernel of a node that it took; by default from the rows. Throws when there is none. */

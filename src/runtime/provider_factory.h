@@ -19,6 +19,9 @@ namespace ortolan::runtime {
 class ExecutionProvider;
 struct SessionOptions;
 
+/** Whether what a provider once compiled works now; numbers are those of OrtCompiledModelCompatibility. */
+enum class Compatibility : int { kNotApplicable = 0, kOptimal = 1, kPreferRecompilation = 2, kUnsupported = 3 };
+
 /** Makes a provider for one session. Thread-safe; sessions share it and keep what it needs loaded. */
 class ProviderFactory {
  public:
@@ -27,6 +30,8 @@ class ProviderFactory {
   virtual const std::string& type() const = 0;
   /** `options` and `logger` live as long as the provider. Throws when the provider cannot be made. */
   virtual std::unique_ptr<ExecutionProvider> make(const SessionOptions& options, const base::Logger& logger) const = 0;
+  /** Judges a text that one of its providers gave as ExecutionProvider::compatibility_info. */
+  virtual Compatibility judge(const std::string& info) const { return Compatibility::kNotApplicable; }
 };
 
 /** A provider asked for, in priority order. */
