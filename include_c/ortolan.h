@@ -40,6 +40,23 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDeclineCount(_In_ const O
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDecline(_In_ const OrtEpAssignedNode* node, size_t index,
                                                                _Outptr_ const char** provider,
                                                                _Outptr_ const char** reason) NO_EXCEPTION;
+/** The names of the values that the node reads (those that its subgraphs capture last) and makes. At most `room` are
+ *  written; `count` receives how many there are, so a first call may have room 0 and NULL. They live as long as the
+ *  session. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetInputs(_In_ const OrtEpAssignedNode* node,
+                                                              _Out_writes_(room) const char** names, size_t room,
+                                                              _Out_ size_t* count) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetOutputs(_In_ const OrtEpAssignedNode* node,
+                                                               _Out_writes_(room) const char** names, size_t room,
+                                                               _Out_ size_t* count) NO_EXCEPTION;
+/** How many values a run of the session copies between the memories of its providers. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetCopyCount(_In_ const OrtSession* session,
+                                                          _Out_ size_t* out) NO_EXCEPTION;
+/** One of them: the value's name, the provider that makes it and the one that needs it elsewhere. All live as long as
+ *  the session. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetCopy(_In_ const OrtSession* session, size_t index,
+                                                     _Outptr_ const char** value, _Outptr_ const char** from,
+                                                     _Outptr_ const char** to) NO_EXCEPTION;
 
 /* ==== Statuses ==== */
 

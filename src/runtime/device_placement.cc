@@ -173,6 +173,20 @@ std::vector<std::unique_ptr<CustomOperator>> place_values(Graph& graph,
   return placement.take_operators();
 }
 
+std::vector<PlacedCopy> list_copies(Graph& graph, const std::string& cpu) {
+  auto maker = [&](const ValueInfo& value) { return value.producer != nullptr ? value.producer->provider : cpu; };
+  std::vector<PlacedCopy> copies;
+  for_each_graph(graph, [&](Graph& part) {
+    for (const auto& node : part.nodes()) {
+      if (is_copy(*node)) copies.push_back({node->input(0)->name, maker(*node->input(0)), node->provider});
+    }
+  });
+  for (const ValueInfo* output : graph.outputs) {
+    if (output->memory != nullptr) copies.push_back({output->name, maker(*output), cpu});
+  }
+  return copies;
+}
+
 const MemoryInfo& expected_memory(const ValueInfo& input) {
   for (const Node* reader : input.consumers) {
     if (!is_copy(*reader)) continue;

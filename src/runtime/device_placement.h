@@ -6,6 +6,7 @@
 
 #include "runtime/custom_operator.h"
 #include "runtime/devices.h"
+#include "runtime/session.h"
 
 namespace ortolan::runtime {
 
@@ -36,6 +37,9 @@ bool is_copy(const Node& node);
 std::vector<std::unique_ptr<CustomOperator>> place_values(Graph& graph,
                                                           std::span<const std::unique_ptr<ExecutionProvider>> providers,
                                                           const DeviceMemories& devices);
+
+/** The copies that runs of a placed graph make; `cpu` is the type of the provider whose values are on the CPU. */
+std::vector<PlacedCopy> list_copies(Graph& graph, const std::string& cpu);
 
 /** Where the nodes that read a graph input expect it: the first reader's memory. */
 const MemoryInfo& expected_memory(const ValueInfo& input);

@@ -15,6 +15,14 @@ using Reasons = std::unordered_map<const Node*, std::vector<std::pair<std::strin
 
 constexpr const char* kWhere = "partitioner.cc partition";
 
+std::vector<std::string> names_of(const std::vector<ValueInfo*>& values) {
+  std::vector<std::string> names;
+  for (const ValueInfo* value : values) {
+    if (value != nullptr) names.push_back(value->name);
+  }
+  return names;
+}
+
 /** Shares the nodes of one graph out. */
 class GraphPartition {
  public:
@@ -156,7 +164,12 @@ class GraphPartition {
   }
 
   NodeAssignment describe(const Node& node, int group) {
-    NodeAssignment assignment{node.name, node.op_type, node.domain, node.provider, {}, group};
+    NodeAssignment assignment{node.name, node.op_type, node.domain, node.provider, {}, group, {}, {}};
+    if (options_.record_edges) {
+      assignment.inputs = names_of(node.inputs());
+      for (const std::string& name : names_of(node.captured())) assignment.inputs.push_back(name);
+      assignment.outputs = names_of(node.outputs());
+    }
     if (auto found = reasons_.find(&node); found != reasons_.end()) assignment.declined = std::move(found->second);
     return assignment;
   }

@@ -13,6 +13,7 @@ namespace ortolan::runtime {
 struct PartitionOptions {
   const Logger* logger = nullptr;  // hears of dropped claims and of nodes that fall back; NULL for nobody
   bool forbid_cpu = false;         // a node that only the last provider takes is an error
+  bool record_edges = false;       // assignments name the values that nodes read and make
 };
 
 struct Partition {

@@ -29,6 +29,15 @@ struct NodeAssignment {
   std::string provider;
   std::vector<std::pair<std::string, std::string>> declined;  // provider, reason
   int group = -1;  // nodes of one number were made one by their provider; -1: a kernel of its own
+  std::vector<std::string> inputs;   // names of the values it reads and makes, where the session records them
+  std::vector<std::string> outputs;
+};
+
+/** A value that a run copies because a node reads it in another memory than the one it is made in. */
+struct PlacedCopy {
+  std::string value;
+  std::string from;  // the type of the provider that makes it
+  std::string to;    // of the provider that needs it
 };
 
 /** An input, output or overridable initializer as the caller sees it. */
@@ -63,6 +72,8 @@ class Session {
   const Logger& logger() const { return logger_; }
   const std::shared_ptr<Environment>& environment() const { return environment_; }
   const std::vector<NodeAssignment>& assignments() const { return assignments_; }
+  /** The copies between devices of every run, those of outputs that the caller wants on the CPU included. */
+  const std::vector<PlacedCopy>& copies() const { return copies_; }
   /** Types of the providers in priority order, CPU last. */
   std::vector<std::string> provider_types() const;
   std::span<const std::unique_ptr<ExecutionProvider>> providers() const { return providers_; }
@@ -123,6 +134,7 @@ class Session {
   std::vector<SessionValue> outputs_;
   std::vector<SessionValue> overridable_;
   std::vector<NodeAssignment> assignments_;
+  std::vector<PlacedCopy> copies_;
 };
 
 }  // namespace ortolan::runtime

@@ -204,7 +204,8 @@ void SessionBuilder::save_rewritten() {
 
 void SessionBuilder::assign_nodes() {
   const Logger& logger = session_->logger_;
-  PartitionOptions options{&logger, is_on(session_->options_, "session.disable_cpu_ep_fallback", false)};
+  PartitionOptions options{&logger, is_on(session_->options_, "session.disable_cpu_ep_fallback", false),
+                           is_on(session_->options_, "session.record_ep_graph_assignment_info", false)};
   Partition result = partition(*session_->model_->graph, session_->providers_, options);
   session_->assignments_ = std::move(result.assignments);
   session_->operators_ = std::move(result.operators);
@@ -222,6 +223,7 @@ void SessionBuilder::place_values() {
   for (auto& copy : runtime::place_values(graph, session.providers_, session.devices_->memories())) {
     session.operators_.push_back(std::move(copy));
   }
+  session.copies_ = list_copies(graph, session.providers_.back()->type());
   for (const ValueInfo* feed : session.feeds_) {
     bool read = std::ranges::any_of(feed->consumers, [](const Node* reader) { return !is_copy(*reader); });
     session.feeds_cpu_.push_back(read || feed->is_output);

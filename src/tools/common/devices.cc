@@ -1,6 +1,8 @@
 // Listing devices and registering plugin libraries.
 #include "devices.h"
 
+#include <strings.h>
+
 #include "files.h"
 
 namespace ortolan::tools {
@@ -64,6 +66,16 @@ std::vector<std::string> available_providers(const Library& library) {
   std::vector<std::string> out(names, names + count);
   library.check(library->ReleaseAvailableProviders(names, count));
   return out;
+}
+
+std::vector<const OrtEpDevice*> devices_of(const std::vector<Device>& devices, const std::string& provider) {
+  const std::string full = provider + "ExecutionProvider";
+  std::vector<const OrtEpDevice*> found;
+  for (const Device& device : devices) {
+    bool named = !strcasecmp(device.provider.c_str(), provider.c_str());
+    if (named || !strcasecmp(device.provider.c_str(), full.c_str())) found.push_back(device.handle);
+  }
+  return found;
 }
 
 void register_plugins(const Library& library, OrtEnv* environment, const std::string& list) {

@@ -21,6 +21,8 @@ struct Device {
 // What the library's registered providers offer, in its order; some libraries have none.
 std::vector<Device> list_devices(const Library& library, const OrtEnv* environment);
 std::vector<std::string> available_providers(const Library& library);
+// The devices of the provider of that name, with or without its common ending, in any case of letters.
+std::vector<const OrtEpDevice*> devices_of(const std::vector<Device>& devices, const std::string& provider);
 // Registers plugin libraries from "name|path name|path".
 void register_plugins(const Library& library, OrtEnv* environment, const std::string& list);
 

@@ -71,6 +71,10 @@ std::function<void(const std::string&)> into(std::string& target) {
   return [&target](const std::string& text) { target = text; };
 }
 
+std::function<void(const std::string&)> into(std::vector<std::string>& target) {
+  return [&target](const std::string& text) { target.push_back(text); };
+}
+
 std::function<void(const std::string&)> into(int& target, const char* what) {
   return [&target, what](const std::string& text) {
     long long value = parse_integer(text, what);

@@ -27,6 +27,8 @@ std::vector<std::string> parse(int argc, char** argv, const CommandLine& line);
 
 // Setters for the common cases.
 std::function<void(const std::string&)> into(std::string& target);
+// Adds each value given.
+std::function<void(const std::string&)> into(std::vector<std::string>& target);
 std::function<void(const std::string&)> into(int& target, const char* what);
 std::function<void(const std::string&)> into(double& target, const char* what);
 std::function<void(const std::string&)> turn(bool& target, bool value = true);

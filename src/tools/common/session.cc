@@ -1,11 +1,14 @@
 // Session options from a SessionConfig, loading, reading the ports, running.
 #include "session.h"
 
+#include <dlfcn.h>
 #include <strings.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
+#include "devices.h"
 #include "files.h"
 
 namespace ortolan::tools {
@@ -26,20 +29,41 @@ std::vector<Port> read_ports(const Library& library, const OrtSession* session, 
   return ports;
 }
 
-void append_provider(const Library& library, OrtEnv* environment, OrtSessionOptions* options,
-                     const SessionConfig& config) {
+bool is_cpu(const std::string& provider) { return provider_name(provider) == "CPUExecutionProvider"; }
+
+// The plugin library that a provider's name stands for; empty when there is no such file.
+std::string plugin_path(const Library& library, const std::string& provider) {
+  std::string stem = provider;
+  for (char& letter : stem) letter = char(std::tolower(letter));
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(library->GetEpApi), &info) || !info.dli_fname) return {};
+  auto path = std::filesystem::path(info.dli_fname).parent_path() / ("libonnxruntime_ep_" + stem + ".so");
+  return std::filesystem::exists(path) ? path.string() : std::string();
+}
+
+std::pair<std::vector<const char*>, std::vector<const char*>> option_arrays(const SessionConfig& config) {
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : config.provider_options) {
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
-  if (!config.devices.empty()) {
-    library.check(library->SessionOptionsAppendExecutionProvider_V2(
-        options, environment, config.devices.data(), config.devices.size(), keys.data(), values.data(), keys.size()));
-  }
-  std::string name = provider_name(config.provider);
-  if (name == "CPUExecutionProvider") return;
+  return {keys, values};
+}
+
+void append_devices(const Library& library, OrtEnv* environment, OrtSessionOptions* options,
+                    const std::vector<const OrtEpDevice*>& devices, const SessionConfig& config) {
+  auto [keys, values] = option_arrays(config);
+  library.check(library->SessionOptionsAppendExecutionProvider_V2(options, environment, devices.data(), devices.size(),
+                                                                  keys.data(), values.data(), keys.size()));
+}
+
+void append_provider(const Library& library, OrtEnv* environment, OrtSessionOptions* options,
+                     const std::string& provider, const SessionConfig& config) {
+  auto devices = devices_of(list_devices(library, environment), provider);
+  if (!devices.empty()) return append_devices(library, environment, options, devices, config);
+  auto [keys, values] = option_arrays(config);
   // The slot wants the short name: without the common ending.
+  std::string name = provider_name(provider);
   std::string stem = name.substr(0, name.size() - std::string("ExecutionProvider").size());
   library.check(
       library->SessionOptionsAppendExecutionProvider(options, stem.c_str(), keys.data(), values.data(), keys.size()));
@@ -58,6 +82,18 @@ void set_lists(const Library& library, OrtSessionOptions* options, const Session
 }
 
 }  // namespace
+
+Handle<OrtEnv> environment_for(const Library& library, const SessionConfig& config, OrtLoggingLevel level) {
+  auto environment = create_environment(library, level);
+  register_plugins(library, environment.get(), config.plugins);
+  for (const std::string& provider : config.providers) {
+    if (is_cpu(provider) || !devices_of(list_devices(library, environment.get()), provider).empty()) continue;
+    std::string path = plugin_path(library, provider);
+    if (path.empty()) continue;
+    library.check(library->RegisterExecutionProviderLibrary(environment.get(), provider.c_str(), path.c_str()));
+  }
+  return environment;
+}
 
 std::string provider_name(const std::string& given) {
   constexpr const char* kKnown[] = {"CPU",      "CUDA",     "OpenCL", "Vulkan", "Dnnl",
@@ -89,7 +125,10 @@ Handle<OrtSessionOptions> make_session_options(const Library& library, OrtEnv* e
     library.check(library->RegisterCustomOpsLibrary_V2(raw, config.custom_ops_library.c_str()));
   }
   set_lists(library, raw, config);
-  append_provider(library, environment, raw, config);
+  if (!config.devices.empty()) append_devices(library, environment, raw, config.devices, config);
+  for (const std::string& provider : config.providers) {
+    if (!is_cpu(provider)) append_provider(library, environment, raw, provider, config);
+  }
   return options;
 }
 

@@ -17,8 +17,9 @@ struct SessionConfig {
   bool parallel = false;  // operators may run side by side
   bool arena = true;
   bool memory_pattern = true;
-  int log_severity = -1;         // -1: the library's choice
-  std::string provider = "cpu";  // cpu or a provider's name
+  int log_severity = -1;               // -1: the library's choice
+  std::vector<std::string> providers;  // names, the first asked first; none: cpu
+  std::string plugins;                 // plugin libraries, "name|path name|path"
   std::vector<std::pair<std::string, std::string>> provider_options;
   std::vector<std::pair<std::string, std::string>> entries;  // session config entries
   std::vector<std::pair<std::string, int64_t>> dimensions;   // free dimension overrides by name
@@ -73,6 +74,10 @@ class PreparedRun {
 
 Handle<OrtSessionOptions> make_session_options(const Library& library, OrtEnv* environment,
                                                const SessionConfig& config);
+// An environment in which the plugin libraries are registered that the config lists, and those of the providers it
+// names: a provider `name` comes from libonnxruntime_ep_<name>.so beside the runtime's library.
+Handle<OrtEnv> environment_for(const Library& library, const SessionConfig& config,
+                               OrtLoggingLevel level = ORT_LOGGING_LEVEL_ERROR);
 // The name of a provider as the ABI has it: "cpu" gives CPUExecutionProvider.
 std::string provider_name(const std::string& given);
 

@@ -38,7 +38,8 @@ CommandLine command_line(Settings& s) {
        {'c', "concurrent", "N", "runs at the same time in one session", into(s.run.concurrent, "-c")},
        {'r', "repeat", "N", "runs of each data set", into(s.run.repeats, "-r")},
        {'n', "name", "NAME", "this case only", into(s.only)},
-       {'e', "provider", "NAME", "execution provider (default cpu)", into(session.provider)},
+       {'e', "provider", "NAME", "execution provider (default cpu); again for more, in order", into(session.providers)},
+       {0, "plugin", "'NAME|PATH ...'", "register provider libraries", into(session.plugins)},
        {'x', "parallel", nullptr, "operators may run side by side", turn(session.parallel)},
        {'o', "level", "N", "optimisation level: 0, 1, 2, 3 or 99 (default 99)", into(session.level, "-o")},
        {'A', "no-arena", nullptr, "no memory arena", turn(session.arena, false)},
@@ -60,7 +61,7 @@ CommandLine command_line(Settings& s) {
 
 CaseResult run_isolated(const Library& library, const TestCase& test, const Settings& settings) {
   auto work = [&] {
-    auto environment = create_environment(library);
+    auto environment = environment_for(library, settings.run.session);
     return to_line(run_case(library, environment.get(), test, settings.run));
   };
   ChildResult child = run_in_child(work, settings.timeout);
@@ -101,7 +102,7 @@ std::vector<TestCase> collect_cases(const std::vector<std::string>& roots, const
 std::vector<CaseResult> run_all(const Library& library, const std::vector<TestCase>& cases, const Settings& settings) {
   // With --isolate the library starts in the children only: its threads would not survive a fork.
   Handle<OrtEnv> environment(nullptr, library->ReleaseEnv);
-  if (!settings.isolate) environment = create_environment(library);
+  if (!settings.isolate) environment = environment_for(library, settings.run.session);
   IgnoreList ignored = settings.ignore_path.empty() ? IgnoreList() : IgnoreList(settings.ignore_path);
   std::vector<CaseResult> results(cases.size());
   std::atomic<size_t> next{0};

@@ -56,9 +56,8 @@ int run(int argc, char** argv) {
   PerfSettings settings;
   std::vector<std::string> rest = parse(argc, argv, perf_command_line(settings));
   Library library = choose_library(settings.library_path);
-  auto environment =
-      create_environment(library, settings.verbose ? ORT_LOGGING_LEVEL_VERBOSE : ORT_LOGGING_LEVEL_WARNING);
-  register_plugins(library, environment.get(), settings.plugins);
+  auto environment = environment_for(library, settings.session,
+                                     settings.verbose ? ORT_LOGGING_LEVEL_VERBOSE : ORT_LOGGING_LEVEL_WARNING);
   bool needs_devices =
       settings.list_devices || !settings.selected_devices.empty() || !settings.plugin_providers.empty();
   std::vector<Device> devices;
@@ -81,7 +80,7 @@ int run(int argc, char** argv) {
   }
   PerfResult result = measure_model(library, environment.get(), model, settings);
   std::fputs((settings.json ? json_report(result) : text_report(result, settings)).c_str(), stdout);
-  if (rest.size() == 2) write_file(rest[1], result_line(result, model, settings.session.provider));
+  if (rest.size() == 2) write_file(rest[1], result_line(result, model, settings.session.providers));
   return 0;
 }
 

@@ -160,8 +160,11 @@ std::string json_report(const PerfResult& result) {
   return out.dump(1) + "\n";
 }
 
-std::string result_line(const PerfResult& result, const std::string& model, const std::string& provider) {
-  std::string line = join(fs::path(model).filename().string(), ",", provider, ",", result.run_ms.size());
+std::string result_line(const PerfResult& result, const std::string& model, const std::vector<std::string>& providers) {
+  std::string asked;
+  for (const std::string& provider : providers) asked += (asked.empty() ? "" : "+") + provider;
+  if (asked.empty()) asked = "cpu";
+  std::string line = join(fs::path(model).filename().string(), ",", asked, ",", result.run_ms.size());
   for (double ms : {result.average(), result.percentile(.5), result.percentile(.9), result.percentile(.95),
                     result.percentile(.99), result.create_ms}) {
     line += "," + fixed(ms / 1000, 9);

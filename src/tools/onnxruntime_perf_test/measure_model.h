@@ -26,6 +26,6 @@ PerfResult measure_model(const Library& library, OrtEnv* environment, const std:
 std::string text_report(const PerfResult& result, const PerfSettings& settings);
 std::string json_report(const PerfResult& result);
 // model, provider, runs, average, P50, P90, P95, P99, session creation: all times in seconds.
-std::string result_line(const PerfResult& result, const std::string& model, const std::string& provider);
+std::string result_line(const PerfResult& result, const std::string& model, const std::vector<std::string>& providers);
 
 }  // namespace ortolan::tools

@@ -45,7 +45,7 @@ std::vector<Option> session_options(PerfSettings& s) {
   constexpr const char* kSpin = "session.intra_op.allow_spinning";
   constexpr const char* kStop = "session.force_spinning_stop";
   return {
-      {'e', "", "NAME", "execution provider (default cpu)", into(session.provider)},
+      {'e', "", "NAME", "execution provider (default cpu); again for more, in order", into(session.providers)},
       {'i', "", "'K|V K|V'", "options of the provider", pairs_into(session.provider_options, "-i")},
       {'C', "", "'K|V K|V'", "session config entries", pairs_into(session.entries, "-C")},
       {'x', "", "N", "threads inside an operator (default: the library's choice)", into(session.threads, "-x")},
@@ -95,7 +95,7 @@ std::vector<Option> run_options(PerfSettings& s) {
       {'s', "", nullptr, "print percentiles", turn(s.statistics)},
       {'v', "", nullptr, "verbose log", turn(s.verbose)},
       {'n', "", nullptr, "end after session creation", turn(s.session_only)},
-      {0, "plugin_ep_libs", "'NAME|PATH ...'", "register plugin libraries", into(s.plugins)},
+      {0, "plugin_ep_libs", "'NAME|PATH ...'", "register plugin libraries", into(s.session.plugins)},
       {0, "plugin_eps", "'NAME;NAME'", "run on all devices of these plugin providers", into(s.plugin_providers)},
       {0, "plugin_ep_options", "'K|V K|V'", "options of the plugin providers", into(s.plugin_options)},
       {0, "list_ep_devices", nullptr, "list the devices and end", turn(s.list_devices)},

@@ -18,7 +18,7 @@ struct PerfSettings {
   double seconds = 600;
   int concurrent = 1;
   bool statistics = false, verbose = false, made_up = false, session_only = false, json = false, list_devices = false;
-  std::string plugins, plugin_providers, plugin_options, selected_devices, compile_path, library_path;
+  std::string plugin_providers, plugin_options, selected_devices, compile_path, library_path;
 };
 
 CommandLine perf_command_line(PerfSettings& settings);

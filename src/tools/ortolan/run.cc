@@ -51,7 +51,9 @@ CommandLine command_line(Settings& s) {
        {0, "top", "N", "most classes shown (default 10)", into(s.top, "--top")},
        {0, "elements", "N", "elements shown of each output (default 10)", into(s.shown, "--elements")},
        {0, "save", "FOLDER", "write the outputs here as output_N.pb", into(s.save_folder)},
-       {'e', "provider", "NAME", "execution provider (default cpu)", into(s.session.provider)},
+       {'e', "provider", "NAME", "execution provider (default cpu); again for more, in order",
+        into(s.session.providers)},
+       {0, "plugin", "'NAME|PATH ...'", "register provider libraries", into(s.session.plugins)},
        {'o', "level", "N", "optimisation level (default 99)", into(s.session.level, "-o")},
        {'x', "threads", "N", "threads inside an operator", into(s.session.threads, "-x")},
        {0, "json", nullptr, "print the outputs as JSON", turn(s.json)},
@@ -233,7 +235,7 @@ int run_command(int argc, char** argv) {
   if (rest.empty()) fail_usage("give a model, for example: ortolan run model.onnx picture.ppm");
   if (settings.top < 1) fail_usage("--top must be 1 or more");
   Library library = choose_library(settings.library_path);
-  auto environment = create_environment(library);
+  auto environment = environment_for(library, settings.session);
   Session session(library, environment.get(), model_path(rest[0]), settings.session);
   DataSet data = gather_inputs(session, settings);
   Runner runner(session, environment.get(), settings);
