@@ -1,0 +1,22 @@
+# provider_library(NAME): the plugin library libonnxruntime_ep_NAME.so of the sources in the folder NAME. It knows
+# include_c only, exports what the folder's symbols.txt lists, and is not linked with the runtime: everything comes
+# through the OrtApiBase that the library is given.
+function(provider_library name)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  set(library onnxruntime_ep_${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  file(STRINGS ${folder}/symbols.txt exports REGEX "^[A-Za-z]")
+  list(JOIN exports "; " exports)
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/${library}.map)
+  file(CONFIGURE OUTPUT ${map} CONTENT "{ global: ${exports}; local: *; };\n" @ONLY)
+
+  add_library(${library} MODULE ${sources})
+  target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/include_c)
+  target_link_libraries(${library} PRIVATE Threads::Threads)
+  # Drivers and threads may outlive the last session: the library is never unmapped.
+  target_link_options(${library} PRIVATE -Wl,-z,nodelete -Wl,--version-script=${map})
+  if(NOT ORTOLAN_SANITIZE)
+    target_link_options(${library} PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(${library} PROPERTIES LINK_DEPENDS ${map})
+endfunction()
