@@ -83,6 +83,9 @@ Tensor tensor_of(const Host& host, const OrtValue* value) {
   check(host, host.api->GetTensorSizeInBytes(value, &tensor.bytes));
   const void* address = nullptr;
   check(host, host.api->GetTensorData(value, &address));
+  // Not every runtime looks whether an allocator had room.
+  if (!address && tensor.bytes > 0)
+    fail(ORT_FAIL, "a tensor of " + std::to_string(tensor.bytes) + " bytes has no memory");
   tensor.address = const_cast<void*>(address);
   return tensor;
 }
