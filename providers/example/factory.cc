@@ -41,7 +41,7 @@ void Factory::set_functions() {
   GetSupportedDevices = get_supported_devices;
   CreateEp = create_ep;
   ReleaseEp = release_ep;
-  if (!host_.has(23)) return;
+  // The official library calls these also where the level is 22.
   GetVendorId = get_vendor_id;
   GetVersion = get_version;
   CreateAllocator = create_allocator;
@@ -164,7 +164,9 @@ OrtStatus* ORT_API_CALL Factory::create_data_transfer(OrtEpFactory* self, OrtDat
                [&] { *transfer = new DataTransfer(factory.host_, factory.device_, factory.memory_device()); });
 }
 
-bool ORT_API_CALL Factory::is_stream_aware(const OrtEpFactory*) noexcept { return true; }
+bool ORT_API_CALL Factory::is_stream_aware(const OrtEpFactory* self) noexcept {
+  return static_cast<const Factory*>(self)->host_.has(23);
+}
 
 OrtStatus* ORT_API_CALL Factory::create_stream(OrtEpFactory* self, const OrtMemoryDevice* memory,
                                                const OrtKeyValuePairs*, OrtSyncStreamImpl** stream) noexcept {

@@ -26,8 +26,8 @@ Provider::Provider(const Host& host, Factory& factory, const Options& options)
 void Provider::set_functions() {
   ort_version_supported = host_.level;
   GetName = get_name;
+  GetCapability = get_capability;  // the official library calls it also where the level is 22
   if (!host_.has(23)) return;
-  GetCapability = get_capability;
   if (factory_.path() == Path::kCompile) {
     Compile = compile;
     ReleaseNodeComputeInfos = release_infos;
@@ -56,6 +56,7 @@ OrtStatus* ORT_API_CALL Provider::get_capability(OrtEp* self, const OrtGraph* gr
                                                  OrtEpGraphSupportInfo* support) noexcept {
   Provider& provider = provider_of(self);
   return guard(provider.host_, [&] {
+    if (!provider.host_.has(23)) return;  // it has no functions to read graphs
     if (provider.factory_.path() == Path::kCompile) {
       claim_groups(provider.host_, provider.options_, graph, support);
     } else if (provider.host_.has(24)) {

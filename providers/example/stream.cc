@@ -58,9 +58,9 @@ OrtStatus* ORT_API_CALL Notification::wait_on_device(OrtSyncNotificationImpl* se
   return guard(host, [&] {
     Device& device = notification.stream_.device();
     Queue* producer = &notification.stream_.queue();
-    Queue* waiting = device.find_queue(host.api->SyncStream_GetHandle(consumer));
+    Queue* waiting = consumer ? device.find_queue(host.api->SyncStream_GetHandle(consumer)) : nullptr;
     uint64_t mark = notification.mark_;
-    if (!waiting) return producer->run_until(mark);  // a stream of another provider cannot wait for ours
+    if (!waiting) return producer->run_until(mark);  // the host, or a stream of another provider
     waiting->enqueue([&device, producer, mark] {
       if (device.find_queue(producer)) producer->run_until(mark);
     });
