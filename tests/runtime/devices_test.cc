@@ -155,6 +155,36 @@ TEST(Devices, AnySharingOutOfNodesGivesTheSame) {
   }
 }
 
+TEST(Devices, QueuesWaitForEachOther) {
+  for (bool one_way : {true, false}) {
+    Fakes fakes;
+    auto first = settings(false, true), second = settings(false, true);
+    first->type = "First";
+    second->type = "Second";
+    second->device = 1;
+    first->memory = std::make_shared<OpaqueMemory>(0);
+    second->memory = std::make_shared<OpaqueMemory>(1);
+    (one_way ? first : second)->peer = (one_way ? second : first)->memory;
+    first->group_of = only({"m", "t", "y"});
+    fakes.add(first);
+    fakes.add(second);
+    auto session = fakes.session();
+    for (int repeat = 0; repeat < 3; ++repeat) expect_right(*session, 3);
+  }
+}
+
+TEST(Devices, AValueIsCopiedOnceForAllReaders) {
+  auto fake = settings(false);
+  fake->group_of = only({"m", "p", "u", "t"});
+  Fakes fakes;
+  fakes.add(fake);
+  auto session = fakes.session();
+  std::multiset<std::string> copied;
+  for (const PlacedCopy& copy : session->copies()) copied.insert(copy.value + " to " + copy.to);
+  EXPECT_EQ(copied, (std::multiset<std::string>{"x to " + fake->type, "m to CPUExecutionProvider", "s to " + fake->type,
+                                                "p to CPUExecutionProvider", "u to CPUExecutionProvider"}));
+}
+
 TEST(Devices, ManyThreadsRunAtOnce) {
   Fakes fakes;
   auto fake = settings(false, true);
@@ -191,10 +221,15 @@ TEST(Devices, InputsAndOutputsStayThereWhenAsked) {
     EXPECT_NEAR(back.data<float>()[3], expected(ramp(2).data<float>()[3]), 1e-5);
     EXPECT_NEAR(s.data<float>()[3], ramp(2).data<float>()[3] * 0.75 - 0.25, 1e-6);
   }
+  size_t before = fake->memory->allocations();
+  binding.run(nullptr);
+  size_t made_anew = fake->memory->allocations() - before;
   Tensor target = session->devices()->make(fake->memory->info(), ElementType::kFloat, Shape{2, kWidth}, nullptr);
   binding.bind_output("y", target);
+  before = fake->memory->allocations();
   binding.run(nullptr);
   EXPECT_EQ(binding.outputs()[0].tensor().raw(), target.raw());
+  EXPECT_EQ(fake->memory->allocations() - before, made_anew - 1) << "the bound output is not written in place";
 }
 
 TEST(Devices, NodesOnTheCpuReadInputsFromDevices) {
@@ -208,7 +243,7 @@ TEST(Devices, NodesOnTheCpuReadInputsFromDevices) {
   EXPECT_NEAR(results[0].tensor().data<float>()[4], expected(ramp(2).data<float>()[4]), 1e-5);
 }
 
-/** y = x > 0 ? (x * w) * w : x + w, the condition given; w lies outside the branches. */
+/** z = -(c ? k * w * w : k + w + w), k = tanh(x); w and k lie outside the branches. */
 std::unique_ptr<Model> branching_model() {
   Builder build;
   ValueInfo* c = build.input("c", Shape{}, ElementType::kBool);
@@ -224,7 +259,7 @@ std::unique_ptr<Model> branching_model() {
   ValueInfo* y = build.node("If", {c}, "y");
   y->producer->set_attribute("then_branch", branch("Mul"));
   y->producer->set_attribute("else_branch", branch("Add"));
-  build.graph().mark_output(y);
+  build.graph().mark_output(build.node("Neg", {y}, "z"));
   return std::move(build.model);
 }
 
@@ -242,11 +277,11 @@ TEST(Devices, SubgraphsAreSharedOutToo) {
       for (bool condition : {true, false, true}) {
         Value c(scalar<bool>(condition)), x(ramp(2));
         const Value* values[] = {&c, &x};
-        const char *in[] = {"c", "x"}, *out[] = {"y"};
+        const char *in[] = {"c", "x"}, *out[] = {"z"};
         Value y;
         session->run(nullptr, in, values, out, std::span(&y, 1));
         double k = std::tanh(ramp(2).data<float>()[5]);
-        EXPECT_NEAR(y.tensor().data<float>()[5], condition ? k * 9 : k + 6, 1e-5);
+        EXPECT_NEAR(y.tensor().data<float>()[5], condition ? -k * 9 : -k - 6, 1e-5);
       }
     }
   }

@@ -68,10 +68,10 @@ class FakeKernel final : public OpKernel {
 
 class FakeTransfer final : public DataTransfer {
  public:
-  explicit FakeTransfer(const OpaqueMemory& memory) : memory_(memory) {}
+  FakeTransfer(const OpaqueMemory& memory, const OpaqueMemory* peer) : memory_(memory), peer_(peer) {}
   bool can_copy(const MemoryInfo& from, const MemoryInfo& to) const override {
-    bool ours_from = same_place(from, memory_.info()), ours_to = same_place(to, memory_.info());
-    return (ours_from || ours_to) && (ours_from || from.on_cpu()) && (ours_to || to.on_cpu());
+    bool ours = same_place(from, memory_.info()) || same_place(to, memory_.info());
+    return ours && reaches(from) && reaches(to);
   }
   void copy(const Tensor& from, Tensor& to, Stream* stream) const override {
     auto source = side(from), target = side(to);
@@ -82,16 +82,22 @@ class FakeTransfer final : public DataTransfer {
 
  private:
   std::shared_ptr<std::byte> side(const Tensor& tensor) const {
-    if (!tensor.memory().on_cpu()) return memory_.bytes(tensor.raw());
+    if (same_place(tensor.memory(), memory_.info())) return memory_.bytes(tensor.raw());
+    if (!tensor.memory().on_cpu()) return peer_->bytes(tensor.raw());
     return {static_cast<std::byte*>(const_cast<void*>(tensor.raw())), [](std::byte*) {}};
   }
+  bool reaches(const MemoryInfo& place) const {
+    return place.on_cpu() || same_place(place, memory_.info()) ||
+           (peer_ != nullptr && same_place(place, peer_->info()));
+  }
   const OpaqueMemory& memory_;
+  const OpaqueMemory* peer_;
 };
 
 class FakeProvider final : public ExecutionProvider {
  public:
   explicit FakeProvider(std::shared_ptr<FakeSettings> settings)
-      : settings_(std::move(settings)), transfer_(*settings_->memory) {}
+      : settings_(std::move(settings)), transfer_(*settings_->memory, settings_->peer.get()) {}
   const std::string& type() const override { return settings_->type; }
   const std::vector<std::pair<std::string, std::string>>& options() const override { return options_; }
   const MemoryInfo& memory() const override { return settings_->memory->info(); }
@@ -250,6 +256,7 @@ OpaqueMemory::~OpaqueMemory() { munmap(range_, kRange); }
 
 void* OpaqueMemory::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
+  ++allocations_;
   size_t place = next_;
   next_ += (bytes / 64 + 1) * 64;
   require(next_ <= kRange, ErrorCode::kFail, "the fake device is full");
@@ -279,6 +286,13 @@ void LateStream::wait(Stream* consumer) {
   auto* late = dynamic_cast<LateStream*>(consumer);
   if (late == nullptr) return drain();
   late->put([this] { drain(); });
+}
+
+void LateStream::put(std::function<void()> work) {
+  require(work_.empty() || user_ == std::this_thread::get_id(), ErrorCode::kRuntimeException,
+          "two threads put work into one queue");
+  user_ = std::this_thread::get_id();
+  work_.push_back(std::move(work));
 }
 
 void LateStream::drain() {

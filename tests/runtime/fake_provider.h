@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "runtime/execution_provider.h"
 #include "runtime/provider_factory.h"
@@ -22,28 +23,31 @@ class OpaqueMemory final : public Allocator {
   /** The bytes behind an address in a block; they live as long as the pointer. */
   std::shared_ptr<std::byte> bytes(const void* address) const;
   size_t blocks() const;
+  size_t allocations() const { return allocations_; }
 
  private:
   const MemoryInfo& info_;
   std::byte* range_;
   size_t next_ = 0;
+  std::atomic<size_t> allocations_ = 0;
   mutable std::mutex mutex_;
   std::map<const std::byte*, std::shared_ptr<std::byte[]>> blocks_;
 };
 
-/** Runs what was put in when somebody waits for it. */
+/** Runs what was put in when somebody waits for it. One thread at a time may use it (checked). */
 class LateStream final : public Stream {
  public:
   explicit LateStream(const MemoryInfo& memory) : memory_(memory) {}
   const MemoryInfo& memory() const override { return memory_; }
   void wait(Stream* consumer) override;
   void end_run() override { drain(); }
-  void put(std::function<void()> work) { work_.push_back(std::move(work)); }
+  void put(std::function<void()> work);
 
  private:
   void drain();
   const MemoryInfo& memory_;
   std::deque<std::function<void()>> work_;
+  std::thread::id user_;
 };
 
 /** What a fake provider does; shared by all that one factory makes. */
@@ -57,6 +61,7 @@ struct FakeSettings {
   /** The group of a node, -1 to leave it. Without compile every node is a group of its own. */
   std::function<int(const Node&)> group_of = [](const Node&) { return 0; };
   std::shared_ptr<OpaqueMemory> memory;  // made by the factory where NULL
+  std::shared_ptr<OpaqueMemory> peer;    // of another device that it copies from and to directly
   std::string fails_at;  // "make", "get_capability", "compile", "nothing compiled", "run start", "run end"
   mutable std::atomic<int> runs_started = 0, runs_ended = 0;
 };
