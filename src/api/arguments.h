@@ -68,7 +68,7 @@ void copy_items(size_t count, T* out, size_t room, const char* name, Item&& item
 /** The same for handles of the objects that `cores` points to. */
 template <class Handle, class Cores>
 void copy_handles(const Cores& cores, Handle** out, size_t room, const char* name) {
-  copy_items(cores.size(), out, room, name, [&](size_t i) { return wrap<Handle>(cores[i]); });
+  copy_items(cores.size(), out, room, name, [&](size_t i) { return wrap<Handle>(&*cores[i]); });
 }
 
 /** The same for a text with its NUL. */

@@ -12,11 +12,6 @@
 namespace ortolan::api {
 namespace {
 
-const std::string& no_text() {
-  static const auto& text = *new std::string;
-  return text;
-}
-
 /** The nodes in the given order, except that those which others of them depend on come first. */
 std::vector<const graph::Node*> sorted(std::span<const graph::Node* const> nodes) {
   std::unordered_map<const graph::Node*, size_t> positions;
@@ -70,6 +65,12 @@ ValueObject::ValueObject(std::string name, TypeDescription type)
   core_ = own_.get();
 }
 
+ValueObject::ValueObject(std::string name, std::unique_ptr<tensor::Value> initializer)
+    : ValueObject(std::move(name), describe(*initializer)) {
+  own_->constant = initializer->tensor();
+  initializer_ = std::move(initializer);
+}
+
 const TypeDescription& ValueObject::type() const {
   if (graph_ == nullptr) return *type_;
   std::lock_guard guard(graph_->lock_);
@@ -82,7 +83,7 @@ const TypeDescription& ValueObject::type() const {
 bool ValueObject::is_from_outer_scope() const { return graph_ != nullptr && core_->graph != graph_->core_; }
 
 const tensor::Value* ValueObject::initializer() const {
-  if (graph_ == nullptr || !is_initializer()) return nullptr;
+  if (graph_ == nullptr || !is_initializer()) return initializer_.get();
   std::lock_guard guard(graph_->lock_);
   if (initializer_ != nullptr) return initializer_.get();
   const tensor::Tensor& stored = *core_->constant;
@@ -162,7 +163,7 @@ GraphObject::GraphObject(const graph::Graph& graph, const GraphPart& part, Origi
 GraphObject::GraphObject(std::unique_ptr<GraphDraft> draft) : draft_(std::move(draft)) {}
 GraphObject::~GraphObject() = default;
 
-const std::string& GraphObject::name() const { return core_ != nullptr ? core_->name : no_text(); }
+const std::string& GraphObject::name() const { return core_ != nullptr ? core_->name : draft_->name; }
 
 const NodeObject* GraphObject::parent() const {
   if (parent_ != nullptr || core_ == nullptr || core_->outer() == nullptr) return parent_;
@@ -171,6 +172,32 @@ const NodeObject* GraphObject::parent() const {
     if (const graph::Node* around = node_around(*core_)) own_parent_ = std::make_unique<DetachedNode>(*around);
   }
   return own_parent_ != nullptr ? &own_parent_->node() : nullptr;
+}
+
+void GraphObject::take_inputs(std::vector<std::unique_ptr<ValueObject>> values) {
+  draft_->inputs = std::move(values);
+  inputs_.clear();
+  for (const auto& value : draft_->inputs) {
+    value->taken_ = value->is_input_ = true;
+    inputs_.push_back(value.get());
+  }
+}
+
+void GraphObject::take_outputs(std::vector<std::unique_ptr<ValueObject>> values) {
+  draft_->outputs = std::move(values);
+  outputs_.clear();
+  for (const auto& value : draft_->outputs) {
+    value->taken_ = value->is_output_ = true;
+    outputs_.push_back(value.get());
+  }
+}
+
+void GraphObject::take_initializer(std::unique_ptr<ValueObject> initializer) {
+  initializer->taken_ = true;
+  draft_->initializer_names.insert(initializer->name());
+  draft_->taken_values.insert(initializer->initializer());
+  initializers_.push_back(initializer.get());
+  draft_->initializers.push_back(std::move(initializer));
 }
 
 const NodeObject* GraphObject::find(const graph::Node& node) const {

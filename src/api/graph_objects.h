@@ -46,6 +46,8 @@ class ValueObject {
   ValueObject(const GraphObject& graph, const graph::ValueInfo& core) : graph_(&graph), core_(&core) {}
   /** On its own: a name and a type, until a graph that the caller builds takes it. */
   ValueObject(std::string name, TypeDescription type);
+  /** On its own: an initializer of such a graph. */
+  ValueObject(std::string name, std::unique_ptr<tensor::Value> initializer);
 
   const graph::ValueInfo& core() const { return *core_; }
   const std::string& name() const { return core_->name; }
@@ -71,7 +73,6 @@ class ValueObject {
 
   /** True once a graph that the caller builds owns it, so that the caller must not release it. */
   bool is_taken() const { return taken_; }
-  void take() { taken_ = true; }
 
  private:
   friend class GraphObject;
@@ -173,6 +174,10 @@ class GraphObject {
   std::span<const ValueObject* const> inputs() const { return inputs_; }
   std::span<const ValueObject* const> outputs() const { return outputs_; }
   std::span<const ValueObject* const> initializers() const { return initializers_; }
+  /** What a caller gives to a graph that it builds; inputs and outputs replace those it had. */
+  void take_inputs(std::vector<std::unique_ptr<ValueObject>> values);
+  void take_outputs(std::vector<std::unique_ptr<ValueObject>> values);
+  void take_initializer(std::unique_ptr<ValueObject> initializer);
   /** The objects for core nodes and values; NULL when they are not shown here. */
   const NodeObject* find(const graph::Node& node) const;
   const ValueObject* find(const graph::ValueInfo& value) const;

@@ -2,7 +2,7 @@
 #include "api/arguments.h"
 #include "api/graph_objects.h"
 #include "api/guard.h"
-#include "api/model_drafts.h"
+#include "api/model_builder.h"
 
 namespace ortolan::api {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 const std::map<std::string, int>& opsets_of(const OrtGraph* handle) {
   const GraphObject& graph = unwrap(handle, "graph");
   require(graph.core() != nullptr, ErrorCode::kNotImplemented,
-          "the graph is being built and is of no model with operator sets yet; ask a graph of a session");
+          "the graph is being built and is of no session's model yet; ask a graph of a session");
   return graph.core()->context().opsets;
 }
 
@@ -44,8 +44,8 @@ OrtStatus* ORT_API_CALL Graph_GetModelPath(const OrtGraph* graph, const char** m
 
 OrtStatus* ORT_API_CALL Graph_GetOnnxIRVersion(const OrtGraph* graph, int64_t* onnx_ir_version) noexcept {
   return guard([&] {
-    opsets_of(graph);  // throws for graphs that have no version either
-    put(onnx_ir_version, origin_of(graph).ir_version, "onnx_ir_version");
+    bool is_draft = unwrap(graph, "graph").draft() != nullptr;
+    put(onnx_ir_version, is_draft ? kBuiltIrVersion : origin_of(graph).ir_version, "onnx_ir_version");
   });
 }
 
@@ -90,11 +90,16 @@ OrtStatus* ORT_API_CALL Graph_GetInitializers(const OrtGraph* graph, const OrtVa
 }
 
 OrtStatus* ORT_API_CALL Graph_GetNumNodes(const OrtGraph* graph, size_t* num_nodes) noexcept {
-  return guard([&] { put(num_nodes, unwrap(graph, "graph").nodes().size(), "num_nodes"); });
+  return guard([&] {
+    const GraphObject& core = unwrap(graph, "graph");
+    put(num_nodes, core.draft() != nullptr ? core.draft()->nodes.size() : core.nodes().size(), "num_nodes");
+  });
 }
 OrtStatus* ORT_API_CALL Graph_GetNodes(const OrtGraph* graph, const OrtNode** nodes, size_t num_nodes) noexcept {
   return guard([&] {
-    const auto& held = unwrap(graph, "graph").nodes();
+    const GraphObject& core = unwrap(graph, "graph");
+    if (core.draft() != nullptr) return copy_handles(core.draft()->nodes, nodes, num_nodes, "nodes");
+    const auto& held = core.nodes();
     copy_items(held.size(), nodes, num_nodes, "nodes", [&](size_t i) { return wrap<const OrtNode>(&held[i]); });
   });
 }

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "api/graph_objects.h"
@@ -14,7 +14,7 @@ namespace ortolan::api {
 /** Values are names here: they may come before or after the nodes that make them. An empty name leaves one out. */
 struct NodeDraft {
   std::string op_type;
-  std::string domain;
+  std::string domain;  // "" for ai.onnx
   std::string name;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
@@ -24,19 +24,22 @@ struct NodeDraft {
   bool taken = false;  // by a graph, which releases it
 };
 
+/** Everything in it is owned by it. */
 struct GraphDraft {
+  std::string name;
   std::vector<std::unique_ptr<ValueObject>> inputs;
   std::vector<std::unique_ptr<ValueObject>> outputs;
   std::vector<std::unique_ptr<NodeObject>> nodes;
-  std::vector<std::pair<std::string, tensor::Tensor>> initializers;
-  std::unordered_map<std::string, size_t> initializer_names;  // to the position
-  bool taken = false;                                         // by a model, which releases it
+  std::vector<std::unique_ptr<ValueObject>> initializers;
+  std::unordered_set<std::string> initializer_names;
+  std::unordered_set<const tensor::Value*> taken_values;
+  bool taken = false;  // by a model, which releases it
 };
 
 /** OrtModel. */
 struct ModelDraft {
   std::map<std::string, int> opsets;
-  std::unique_ptr<GraphObject> graph;
+  std::unique_ptr<GraphObject> graph;  // NULL until it is added
 };
 
 }  // namespace ortolan::api

@@ -44,7 +44,7 @@ ModelDescription describe_model(const graph::Model& model) {
 }
 
 OrtStatus* ORT_API_CALL SessionGetModelMetadata(const OrtSession* session, OrtModelMetadata** out) noexcept {
-  return guard([&] { give(out, describe_model(session_of(session).model())); });
+  return guard([&] { give(out, describe_model(described_session(session).model())); });
 }
 
 void ORT_API_CALL ReleaseModelMetadata(OrtModelMetadata* metadata) noexcept { release(metadata); }
@@ -105,7 +105,7 @@ OrtStatus* ORT_API_CALL Session_GetEpGraphAssignmentInfo(const OrtSession* sessi
                                                          size_t* num_ep_subgraphs) noexcept {
   return guard([&] {
     auto& object = const_cast<SessionObject&>(unwrap(session, "session"));
-    require(object.core->options().config_or("session.record_ep_graph_assignment_info", "0") == "1",
+    require(session_of(session).options().config_or("session.record_ep_graph_assignment_info", "0") == "1",
             ErrorCode::kInvalidArgument,
             "assignments are given for sessions made with the config entry session.record_ep_graph_assignment_info "
             "set to 1");

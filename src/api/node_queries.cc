@@ -22,8 +22,13 @@ const NodeObject& linked(const OrtNode* handle) {
   return node;
 }
 
-OrtStatus* count_of(const OrtNode* node, Values (NodeObject::*values)() const, size_t* out, const char* name) noexcept {
-  return guard([&] { put(out, (linked(node).*values)().size(), name); });
+/** Counts are known of drafts too. */
+OrtStatus* count_of(const OrtNode* handle, Values (NodeObject::*values)() const,
+                    std::vector<std::string> NodeDraft::*names, size_t* out, const char* what) noexcept {
+  return guard([&] {
+    const NodeObject& node = unwrap(handle, "node");
+    put(out, node.is_linked() ? (node.*values)().size() : (node.draft()->*names).size(), what);
+  });
 }
 
 OrtStatus* copy_values(const OrtNode* node, Values (NodeObject::*values)() const, const OrtValueInfo** out, size_t room,
@@ -55,14 +60,14 @@ OrtStatus* ORT_API_CALL Node_GetSinceVersion(const OrtNode* node, int* since_ver
 }
 
 OrtStatus* ORT_API_CALL Node_GetNumInputs(const OrtNode* node, size_t* num_inputs) noexcept {
-  return count_of(node, &NodeObject::inputs, num_inputs, "num_inputs");
+  return count_of(node, &NodeObject::inputs, &NodeDraft::inputs, num_inputs, "num_inputs");
 }
 OrtStatus* ORT_API_CALL Node_GetInputs(const OrtNode* node, const OrtValueInfo** inputs, size_t num_inputs) noexcept {
   return copy_values(node, &NodeObject::inputs, inputs, num_inputs, "inputs");
 }
 
 OrtStatus* ORT_API_CALL Node_GetNumOutputs(const OrtNode* node, size_t* num_outputs) noexcept {
-  return count_of(node, &NodeObject::outputs, num_outputs, "num_outputs");
+  return count_of(node, &NodeObject::outputs, &NodeDraft::outputs, num_outputs, "num_outputs");
 }
 OrtStatus* ORT_API_CALL Node_GetOutputs(const OrtNode* node, const OrtValueInfo** outputs,
                                         size_t num_outputs) noexcept {
@@ -70,7 +75,7 @@ OrtStatus* ORT_API_CALL Node_GetOutputs(const OrtNode* node, const OrtValueInfo*
 }
 
 OrtStatus* ORT_API_CALL Node_GetNumImplicitInputs(const OrtNode* node, size_t* num_implicit_inputs) noexcept {
-  return count_of(node, &NodeObject::implicit_inputs, num_implicit_inputs, "num_implicit_inputs");
+  return guard([&] { put(num_implicit_inputs, linked(node).implicit_inputs().size(), "num_implicit_inputs"); });
 }
 OrtStatus* ORT_API_CALL Node_GetImplicitInputs(const OrtNode* node, const OrtValueInfo** implicit_inputs,
                                                size_t num_implicit_inputs) noexcept {

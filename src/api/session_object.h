@@ -18,15 +18,21 @@ struct AssignedSubgraph {
   std::vector<const runtime::NodeAssignment*> nodes;
 };
 
+struct EditorSession;
+
+/** Either `core` or, before a session of the model editor is finalised, `editor` is there. */
 struct SessionObject {
   std::unique_ptr<runtime::Session> core;
+  std::shared_ptr<EditorSession> editor;
   std::once_flag assignments_made;
   std::vector<AssignedSubgraph> assigned;
   std::vector<const AssignedSubgraph*> assigned_handles;
 };
 
-/** The session; throws when the handle is NULL. */
+/** The session; throws when the handle is NULL or the session is not finalised. */
 const runtime::Session& session_of(const OrtSession* session);
+/** The same, but for a session that is not finalised one that only knows its model, inputs and outputs. */
+const runtime::Session& described_session(const OrtSession* session);
 
 /** OrtModelMetadata. */
 struct ModelDescription {

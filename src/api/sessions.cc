@@ -42,13 +42,13 @@ const SessionValue& value_at(const SessionValues& values, size_t index, const ch
 }
 
 OrtStatus* count_of(const OrtSession* session, const SessionValues& (Session::*values)() const, size_t* out) noexcept {
-  return guard([&] { put(out, (session_of(session).*values)().size()); });
+  return guard([&] { put(out, (described_session(session).*values)().size()); });
 }
 
 OrtStatus* name_of(const OrtSession* session, const SessionValues& (Session::*values)() const, const char* what,
                    size_t index, OrtAllocator* allocator, char** out) noexcept {
   return guard([&] {
-    const SessionValue& value = value_at((session_of(session).*values)(), index, what);
+    const SessionValue& value = value_at((described_session(session).*values)(), index, what);
     require_argument(out, "value");
     *out = copy_text(allocator, value.name);
   });
@@ -57,7 +57,7 @@ OrtStatus* name_of(const OrtSession* session, const SessionValues& (Session::*va
 OrtStatus* type_of(const OrtSession* session, const SessionValues& (Session::*values)() const, const char* what,
                    size_t index, OrtTypeInfo** out) noexcept {
   return guard([&] {
-    const Session& core = session_of(session);
+    const Session& core = described_session(session);
     const SessionValue& value = value_at((core.*values)(), index, what);
     give(out, describe(value.type, &core.model().context->symbols), "type_info");
   });
@@ -65,7 +65,12 @@ OrtStatus* type_of(const OrtSession* session, const SessionValues& (Session::*va
 
 }  // namespace
 
-const Session& session_of(const OrtSession* session) { return *unwrap(session, "session").core; }
+const Session& session_of(const OrtSession* handle) {
+  const SessionObject& session = unwrap(handle, "session");
+  require(session.core != nullptr, ErrorCode::kFail,
+          "the session is not ready yet; call FinalizeModelEditorSession first");
+  return *session.core;
+}
 
 OrtStatus* ORT_API_CALL CreateSessionWithPrepackedWeightsContainer(const OrtEnv* env, const char* model_path,
                                                                    const OrtSessionOptions* options,
@@ -187,7 +192,8 @@ OrtStatus* ORT_API_CALL SessionGetProfilingStartTimeNs(const OrtSession* session
 OrtStatus* ORT_API_CALL SessionEndProfiling(OrtSession* session, OrtAllocator* allocator, char** out) noexcept {
   return guard([&] {
     require_argument(out, "out");
-    *out = copy_text(allocator, unwrap(session, "session").core->end_profiling());
+    session_of(session);  // throws when it is not ready
+    *out = copy_text(allocator, unwrap_optional(session)->core->end_profiling());
   });
 }
 

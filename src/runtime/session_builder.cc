@@ -88,16 +88,24 @@ void SessionBuilder::check_cancelled() const {
 }
 
 std::unique_ptr<Session> SessionBuilder::build(ReadModel read) {
+  load(read);
+  return finish();
+}
+
+void SessionBuilder::load(ReadModel read) {
+  auto begin = Profiler::Clock::now();
+  check_cancelled();
+  session_->model_ = read(read_options(session_->options_));
+  describe();
+  if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
+}
+
+std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
   make_threads();
   make_allocator();
-  check_cancelled();
-  session_->model_ = read(read_options(session_->options_));
   make_providers();
-  if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
-  begin = Profiler::Clock::now();
-  std::vector<TypeInfo> stated_outputs;
-  for (const ValueInfo* output : session_->model_->graph->outputs) stated_outputs.push_back(output->type);
+  std::vector<TypeInfo> stated_outputs = output_types();
   check_cancelled();
   resolve();
   describe_values(stated_outputs);
@@ -247,8 +255,30 @@ void SessionBuilder::compile() {
   for (const auto& file : session_->model_->files) file->release(file->bytes());
 }
 
+std::vector<TypeInfo> SessionBuilder::output_types() const {
+  std::vector<TypeInfo> types;
+  for (const ValueInfo* output : session_->model_->graph->outputs) types.push_back(output->type);
+  return types;
+}
+
+void SessionBuilder::describe() { describe_values(output_types()); }
+
+void SessionBuilder::set_options(const SessionOptions& options) {
+  session_->options_ = options;
+  if (options.profile && !session_->profiler_) session_->profiler_ = std::make_unique<Profiler>(options.profile_prefix);
+}
+
+void SessionBuilder::set_weights(std::shared_ptr<PackedWeightsCache> weights) {
+  session_->weights_ = std::move(weights);
+}
+
 void SessionBuilder::describe_values(const std::vector<TypeInfo>& stated_outputs) {
   const Graph& graph = *session_->model_->graph;
+  session_->inputs_.clear();
+  session_->outputs_.clear();
+  session_->overridable_.clear();
+  session_->feeds_.clear();
+  session_->defaults_.clear();
   for (const ValueInfo* input : graph.inputs) {
     auto& list = input->constant ? session_->overridable_ : session_->inputs_;
     list.push_back({input->name, input->type});

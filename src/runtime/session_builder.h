@@ -20,6 +20,17 @@ class SessionBuilder {
   using ReadModel = FunctionRef<std::unique_ptr<Model>(const onnx::ReadOptions&)>;
   std::unique_ptr<Session> build(ReadModel read);
 
+  /** The two halves of build(). Between them the model may be changed, and is told of by describe(). */
+  void load(ReadModel read);
+  std::unique_ptr<Session> finish();
+  Model& model() { return *session_->model_; }
+  /** Names and types of the session's inputs and outputs as the model states them; nothing else of it is there. */
+  const Session& session() const { return *session_; }
+  void describe();
+  /** Replaces what the constructor was given. */
+  void set_options(const SessionOptions& options);
+  void set_weights(std::shared_ptr<PackedWeightsCache> weights);
+
  private:
   void check_cancelled() const;
   void make_threads();
@@ -33,6 +44,7 @@ class SessionBuilder {
   void save_rewritten();
   void compile();
   void describe_values(const std::vector<TypeInfo>& stated_outputs);
+  std::vector<TypeInfo> output_types() const;
 
   std::unique_ptr<Session> session_;
 };
