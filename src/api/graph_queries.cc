@@ -114,6 +114,7 @@ OrtStatus* ORT_API_CALL Graph_GetGraphView(const OrtGraph* src_graph, const OrtN
     const GraphObject& graph = unwrap(src_graph, "src_graph");
     require(graph.core() != nullptr, ErrorCode::kInvalidArgument,
             "a graph that is being built has no views; make a session of it first");
+    require(num_nodes != 0, ErrorCode::kInvalidArgument, "a view needs at least one node; 'num_nodes' is 0");
     std::vector<const graph::Node*> selected;
     for (const OrtNode* handle : array(nodes, num_nodes, "nodes")) {
       const NodeObject& node = unwrap(handle, "nodes[i]");
