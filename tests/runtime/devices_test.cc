@@ -173,6 +173,30 @@ TEST(Devices, QueuesWaitForEachOther) {
   }
 }
 
+TEST(Devices, QueuesBelongToOneThreadInParallelModeToo) {
+  Builder build;
+  ValueInfo* x = build.input("x", Shape{64, kWidth});
+  ValueInfo* sum = x;
+  for (int i = 0; i < 24; ++i) {
+    std::string n = std::to_string(i);
+    sum = build.node("Add", {sum, build.node("Tanh", {build.node("Mul", {x, x}, "m" + n)}, "t" + n)}, "s" + n);
+  }
+  build.graph().mark_output(sum);
+  Fakes fakes;
+  auto fake = settings(false, true);
+  fake->slow = true;
+  fakes.add(fake);
+  fakes.options.mode = ExecutionMode::kParallel;
+  fakes.options.inter_op_threads = 4;
+  auto session = fakes.session(std::move(build.model));
+  Tensor given = ramp(64);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    auto y = run(*session, given, {"s23"});
+    double value = given.data<float>()[9];
+    ASSERT_NEAR(y[0].tensor().data<float>()[9], value + 24 * std::tanh(value * value), 1e-4);
+  }
+}
+
 TEST(Devices, AValueIsCopiedOnceForAllReaders) {
   auto fake = settings(false);
   fake->group_of = only({"m", "p", "u", "t"});

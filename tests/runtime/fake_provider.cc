@@ -156,6 +156,7 @@ class FakeProvider final : public ExecutionProvider {
     fail_if("run end");
   }
   const OpaqueMemory& opaque() const { return *settings_->memory; }
+  bool slow() const { return settings_->slow; }
 
  private:
   void fail_if(const char* point) const {
@@ -192,6 +193,7 @@ FakeKernel::FakeKernel(const FakeProvider& provider, std::vector<const Node*> no
 }
 
 void FakeKernel::compute(KernelContext& context) const {
+  if (provider_.slow()) std::this_thread::sleep_for(std::chrono::microseconds(200));
   auto shapes = constants_;  // values by name; those of the inputs are read when the work is done
   std::vector<std::shared_ptr<std::byte>> sources, targets;
   std::vector<Shape> given;

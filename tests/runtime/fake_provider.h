@@ -56,6 +56,7 @@ struct FakeSettings {
   int32_t device = 0;
   bool compile = false;
   bool streams = false;
+  bool slow = false;  // kernels take long enough for other threads to wake up
   size_t least_island = 1;
   bool drop_constants = false;
   /** The group of a node, -1 to leave it. Without compile every node is a group of its own. */
