@@ -7,10 +7,13 @@
 
 #include "api/model_drafts.h"
 #include "base/error.h"
+#include "ops/default_attributes.h"
 #include "ops/since_version.h"
 
 namespace ortolan::api {
 namespace {
+
+using Defaults = std::span<const graph::Attribute>;
 
 /** The nodes in the given order, except that those which others of them depend on come first. */
 std::vector<const graph::Node*> sorted(std::span<const graph::Node* const> nodes) {
@@ -109,8 +112,22 @@ const std::string& NodeObject::domain() const { return core_ != nullptr ? core_-
 const std::string& NodeObject::provider() const { return core_ != nullptr ? core_->provider : draft_->provider; }
 int NodeObject::since_version() const { return core_ != nullptr ? ops::since_version(*core_) : 1; }
 
-const std::vector<graph::Attribute>& NodeObject::attributes() const {
-  return core_ != nullptr ? core_->attributes() : draft_->attributes;
+std::span<const graph::Attribute* const> NodeObject::attributes() const {
+  std::unique_lock<std::mutex> guard;
+  if (graph_ != nullptr) guard = std::unique_lock(graph_->lock_);
+  if (attributes_) return *attributes_;
+  std::vector<const graph::Attribute*> listed;
+  auto is_set = [&](const graph::Attribute& attribute) {
+    return std::ranges::any_of(listed, [&](const auto* other) { return other->name == attribute.name; });
+  };
+  for (const graph::Attribute& attribute : core_ != nullptr ? core_->attributes() : draft_->attributes) {
+    listed.push_back(&attribute);
+  }
+  for (const graph::Attribute& attribute : core_ != nullptr ? ops::default_attributes(*core_) : Defaults()) {
+    if (!is_set(attribute)) listed.push_back(&attribute);
+  }
+  attributes_ = std::move(listed);
+  return *attributes_;
 }
 
 const GraphObject* NodeObject::graph() const { return graph_ == nullptr || graph_->is_detached_ ? nullptr : graph_; }

@@ -122,7 +122,8 @@ class NodeObject {
   std::span<const ValueObject* const> outputs() const { return outputs_; }
   /** What its subgraphs use of the graphs around them, each value once. */
   std::span<const ValueObject* const> implicit_inputs() const { return implicit_; }
-  const std::vector<graph::Attribute>& attributes() const;
+  /** Those that it sets, and the operator's defaults for others. Listed at the first question. */
+  std::span<const graph::Attribute* const> attributes() const;
   /** Wrapped at the first question. */
   std::span<const NodeSubgraph> subgraphs() const;
   /** The graph it is shown in; NULL for a node on its own. */
@@ -138,6 +139,7 @@ class NodeObject {
   std::vector<const ValueObject*> outputs_;
   std::vector<const ValueObject*> implicit_;
   mutable std::optional<std::vector<NodeSubgraph>> subgraphs_;
+  mutable std::optional<std::vector<const graph::Attribute*>> attributes_;
 };
 
 /** A selection of a graph's nodes. Where inputs or outputs are not given they are what the nodes use but do not make,

@@ -27,6 +27,8 @@ GraphObject& draft_of(OrtGraph* handle) {
   return graph;
 }
 
+// What is taken over becomes NULL in the caller's array: then nothing is released twice by clean-ups of arrays.
+
 /** Throws unless each value is the caller's and given once. */
 void check_values(std::span<OrtValueInfo* const> handles, const char* name) {
   std::unordered_set<const OrtValueInfo*> seen;
@@ -48,7 +50,7 @@ OrtStatus* set_values(OrtGraph* graph, OrtValueInfo** values, size_t count, cons
     check_values(handles, name);
     std::vector<std::unique_ptr<ValueObject>> taken;
     taken.reserve(count);
-    for (OrtValueInfo* handle : handles) taken.emplace_back(unwrap_optional(handle));
+    for (OrtValueInfo*& handle : handles) taken.emplace_back(unwrap_optional(std::exchange(handle, nullptr)));
     (target.*take)(std::move(taken));
   });
 }
@@ -107,8 +109,8 @@ OrtStatus* ORT_API_CALL CreateNode(const char* operator_name, const char* domain
     draft->attributes.reserve(attribs_len);
     require_argument(node, "node");
     auto object = std::make_unique<NodeObject>(std::move(draft));
-    for (OrtOpAttr* handle : handles) {
-      std::unique_ptr<graph::Attribute> taken(unwrap_optional(handle));
+    for (OrtOpAttr*& handle : handles) {
+      std::unique_ptr<graph::Attribute> taken(unwrap_optional(std::exchange(handle, nullptr)));
       object->draft()->attributes.push_back(std::move(*taken));
     }
     *node = wrap<OrtNode>(std::move(object));

@@ -87,11 +87,7 @@ OrtStatus* ORT_API_CALL Node_GetNumAttributes(const OrtNode* node, size_t* num_a
 }
 OrtStatus* ORT_API_CALL Node_GetAttributes(const OrtNode* node, const OrtOpAttr** attributes,
                                            size_t num_attributes) noexcept {
-  return guard([&] {
-    const auto& held = unwrap(node, "node").attributes();
-    copy_items(held.size(), attributes, num_attributes, "attributes",
-               [&](size_t i) { return wrap<const OrtOpAttr>(&held[i]); });
-  });
+  return guard([&] { copy_handles(unwrap(node, "node").attributes(), attributes, num_attributes, "attributes"); });
 }
 
 OrtStatus* ORT_API_CALL Node_GetAttributeByName(const OrtNode* node, const char* attribute_name,
@@ -100,8 +96,8 @@ OrtStatus* ORT_API_CALL Node_GetAttributeByName(const OrtNode* node, const char*
     const NodeObject& core = unwrap(node, "node");
     std::string_view wanted = text(attribute_name, "attribute_name");
     put(attribute, nullptr, "attribute");
-    for (const graph::Attribute& held : core.attributes()) {
-      if (held.name == wanted) return put(attribute, wrap<const OrtOpAttr>(&held));
+    for (const graph::Attribute* held : core.attributes()) {
+      if (held->name == wanted) return put(attribute, wrap<const OrtOpAttr>(held));
     }
     fail(ErrorCode::kNotFound, "node '", core.name(), "' (", core.op_type(), ") has no attribute '", wanted, "'");
   });
