@@ -177,6 +177,18 @@ class ModelWriter {
                    size_t bytes) {
     graph_ += field(5, tensor(name, type, dims, data, bytes));
   }
+  /** Its elements are `length` bytes at `offset` of a file. */
+  void external_initializer(const std::string& name, int type, const std::vector<int64_t>& dims,
+                            const std::string& file, int64_t offset, int64_t length) {
+    std::string text;
+    for (int64_t dim : dims) text += number(1, dim);
+    for (const auto& [key, value] : {std::pair<std::string, std::string>("location", file),
+                                     {"offset", std::to_string(offset)},
+                                     {"length", std::to_string(length)}}) {
+      text += field(13, field(1, key) + field(2, value));
+    }
+    graph_ += field(5, text + number(2, type) + field(8, name) + number(14, 1));
+  }
   void node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
             const std::string& attributes = "", const std::string& domain = "") {
     std::string text;
@@ -215,6 +227,11 @@ class ModelWriter {
   static std::string tensor_attribute(const std::string& name, const std::vector<float>& values) {
     std::string value = tensor("", 1, {static_cast<int64_t>(values.size())}, values.data(), values.size() * 4);
     return field(5, field(1, name) + field(5, value) + number(20, 4));
+  }
+
+  /** The graph of `body` as a subgraph. */
+  static std::string graph_attribute(const std::string& name, const ModelWriter& body) {
+    return field(5, field(1, name) + field(6, body.graph_ + field(2, name + " graph")) + number(20, 5));
   }
 
   std::string bytes() const {
