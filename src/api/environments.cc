@@ -40,7 +40,8 @@ class FunctionSink : public base::LogSink {
 
 /** One more reference to the environment; the first makes it from these arguments, later ones share it as it is. */
 OrtStatus* create_env(OrtLoggingLevel level, const char* logid, std::shared_ptr<base::LogSink> sink,
-                      const OrtThreadingOptions* threads, OrtEnv** out) noexcept {
+                      const OrtThreadingOptions* threads, OrtEnv** out,
+                      const OrtKeyValuePairs* config = nullptr) noexcept {
   return guard([&] {
     require_argument(out, "out");
     Holder& process = holder();
@@ -49,6 +50,7 @@ OrtStatus* create_env(OrtLoggingLevel level, const char* logid, std::shared_ptr<
       base::Logger logger(std::move(sink), logid == nullptr ? "" : logid, severity_from_api(level));
       auto environment = std::make_shared<Environment>(std::move(logger));
       if (threads != nullptr) environment->create_global_pools(*unwrap_optional(threads));
+      if (config != nullptr) environment->set_config(*unwrap_optional(config));
       process.environment = std::move(environment);
     }
     ++process.references;
@@ -68,6 +70,11 @@ std::shared_ptr<Allocator> make_cpu_allocator(const MemoryInfo& memory, const Ar
 
 std::shared_ptr<Environment> environment_of(const OrtEnv* env) {
   return const_cast<Environment&>(unwrap(env, "env")).shared_from_this();
+}
+
+std::shared_ptr<Environment> current_environment() {
+  std::lock_guard lock(holder().mutex);
+  return holder().environment;
 }
 
 std::shared_ptr<base::LogSink> sink_for(OrtLoggingFunction function, void* param) {
@@ -106,7 +113,7 @@ OrtStatus* ORT_API_CALL CreateEnvWithOptions(const OrtEnvCreationOptions* option
   if (OrtStatus* status = guard([&] { require_argument(options, "options"); })) return status;
   return create_env(static_cast<OrtLoggingLevel>(options->logging_severity_level), options->log_id,
                     sink_for(options->custom_logging_function, options->custom_logging_param),
-                    options->threading_options, out);
+                    options->threading_options, out, options->config_entries);
 }
 
 void ORT_API_CALL ReleaseEnv(OrtEnv* env) noexcept {

@@ -12,6 +12,9 @@ namespace ortolan::api {
 /** The environment, kept alive by the result. Throws when it is NULL. */
 std::shared_ptr<runtime::Environment> environment_of(const OrtEnv* env);
 
+/** The process's environment; NULL while there is none. */
+std::shared_ptr<runtime::Environment> current_environment();
+
 /** A sink that calls the function; stderr's when it is NULL. */
 std::shared_ptr<base::LogSink> sink_for(OrtLoggingFunction function, void* param);
 

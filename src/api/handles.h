@@ -25,6 +25,7 @@ class IoBinding;
 class KernelContext;
 class PackedWeightsCache;
 class StandaloneOperator;
+struct HardwareDevice;
 struct NodeAssignment;
 struct RunOptions;
 struct SessionOptions;
@@ -35,12 +36,17 @@ namespace ortolan::api {
 
 class GraphObject;
 class NodeObject;
+class PluginStream;
 class ValueObject;
 struct AssignedSubgraph;
 struct CustomOpDomain;
+struct DeviceIncompatibility;
+struct EpDevice;
+struct EpGraphSupport;
 struct ExternalInitializer;
 struct KernelInfoObject;
 struct ModelDraft;
+struct NodeComputeContext;
 struct ShapeInference;
 struct ModelDescription;
 struct ProviderOptions;
@@ -59,6 +65,7 @@ struct CoreOf;
   };
 ORTOLAN_CORE_OF(OrtValue, tensor::Value)
 ORTOLAN_CORE_OF(OrtMemoryInfo, tensor::MemoryInfo)
+ORTOLAN_CORE_OF(OrtMemoryDevice, tensor::MemoryInfo)
 ORTOLAN_CORE_OF(OrtArenaCfg, tensor::ArenaOptions)
 ORTOLAN_CORE_OF(OrtEnv, runtime::Environment)
 ORTOLAN_CORE_OF(OrtLogger, base::Logger)
@@ -68,6 +75,12 @@ ORTOLAN_CORE_OF(OrtSessionOptions, runtime::SessionOptions)
 ORTOLAN_CORE_OF(OrtRunOptions, runtime::RunOptions)
 ORTOLAN_CORE_OF(OrtIoBinding, runtime::IoBinding)
 ORTOLAN_CORE_OF(OrtPrepackedWeightsContainer, runtime::PackedWeightsCache)
+ORTOLAN_CORE_OF(OrtHardwareDevice, runtime::HardwareDevice)
+ORTOLAN_CORE_OF(OrtEpDevice, EpDevice)
+ORTOLAN_CORE_OF(OrtDeviceEpIncompatibilityDetails, DeviceIncompatibility)
+ORTOLAN_CORE_OF(OrtSyncStream, PluginStream)
+ORTOLAN_CORE_OF(OrtEpGraphSupportInfo, EpGraphSupport)
+ORTOLAN_CORE_OF(OrtNodeComputeContext, NodeComputeContext)
 ORTOLAN_CORE_OF(OrtEpAssignedSubgraph, AssignedSubgraph)
 ORTOLAN_CORE_OF(OrtEpAssignedNode, runtime::NodeAssignment)
 ORTOLAN_CORE_OF(OrtCustomOpDomain, CustomOpDomain)

@@ -34,4 +34,38 @@ std::shared_ptr<Allocator> Environment::shared_allocator(const Device& device) c
   return found == allocators_.end() ? nullptr : *found;
 }
 
+void Environment::set_config(KeyValues config) {
+  std::lock_guard lock(mutex_);
+  config_ = std::move(config);
+}
+
+KeyValues Environment::config() const {
+  std::lock_guard lock(mutex_);
+  return config_;
+}
+
+void Environment::add_provider(ProviderRequest request) {
+  std::lock_guard lock(mutex_);
+  auto same = [&](const ProviderRequest& known) { return known.name == request.name; };
+  require(std::none_of(providers_.begin(), providers_.end(), same), ErrorCode::kInvalidArgument, "provider ",
+          request.name, " is one of the environment's already");
+  providers_.push_back(std::move(request));
+}
+
+void Environment::clear_providers() {
+  std::lock_guard lock(mutex_);
+  providers_.clear();
+}
+
+std::vector<ProviderRequest> Environment::providers() const {
+  std::lock_guard lock(mutex_);
+  return providers_;
+}
+
+Environment::Plugins& Environment::plugins(FunctionRef<std::unique_ptr<Plugins>()> make) {
+  std::lock_guard lock(mutex_);
+  if (plugins_ == nullptr) plugins_ = make();
+  return *plugins_;
+}
+
 }  // namespace ortolan::runtime

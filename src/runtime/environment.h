@@ -1,12 +1,15 @@
-// What all sessions of a process share: the logger, the global thread pools, shared allocators.
+// What all sessions of a process share: the logger, the global thread pools, shared allocators, providers.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/function_ref.h"
+#include "base/key_values.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "runtime/provider_factory.h"
 #include "tensor/allocator.h"
 
 namespace ortolan::runtime {
@@ -38,12 +41,32 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** The first one registered for that device; NULL if none. */
   std::shared_ptr<Allocator> shared_allocator(const Device& device) const;
 
+  /** Settings that providers may ask for. */
+  void set_config(KeyValues config);
+  KeyValues config() const;
+
+  /** Providers of every session whose options name none and do not choose; in priority order. */
+  void add_provider(ProviderRequest request);
+  void clear_providers();
+  std::vector<ProviderRequest> providers() const;
+
+  /** What knows the libraries of providers. */
+  class Plugins {
+   public:
+    virtual ~Plugins() = default;
+  };
+  /** The one that `make` made at the first call. */
+  Plugins& plugins(FunctionRef<std::unique_ptr<Plugins>()> make);
+
  private:
   Logger logger_;
   std::shared_ptr<ThreadPool> intra_pool_;
   std::shared_ptr<ThreadPool> inter_pool_;
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Allocator>> allocators_;
+  KeyValues config_;
+  std::vector<ProviderRequest> providers_;
+  std::unique_ptr<Plugins> plugins_;
 };
 
 }  // namespace ortolan::runtime

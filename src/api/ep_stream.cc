@@ -1,0 +1,96 @@
+// A plugin's queue of work on a device, and the slots on it.
+#include "api/ep_stream.h"
+
+#include "api/arguments.h"
+#include "api/ep_library.h"
+#include "api/ep_members.h"
+#include "api/guard.h"
+#include "runtime/session_options.h"
+
+namespace ortolan::api {
+namespace {
+
+uint64_t next_number() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
+struct ReleaseNotification {
+  void operator()(OrtSyncNotificationImpl* notification) const { notification->Release(notification); }
+};
+
+}  // namespace
+
+PluginStream::PluginStream(std::shared_ptr<EpLibrary> library, std::string provider, const MemoryInfo& memory,
+                           OrtSyncStreamImpl& theirs)
+    : library_(std::move(library)),
+      provider_(std::move(provider)),
+      memory_(memory),
+      theirs_(theirs),
+      number_(next_number()) {}
+
+PluginStream::~PluginStream() {
+  if (theirs_.Release != nullptr) theirs_.Release(&theirs_);
+}
+
+bool PluginStream::can_wait_here(const PluginStream& consumer) const {
+  return consumer.library_ == library_ && consumer.provider_ == provider_ &&
+         consumer.memory_.device.type == memory_.device.type;
+}
+
+void PluginStream::wait(Stream* consumer) {
+  OrtSyncNotificationImpl* made = nullptr;
+  check_plugin(theirs_.CreateNotification(&theirs_, &made), provider_, "CreateNotification");
+  std::unique_ptr<OrtSyncNotificationImpl, ReleaseNotification> notification(
+      &require_made(made, provider_, "CreateNotification"));
+  check_plugin(made->Activate(made), provider_, "OrtSyncNotificationImpl::Activate");
+  uint64_t id = sync_id_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  auto* other = dynamic_cast<PluginStream*>(consumer);
+  if (other != nullptr && can_wait_here(*other)) {
+    check_plugin(made->WaitOnDevice(made, wrap<OrtSyncStream>(other)), provider_, "WaitOnDevice");
+  } else {
+    check_plugin(made->WaitOnHost(made), provider_, "WaitOnHost");
+  }
+  if (other == nullptr) return;
+  std::lock_guard lock(other->mutex_);
+  other->waited_[number_] = id;
+}
+
+void PluginStream::end_run() {
+  if (theirs_.OnSessionRunEnd != nullptr) {
+    check_plugin(theirs_.OnSessionRunEnd(&theirs_), provider_, "OnSessionRunEnd");
+  }
+  if (theirs_.Flush != nullptr) check_plugin(theirs_.Flush(&theirs_), provider_, "Flush");
+}
+
+uint64_t PluginStream::last_wait_for(const PluginStream& producer) const {
+  std::lock_guard lock(mutex_);
+  auto found = waited_.find(producer.number_);
+  return found == waited_.end() ? 0 : found->second;
+}
+
+const OrtSyncStreamImpl* ORT_API_CALL SyncStream_GetImpl(const OrtSyncStream* stream) noexcept {
+  return stream == nullptr ? nullptr : &unwrap_optional(stream)->theirs();
+}
+
+uint64_t ORT_API_CALL SyncStream_GetSyncId(const OrtSyncStream* stream) noexcept {
+  return stream == nullptr ? 0 : unwrap_optional(stream)->sync_id();
+}
+
+uint64_t ORT_API_CALL GetSyncIdForLastWaitOnSyncStream(const OrtSyncStream* producer,
+                                                       const OrtSyncStream* consumer) noexcept {
+  if (producer == nullptr || consumer == nullptr) return 0;
+  return unwrap_optional(consumer)->last_wait_for(*unwrap_optional(producer));
+}
+
+void* ORT_API_CALL SyncStream_GetHandle(OrtSyncStream* stream) noexcept {
+  return stream == nullptr ? nullptr : unwrap_optional(stream)->native_handle();
+}
+
+void ORT_API_CALL ReleaseSyncStream(OrtSyncStream* stream) noexcept { release(stream); }
+
+void ORT_API_CALL RunOptionsSetSyncStream(OrtRunOptions* options, OrtSyncStream* stream) noexcept {
+  if (options != nullptr) unwrap_optional(options)->stream = unwrap_optional(stream);
+}
+
+}  // namespace ortolan::api
