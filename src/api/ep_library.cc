@@ -96,11 +96,11 @@ void EpLibrary::find_devices(OrtEpFactory& factory) {
   size_t count = 0;
   OrtStatus* status =
       factory.GetSupportedDevices(&factory, hardware.data(), hardware.size(), given, kMaxDevices, &count);
-  std::vector<std::unique_ptr<EpDevice>> made;  // owned, whatever happens next
+  check_plugin(status, name, "GetSupportedDevices");  // which, where it fails, keeps what it made
+  std::vector<std::unique_ptr<EpDevice>> made;
   for (OrtEpDevice* device : given) {
     if (device != nullptr) made.emplace_back(unwrap_optional(device));
   }
-  check_plugin(status, name, "GetSupportedDevices");
   require(count <= kMaxDevices, ErrorCode::kEpFail, "execution provider ", name, " says that it has ", count,
           " devices, where there is room for ", kMaxDevices);
   require(made.size() == count, ErrorCode::kEpFail, "execution provider ", name, " counts ", count,

@@ -69,6 +69,36 @@ uint64_t PluginStream::last_wait_for(const PluginStream& producer) const {
   return found == waited_.end() ? 0 : found->second;
 }
 
+OrtSyncStreamImpl& make_plugin_stream(OrtEpFactory& factory, const std::string& provider, const OrtMemoryDevice& device,
+                                      const OrtKeyValuePairs* options) {
+  auto create = member_if(factory, &OrtEpFactory::CreateSyncStreamForDevice, 23);
+  require(create != nullptr, ErrorCode::kEpFail, "execution provider ", provider,
+          " says that it works with streams, but has no CreateSyncStreamForDevice");
+  OrtSyncStreamImpl* made = nullptr;
+  check_plugin(create(&factory, &device, options, &made), provider, "OrtEpFactory::CreateSyncStreamForDevice");
+  return require_made(made, provider, "OrtEpFactory::CreateSyncStreamForDevice");
+}
+
+OrtStatus* ORT_API_CALL CreateSyncStreamForEpDevice(const OrtEpDevice* ep_device,
+                                                    const OrtKeyValuePairs* stream_options,
+                                                    OrtSyncStream** stream) noexcept {
+  return guard([&] {
+    const EpDevice& device = unwrap(ep_device, "ep_device");
+    require_argument(stream, "stream");
+    const MemoryInfo* memory = unwrap_optional(device.memory);
+    require(memory != nullptr && !memory->on_cpu() && device.library != nullptr, ErrorCode::kInvalidArgument,
+            "the device of provider ", device.provider, " has no memory but the CPU's, so it has no streams");
+    auto is_aware = member_if(*device.factory, &OrtEpFactory::IsStreamAware, 23);
+    require(is_aware != nullptr && is_aware(device.factory), ErrorCode::kInvalidArgument, "execution provider ",
+            device.provider, " does not work with streams");
+    auto library = device.library->shared_from_this();
+    OrtSyncStreamImpl& made = make_plugin_stream(
+        *device.factory, device.provider, *MemoryInfo_GetMemoryDevice(device.memory), stream_options);
+    *stream = wrap<OrtSyncStream>(
+        std::make_unique<PluginStream>(std::move(library), device.provider, interned(*memory), made));
+  });
+}
+
 const OrtSyncStreamImpl* ORT_API_CALL SyncStream_GetImpl(const OrtSyncStream* stream) noexcept {
   return stream == nullptr ? nullptr : &unwrap_optional(stream)->theirs();
 }

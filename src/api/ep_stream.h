@@ -47,4 +47,8 @@ class PluginStream final : public tensor::Stream {
   std::unordered_map<uint64_t, uint64_t> waited_;  // by number of the producer: its sync id
 };
 
+/** A new stream of the factory on that device; throws where it has none to give. */
+OrtSyncStreamImpl& make_plugin_stream(OrtEpFactory& factory, const std::string& provider, const OrtMemoryDevice& device,
+                                      const OrtKeyValuePairs* options);
+
 }  // namespace ortolan::api

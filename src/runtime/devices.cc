@@ -14,6 +14,14 @@ ChosenKernel ExecutionProvider::make_kernel(const KernelInfo& info) const {
   return {row->make(info), row->reuse};
 }
 
+std::string provider_entry(const std::string& type, const std::string& key) {
+  std::string lower = type;
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return join("ep.", lower, ".", key);
+}
+
 RunStreams::RunStreams(std::span<const std::unique_ptr<ExecutionProvider>> providers)
     : providers_(providers), queues_(providers.size()) {}
 

@@ -68,6 +68,8 @@ class ExecutionProvider {
   virtual const std::string& type() const = 0;
   virtual const std::vector<std::pair<std::string, std::string>>& options() const = 0;
 
+  /** The model of the session, before anything else is asked about it. */
+  virtual void learn_model(const Model& model) {}
   /** Which nodes of `graph` not yet assigned it takes; `graph` may be a subgraph. */
   virtual Capability get_capability(const Graph& graph) = 0;
   /** Connected nodes that it takes go back to the next provider when they are fewer. */
@@ -103,6 +105,8 @@ class ExecutionProvider {
   /** `synchronize`: all work of the run must be done when this returns. */
   virtual void on_run_end(const RunOptions& options, bool synchronize) {}
   virtual void set_dynamic_option(const std::string& key, const std::string& value) {}
+  /** Waits for all work on its devices. */
+  virtual void synchronize() {}
 
   /** Whether it records a run to replay it, whether that of this number is recorded, and running and forgetting it. */
   virtual bool captures_graphs() const { return false; }

@@ -42,6 +42,9 @@ struct ProviderRequest {
   bool required = true;                            // false: a session goes on, with a warning, where it cannot be made
 };
 
+/** The session entry that holds a provider's option: "ep.<type in lower case>.<key>". */
+std::string provider_entry(const std::string& type, const std::string& key);
+
 /** Chooses providers when a session is made, once its model is read. It may add config entries to the options. */
 using SelectProviders = std::function<std::vector<ProviderRequest>(SessionOptions& options, const graph::Model& model)>;
 

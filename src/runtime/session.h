@@ -80,6 +80,11 @@ class Session {
   /** Where the nodes that read input i expect it, and where output i is made. */
   const MemoryInfo& input_memory(size_t i) const;
   const MemoryInfo& output_memory(size_t i) const;
+  /** The provider of the node that reads input i, and of that which makes output i; of the CPU where none does. */
+  const ExecutionProvider& input_provider(size_t i) const;
+  const ExecutionProvider& output_provider(size_t i) const;
+  /** Waits for all work on the devices. */
+  void synchronize() const;
   /** Copies between the memories of the session's providers; NULL when all are the CPU's. */
   const DeviceMemories* devices() const;
   void set_dynamic_options(std::span<const std::pair<std::string, std::string>> options) const;
@@ -112,6 +117,8 @@ class Session {
                       std::span<const int> wanted, std::span<Value> outputs, std::span<const MemoryInfo* const> places,
                       Profiler* profiler) const;
   ExecutionProvider* replaying_provider(int annotation) const;
+  const ValueInfo* required_feed(size_t i) const;
+  const ExecutionProvider& provider_of(const Node* node) const;
 
   std::shared_ptr<Environment> environment_;
   SessionOptions options_;

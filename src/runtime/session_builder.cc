@@ -148,6 +148,7 @@ void SessionBuilder::make_providers() {
   SessionOptions& options = session_->options_;
   std::vector<ProviderRequest> requests = options.providers;
   if (requests.empty() && options.select_providers) requests = options.select_providers(options, *session_->model_);
+  if (options.providers.empty() && !options.select_providers) requests = session_->environment_->providers();
   for (const ProviderRequest& request : requests) {
     if (request.factory != nullptr) add_provider(request);
   }
@@ -163,12 +164,21 @@ void SessionBuilder::add_provider(const ProviderRequest& request) {
   require(std::ranges::none_of(providers, same_type), ErrorCode::kInvalidArgument, "provider ", request.factory->type(),
           " is asked for twice; a session has one of each type");
   try {
+    set_options_of(request);
     providers.push_back(request.factory->make(session_->options_, session_->logger_));
+    providers.back()->learn_model(*session_->model_);
   } catch (const Error& error) {
     if (request.required) throw error.within(join("execution provider ", request.factory->type()));
     session_->logger_.log(Severity::kWarning, "session_builder.cc add_provider",
                           "the session goes on without provider ", request.factory->type(),
                           ", which cannot be made: ", error.text());
+  }
+}
+
+/** Providers find their options among the session's entries. */
+void SessionBuilder::set_options_of(const ProviderRequest& request) {
+  for (const auto& [key, value] : request.options) {
+    session_->options_.config.try_emplace(provider_entry(request.factory->type(), key), value);
   }
 }
 

@@ -36,6 +36,7 @@ class SessionBuilder {
   void make_threads();
   void make_providers();
   void add_provider(const ProviderRequest& request);
+  void set_options_of(const ProviderRequest& request);
   void make_allocator();
   void resolve();
   void rewrite(RewriteLevel first, RewriteLevel last);

@@ -104,13 +104,43 @@ ExecutionProvider* Session::replaying_provider(int annotation) const {
   return nullptr;
 }
 
-const MemoryInfo& Session::input_memory(size_t i) const {
+/** Input i as a value of the graph; NULL where the graph has fewer. */
+const ValueInfo* Session::required_feed(size_t i) const {
   size_t required = 0;
   for (size_t feed = 0; feed < feeds_.size(); ++feed) {
-    bool has_default = defaults_[feed].has_value();
-    if (!has_default && required++ == i) return expected_memory(*feeds_[feed]);
+    if (!defaults_[feed].has_value() && required++ == i) return feeds_[feed];
   }
-  return cpu_memory();
+  return nullptr;
+}
+
+const MemoryInfo& Session::input_memory(size_t i) const {
+  const ValueInfo* feed = required_feed(i);
+  return feed != nullptr ? expected_memory(*feed) : cpu_memory();
+}
+
+const ExecutionProvider& Session::provider_of(const Node* node) const {
+  for (const auto& provider : providers_) {
+    if (node != nullptr && provider->type() == node->provider) return *provider;
+  }
+  return *providers_.back();
+}
+
+const ExecutionProvider& Session::input_provider(size_t i) const {
+  const ValueInfo* value = required_feed(i);
+  const Node* reader = nullptr;
+  while (value != nullptr && !value->consumers.empty()) {
+    reader = value->consumers.front();
+    value = is_copy(*reader) ? reader->output(0) : nullptr;
+  }
+  return provider_of(reader);
+}
+
+const ExecutionProvider& Session::output_provider(size_t i) const {
+  return provider_of(model_->graph->outputs[i]->producer);
+}
+
+void Session::synchronize() const {
+  for (const auto& provider : providers_) provider->synchronize();
 }
 
 const MemoryInfo& Session::output_memory(size_t i) const {
