@@ -26,3 +26,10 @@ ${entries}    nullptr};
 }  // namespace ${namespace}
 " @ONLY)
 endfunction()
+
+# write_text_literal(OUT FILE): writes a text file as a string literal of C++.
+function(write_text_literal out file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} text)
+  file(CONFIGURE OUTPUT ${out} CONTENT "R\"text(${text})text\"\n" @ONLY)
+endfunction()

@@ -1,6 +1,7 @@
 // Handles of the C API and the core objects behind them: which is which, and the only reinterpret_cast of the API.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -13,11 +14,15 @@ class Logger;
 }  // namespace ortolan::base
 namespace ortolan::tensor {
 class Value;
+enum class ElementType : uint8_t;
 struct MemoryInfo;
 struct ArenaOptions;
 }  // namespace ortolan::tensor
 namespace ortolan::graph {
 struct Attribute;
+}
+namespace ortolan::ops {
+struct TypeParameter;
 }
 namespace ortolan::runtime {
 class Environment;
@@ -27,6 +32,7 @@ class PackedWeightsCache;
 class StandaloneOperator;
 struct HardwareDevice;
 struct NodeAssignment;
+struct ProfileEvent;
 struct RunOptions;
 struct SessionOptions;
 struct ThreadingOptions;
@@ -36,6 +42,7 @@ namespace ortolan::api {
 
 class GraphObject;
 class NodeObject;
+class PluginKernelRegistry;
 class PluginStream;
 class ValueObject;
 struct AssignedSubgraph;
@@ -44,13 +51,18 @@ struct DeviceIncompatibility;
 struct EpDevice;
 struct EpGraphSupport;
 struct ExternalInitializer;
+struct KernelDef;
 struct KernelInfoObject;
+struct LoraAdapter;
 struct ModelDraft;
-struct NodeComputeContext;
-struct ShapeInference;
 struct ModelDescription;
+struct NodeComputeContext;
+struct OpSchema;
+struct ProfilingEvents;
 struct ProviderOptions;
 struct SessionObject;
+struct ShapeInference;
+struct SharedWeightBuffers;
 struct TensorDescription;
 struct TypeDescription;
 
@@ -86,6 +98,16 @@ ORTOLAN_CORE_OF(OrtEpAssignedNode, runtime::NodeAssignment)
 ORTOLAN_CORE_OF(OrtCustomOpDomain, CustomOpDomain)
 ORTOLAN_CORE_OF(OrtKernelInfo, KernelInfoObject)
 ORTOLAN_CORE_OF(OrtKernelContext, runtime::KernelContext)
+ORTOLAN_CORE_OF(OrtKernelRegistry, PluginKernelRegistry)
+ORTOLAN_CORE_OF(OrtKernelDefBuilder, KernelDef)
+ORTOLAN_CORE_OF(OrtKernelDef, KernelDef)
+ORTOLAN_CORE_OF(OrtDataType, tensor::ElementType)
+ORTOLAN_CORE_OF(OrtSharedPrePackedWeightCache, SharedWeightBuffers)
+ORTOLAN_CORE_OF(OrtOpSchema, OpSchema)
+ORTOLAN_CORE_OF(OrtOpSchemaTypeConstraint, ops::TypeParameter)
+ORTOLAN_CORE_OF(OrtProfilingEvent, runtime::ProfileEvent)
+ORTOLAN_CORE_OF(OrtProfilingEventsContainer, ProfilingEvents)
+ORTOLAN_CORE_OF(OrtLoraAdapter, LoraAdapter)
 ORTOLAN_CORE_OF(OrtOp, runtime::StandaloneOperator)
 ORTOLAN_CORE_OF(OrtOpAttr, graph::Attribute)
 ORTOLAN_CORE_OF(OrtShapeInferContext, ShapeInference)

@@ -7,12 +7,25 @@
 #include "api/guard.h"
 #include "api/kernel_info.h"
 #include "base/thread_pool.h"
+#include "runtime/frame.h"
 
 namespace ortolan::api {
 namespace {
 
 runtime::KernelContext& context_of(const OrtKernelContext* context) {
   return const_cast<runtime::KernelContext&>(unwrap(context, "context"));
+}
+
+/** Output 0 of a kernel that declared it an alias of input 0 is that input's memory; any other is new. */
+void make_output(runtime::KernelContext& context, size_t index, const Shape& shape) {
+  auto* step = dynamic_cast<const runtime::StepContext*>(&context);
+  bool is_view = index == 0 && step != nullptr && step->step().reuse == runtime::Reuse::kView;
+  const Tensor* input = is_view ? context.input_if(0) : nullptr;
+  if (input == nullptr || input->element_count() != shape.element_count()) {
+    context.output(index, shape);
+  } else {
+    context.set_output(0, input->reshaped(shape));
+  }
 }
 
 /** Calls the caller's function for each index of [0, total), in `batches` runs of neighbours (0: one each). */
@@ -53,7 +66,7 @@ OrtStatus* ORT_API_CALL KernelContext_GetOutput(OrtKernelContext* context, size_
     require_argument(out, "out");
     *out = nullptr;
     if (!core.has_output(index)) return;
-    core.output(index, Shape(dims.begin(), dims.end()));
+    make_output(core, index, Shape(dims.begin(), dims.end()));
     *out = wrap<OrtValue>(&core.output_value(index));
   });
 }

@@ -5,7 +5,7 @@
 #include "api/arguments.h"
 #include "api/guard.h"
 #include "base/key_values.h"
-#include "ops/schema.h"
+#include "ops/since_version.h"
 
 namespace ortolan::api {
 namespace {
@@ -45,14 +45,14 @@ const T& attribute(const OrtKernelInfo* info, const char* name) {
 
 }  // namespace
 
-std::shared_ptr<const KernelDescription> describe_kernel(const runtime::KernelInfo& info) {
+std::shared_ptr<KernelDescription> describe_kernel(const runtime::KernelInfo& info) {
   const graph::Node& node = info.node();
   const graph::SymbolTable& symbols = node.graph().context().symbols;
   auto result = std::make_shared<KernelDescription>();
   result->node_name = node.name;
   result->op_type = node.op_type;
   result->domain = node.domain;
-  result->since_version = node.schema != nullptr ? node.schema->since : node.opset;
+  result->since_version = ops::since_version(node);
   result->inputs = describe_values(node.inputs(), symbols);
   result->outputs = describe_values(node.outputs(), symbols);
   result->attributes = node.attributes();
@@ -72,7 +72,7 @@ const base::Logger& fallback_logger() {
 }
 
 OrtStatus* ORT_API_CALL CopyKernelInfo(const OrtKernelInfo* info, OrtKernelInfo** info_copy) noexcept {
-  return guard([&] { give(info_copy, KernelInfoObject(unwrap(info, "info")), "info_copy"); });
+  return guard([&] { give(info_copy, KernelInfoObject{unwrap(info, "info").node}, "info_copy"); });
 }
 
 void ORT_API_CALL ReleaseKernelInfo(OrtKernelInfo* info) noexcept { release(info); }
@@ -188,11 +188,12 @@ OrtStatus* ORT_API_CALL KernelInfo_GetConfigEntries(const OrtKernelInfo* info, O
   });
 }
 
-OrtStatus* ORT_API_CALL KernelInfoGetAllocator(const OrtKernelInfo* info, OrtMemType, OrtAllocator** out) noexcept {
+OrtStatus* ORT_API_CALL KernelInfoGetAllocator(const OrtKernelInfo* info, OrtMemType mem_type,
+                                               OrtAllocator** out) noexcept {
   return guard([&] {
-    node_of(info);
+    const auto& own = node_of(info).allocator;
     require_argument(out, "out");
-    *out = new_api_allocator(cpu_allocator());
+    *out = new_api_allocator(mem_type == OrtMemTypeDefault && own != nullptr ? own : cpu_allocator());
   });
 }
 

@@ -10,6 +10,7 @@
 #include "api/type_descriptions.h"
 #include "base/log.h"
 #include "graph/attribute.h"
+#include "onnxruntime_c_api.h"
 #include "runtime/kernel.h"
 
 namespace ortolan::api {
@@ -32,13 +33,16 @@ struct KernelDescription {
   const base::Logger* logger = nullptr;
   const std::map<std::string, std::string>* config = nullptr;
   base::ThreadPool* threads = nullptr;
+  const OrtEp* ep = nullptr;                     // the plugin's provider; NULL for kernels of others
+  std::shared_ptr<tensor::Allocator> allocator;  // of that provider's memory; NULL: the CPU's
 };
 
-std::shared_ptr<const KernelDescription> describe_kernel(const runtime::KernelInfo& info);
+std::shared_ptr<KernelDescription> describe_kernel(const runtime::KernelInfo& info);
 
 /** Behind OrtKernelInfo. */
 struct KernelInfoObject {
   std::shared_ptr<const KernelDescription> node;
+  const runtime::KernelInfo* making = nullptr;  // while the kernel is made; copies have NULL
 };
 
 /** A logger for kernels that run outside any session. */

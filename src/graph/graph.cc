@@ -139,7 +139,7 @@ void Graph::remove_value(ValueInfo* value) {
 
 const Tensor* ValueInfo::fixed_constant() const {
   if (!is_fixed()) return nullptr;
-  if (!is_aligned(constant->type(), constant->raw())) {
+  if (constant->memory().on_cpu() && !is_aligned(constant->type(), constant->raw())) {
     Tensor aligned = clone(*constant);
     const ExternalPlace* place = place_of(*constant);
     const_cast<ValueInfo*>(this)->constant = place != nullptr ? with_place(aligned, *place) : aligned;

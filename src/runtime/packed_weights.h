@@ -22,6 +22,8 @@ class PackedWeightsCache : public PackedWeights {
   explicit PackedWeightsCache(WeightsKey key) : key_(key) {}
   std::shared_ptr<void> get(const Tensor& weights, std::string_view layout,
                             FunctionRef<std::shared_ptr<void>()> make) override;
+  /** True when other sessions may get what is packed here. */
+  bool across_sessions() const { return key_ == WeightsKey::kContent; }
 
  private:
   const WeightsKey key_;

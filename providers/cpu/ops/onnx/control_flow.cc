@@ -5,7 +5,8 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
-bool condition(const Tensor& tensor) {
+bool condition(const KernelContext& context, const Tensor& given) {
+  Tensor tensor = on_host(context, given);
   require(tensor.element_count() == 1, ErrorCode::kInvalidArgument, "the condition has shape ", tensor.shape(),
           "; it must hold one element");
   return *tensor.data<bool>();
@@ -20,7 +21,7 @@ class If : public OpKernel {
             wanted);
   }
   void compute(KernelContext& context) const override {
-    std::vector<Value> results = (condition(context.input(0)) ? then_ : else_).run(context, {});
+    std::vector<Value> results = (condition(context, context.input(0)) ? then_ : else_).run(context, {});
     for (size_t i = 0; i < results.size(); ++i) {
       if (context.has_output(i)) context.set_output(i, std::move(results[i]));
     }
@@ -33,7 +34,8 @@ class If : public OpKernel {
 
 class Loop : public OpKernel {
  public:
-  explicit Loop(const KernelInfo& info) : body_(info.subgraph("body")), states_(info.input_count() - 2) {
+  explicit Loop(const KernelInfo& info)
+      : body_(info.subgraph("body")), operations_(slice_operations_of(info)), states_(info.input_count() - 2) {
     require(body_.input_count() == states_ + 2, ErrorCode::kInvalidGraph, "the body takes ", body_.input_count(),
             " inputs, but the node has ", states_ + 2);
     require(body_.output_count() >= states_ + 1 && info.output_count() <= body_.output_count() - 1,
@@ -49,14 +51,15 @@ class Loop : public OpKernel {
     for (size_t i = 0; i < states_; ++i) values[i + 2] = context.input_value(i + 2);
     std::vector<StackedSlices> scans(scan_types_.size());
     int64_t trips = trip_count(context);
-    bool go_on = context.input_if(1) == nullptr || condition(context.input(1));
+    bool go_on = context.input_if(1) == nullptr || condition(context, context.input(1));
     for (int64_t i = 0; i < trips && go_on; ++i) go_on = iterate(context, i, values, scans);
     for (size_t i = 0; i < states_; ++i) {
       if (context.has_output(i)) context.set_output(i, std::move(values[i + 2]));
     }
     for (size_t i = 0; i < scans.size(); ++i) {
       if (!context.has_output(states_ + i)) continue;
-      context.set_output(states_ + i, scans[i].finish(scan_types_[i], context.services().allocator));
+      const MemoryInfo* memory = output_memory(context, states_ + i);
+      context.set_output(states_ + i, scans[i].finish(scan_types_[i], context, memory, operations_));
     }
   }
 
@@ -66,7 +69,7 @@ class Loop : public OpKernel {
     if (trips == nullptr) return INT64_MAX;
     require(trips->element_count() == 1, ErrorCode::kInvalidArgument, "the trip count has shape ", trips->shape(),
             "; it must hold one element");
-    return *trips->data<int64_t>();
+    return *on_host(context, *trips).data<int64_t>();
   }
 
   /** One run of the body; `values` are its inputs, and those of the next one afterwards. */
@@ -80,10 +83,11 @@ class Loop : public OpKernel {
       if (!context.has_output(states_ + s)) continue;
       scans[s].append(results[1 + states_ + s].tensor(), context.services().max_tensor_bytes);
     }
-    return condition(results[0].tensor());
+    return condition(context, results[0].tensor());
   }
 
   const SubgraphRunner& body_;
+  const SliceOperations* operations_;
   size_t states_;
   std::vector<TypeInfo> scan_types_;
 };

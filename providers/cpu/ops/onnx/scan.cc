@@ -77,12 +77,12 @@ class ScanBody {
 };
 
 /** The slices in reverse order. */
-Tensor reversed_slices(const Tensor& stack, const std::shared_ptr<Allocator>& allocator) {
-  Tensor result(stack.type(), stack.shape(), allocator);
+Tensor reversed_slices(KernelContext& context, const Tensor& stack) {
+  Tensor result = new_tensor(context, &stack.memory(), stack.type(), stack.shape());
   int64_t count = stack.shape()[0];
   for (int64_t i = 0; i < count; ++i) {
     Tensor target = slice_at(result, count - 1 - i);
-    copy_elements(slice_at(stack, i), target);
+    copy_anywhere(context, slice_at(stack, i), target);
   }
   return result;
 }
@@ -91,6 +91,7 @@ class Scan : public OpKernel {
  public:
   explicit Scan(const KernelInfo& info)
       : body_(info, info.input_count(), "scan_input_directions"),
+        operations_(slice_operations_of(info)),
         input_axes_(axes(info, "scan_input_axes", body_.scans())),
         output_axes_(axes(info, "scan_output_axes", body_.scan_outputs())),
         output_reversed_(reversed(info, "scan_output_directions", body_.scan_outputs())) {
@@ -106,7 +107,8 @@ class Scan : public OpKernel {
     std::vector<Tensor> scans;
     for (size_t i = 0; i < body_.scans(); ++i) {
       const Tensor& input = context.input(states + i);
-      scans.push_back(with_axis_moved(context, input, checked_axis(input_axes_[i], input.rank(), "scan axis"), 0));
+      size_t axis = checked_axis(input_axes_[i], input.rank(), "scan axis");
+      scans.push_back(with_axis_moved(context, input, axis, 0, operations_));
       require(scans[i].shape()[0] == scans[0].shape()[0], ErrorCode::kInvalidArgument, "scan input ", i, " has ",
               scans[i].shape()[0], " slices, but scan input 0 has ", scans[0].shape()[0]);
     }
@@ -116,28 +118,32 @@ class Scan : public OpKernel {
       if (context.has_output(i)) context.set_output(i, std::move(values[i]));
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (context.has_output(states + i)) context.set_output(states + i, finish(context, outputs[i], i));
+      if (context.has_output(states + i)) context.set_output(states + i, finish(context, outputs[i], i, states + i));
     }
   }
 
  private:
-  Tensor finish(KernelContext& context, StackedSlices& slices, size_t i) const {
-    const auto& allocator = context.services().allocator;
-    if (slices.count() == 0) return empty_output(types_[i], allocator);
-    Tensor stack = slices.finish(types_[i], allocator);
-    if (output_reversed_[i]) stack = reversed_slices(stack, allocator);
-    return with_axis_moved(context, stack, 0, checked_axis(output_axes_[i], stack.rank(), "scan axis"));
+  /** Scan output i, which is output `at` of the node. */
+  Tensor finish(KernelContext& context, StackedSlices& slices, size_t i, size_t at) const {
+    const MemoryInfo* memory = output_memory(context, at);
+    if (slices.count() == 0) return empty_output(context, memory, types_[i]);
+    Tensor stack = slices.finish(types_[i], context, memory, operations_);
+    if (output_reversed_[i]) stack = reversed_slices(context, stack);
+    size_t axis = checked_axis(output_axes_[i], stack.rank(), "scan axis");
+    return with_axis_moved(context, stack, 0, axis, operations_);
   }
 
   /** Without iterations the output's type says the shape; what it does not know is 0. */
-  static Tensor empty_output(const TypeInfo& type, const std::shared_ptr<Allocator>& allocator) {
+  static Tensor empty_output(KernelContext& context, const MemoryInfo* memory, const TypeInfo& type) {
     Shape shape;
     for (Dim dim : type.shape.dims()) shape.push_back(dim.known() ? dim.value() : 0);
     if (shape.element_count() != 0 || shape.empty()) shape = Shape{0};
-    return Tensor(type.element == ElementType::kUndefined ? ElementType::kFloat : type.element, shape, allocator);
+    ElementType element = type.element == ElementType::kUndefined ? ElementType::kFloat : type.element;
+    return new_tensor(context, memory, element, shape);
   }
 
   ScanBody body_;
+  const SliceOperations* operations_;
   std::vector<int64_t> input_axes_, output_axes_;
   std::vector<bool> output_reversed_;
   std::vector<TypeInfo> types_;
@@ -157,7 +163,8 @@ class BatchedScan : public OpKernel {
     std::vector<StackedSlices> results(types_.size());
     for (int64_t b = 0; b < batch; ++b) run_entry(context, b, length_at(context, b, batch, longest), longest, results);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (context.has_output(i)) context.set_output(i, results[i].finish(types_[i], context.services().allocator));
+      if (!context.has_output(i)) continue;
+      context.set_output(i, results[i].finish(types_[i], context, output_memory(context, i), nullptr));
     }
   }
 
@@ -180,7 +187,7 @@ class BatchedScan : public OpKernel {
     if (lengths == nullptr) return longest;
     require(lengths->element_count() == batch, ErrorCode::kInvalidArgument, "sequence_lens has ",
             lengths->element_count(), " entries for a batch of ", batch);
-    int64_t length = lengths->data<int64_t>()[b];
+    int64_t length = on_host(context, *lengths).data<int64_t>()[b];
     require(length >= 0 && length <= longest, ErrorCode::kInvalidArgument, "sequence length ", length,
             " is outside [0, ", longest, "]");
     return length;
@@ -203,12 +210,14 @@ class BatchedScan : public OpKernel {
     int64_t limit = context.services().max_tensor_bytes;
     for (size_t i = 0; i < states; ++i) results[i].append(values[i].tensor(), limit);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      pad(outputs[i], types_[states + i], longest, limit);
-      results[states + i].append(outputs[i].finish({}, context.services().allocator), limit);
+      const MemoryInfo* memory = output_memory(context, states + i);
+      pad(context, outputs[i], types_[states + i], memory, longest);
+      results[states + i].append(outputs[i].finish({}, context, memory, nullptr), limit);
     }
   }
 
-  static void pad(StackedSlices& slices, const TypeInfo& type, int64_t longest, int64_t limit) {
+  static void pad(KernelContext& context, StackedSlices& slices, const TypeInfo& type, const MemoryInfo* memory,
+                  int64_t longest) {
     if (slices.count() == longest) return;
     Shape shape;
     for (size_t i = 2; i < type.shape.rank(); ++i) shape.push_back(type.shape[i].known() ? type.shape[i].value() : 0);
@@ -217,7 +226,12 @@ class BatchedScan : public OpKernel {
     if (type.element != ElementType::kString && zeros.byte_count()) {
       std::memset(zeros.mutable_raw(), 0, zeros.byte_count());
     }
-    while (slices.count() < longest) slices.append(zeros, limit);
+    if (memory != nullptr) {
+      Tensor there = new_tensor(context, memory, zeros.type(), shape);
+      copy_anywhere(context, zeros, there);
+      zeros = there;
+    }
+    while (slices.count() < longest) slices.append(zeros, context.services().max_tensor_bytes);
   }
 
   ScanBody body_;
