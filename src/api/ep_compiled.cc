@@ -61,11 +61,13 @@ std::vector<std::string> names_of(std::span<graph::ValueInfo* const> values) {
 
 }  // namespace
 
-FusedNode::FusedNode(const runtime::FusedGroup& group) : graph(group.graph->shared_context()) {
+CompiledNode::CompiledNode(const runtime::FusedGroup& group, const std::string& provider)
+    : graph(group.graph->shared_context()) {
   auto inputs = values_named(graph, names_of(group.inputs), group.inputs);
   auto outputs = values_named(graph, names_of(group.outputs), group.outputs);
   graph::Node* node = graph.add_node(group.name, group.name, "", std::move(inputs), std::move(outputs));
   node->opset = 1;
+  node->provider = provider;
   shown = std::make_unique<DetachedNode>(*node);
 }
 
@@ -77,13 +79,14 @@ std::shared_ptr<ComputeInfos> ComputeInfos::make(OrtEp& ep, const std::string& p
                                                  std::vector<const OrtNode*>& fused_nodes) {
   auto compile = member_if(ep, &OrtEp::Compile, 23);
   require(compile != nullptr && member_if(ep, &OrtEp::ReleaseNodeComputeInfos, 23) != nullptr, ErrorCode::kEpFail,
-          "execution provider ", provider, " claims nodes to compile, but its Compile or ReleaseNodeComputeInfos is NULL");
+          "execution provider ", provider,
+          " claims nodes to compile, but its Compile or ReleaseNodeComputeInfos is NULL");
   std::shared_ptr<ComputeInfos> made(new ComputeInfos(ep, provider, graphs.size()));
   std::vector<OrtNodeComputeInfo*> infos(graphs.size());
   std::vector<OrtNode*> context_nodes(graphs.size());
-  check_plugin(
-      compile(&ep, graphs.data(), fused_nodes.data(), graphs.size(), infos.data(), context_nodes.data()), provider,
-      "Compile");  // which, where it fails, keeps what it made
+  check_plugin(compile(&ep, graphs.data(), fused_nodes.data(), graphs.size(), infos.data(), context_nodes.data()),
+               provider,
+               "Compile");  // which, where it fails, keeps what it made
   made->infos_ = std::move(infos);
   made->context_nodes_ = std::move(context_nodes);
   require(std::ranges::none_of(made->infos_, [](const auto* info) { return info == nullptr; }), ErrorCode::kEpFail,

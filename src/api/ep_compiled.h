@@ -18,8 +18,8 @@ struct NodeComputeContext {
 };
 
 /** The node that a group becomes, as its provider sees it for as long as it lives. */
-struct FusedNode {
-  explicit FusedNode(const runtime::FusedGroup& group);
+struct CompiledNode {
+  CompiledNode(const runtime::FusedGroup& group, const std::string& provider);
   graph::Graph graph;  // holds the node and its values, nothing else
   std::unique_ptr<DetachedNode> shown;
 };

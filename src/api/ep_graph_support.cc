@@ -40,7 +40,7 @@ std::vector<runtime::CompiledGroup> PluginExecutionProvider::compile(std::span<c
     GraphPart part{group.nodes, inputs, outputs};
     parts.push_back(std::make_unique<GraphObject>(*group.graph, part, origin_));
     graphs.push_back(wrap<const OrtGraph>(parts.back().get()));
-    fused_.push_back(std::make_unique<FusedNode>(group));
+    fused_.push_back(std::make_unique<CompiledNode>(group, name_));
     nodes.push_back(wrap<const OrtNode>(&fused_.back()->shown->node()));
   }
   auto infos = ComputeInfos::make(*ep_, name_, graphs, nodes);
@@ -76,8 +76,8 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddNodesToFuse(OrtEpGraphSupportInfo*
     NodeGroup group;
     for (const OrtNode* node : array(nodes, num_nodes, "nodes")) group.nodes.push_back(node_of(support, node));
     group.compile = true;
-    group.drop_constants = options != nullptr && options->ort_version_supported >= 23 &&
-                           options->drop_constant_initializers;
+    group.drop_constants =
+        options != nullptr && options->ort_version_supported >= 23 && options->drop_constant_initializers;
     support.capability.groups.push_back(std::move(group));
   });
 }

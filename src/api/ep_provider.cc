@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "api/arguments.h"
-#include "api/ep_kernels.h"
 #include "api/ep_compiled.h"
-#include "api/ep_memory.h"
+#include "api/ep_kernels.h"
 #include "api/ep_members.h"
+#include "api/ep_memory.h"
 #include "api/ep_stream.h"
 #include "api/guard.h"
 #include "runtime/session_options.h"
@@ -16,7 +16,7 @@ namespace ortolan::api {
 
 /** Calls a member of OrtEp that returns a status, where the provider has it; says whether it has. */
 template <class Member, class... Args>
-bool PluginExecutionProvider::call_if(Member OrtEp::* member, uint32_t since, const char* name, Args... args) const {
+bool PluginExecutionProvider::call_if(Member OrtEp::*member, uint32_t since, const char* name, Args... args) const {
   auto function = member_if(*ep_, member, since);
   if (function == nullptr) return false;
   check_plugin(function(ep_.get(), args...), name_, name);
@@ -135,9 +135,10 @@ const PluginKernel* PluginExecutionProvider::find_kernel(const graph::Node& node
 runtime::ChosenKernel PluginExecutionProvider::make_kernel(const runtime::KernelInfo& info) const {
   std::string why;
   const PluginKernel* kernel = find_kernel(info.node(), &why);
-  require(kernel != nullptr, ErrorCode::kEpFail, "execution provider ", name_, " has no kernel for a node it took: ",
-          why);
-  auto place = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), *memory_); });
+  require(kernel != nullptr, ErrorCode::kEpFail, "execution provider ", name_,
+          " has no kernel for a node it took: ", why);
+  auto place =
+      std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), *memory_); });
   return make_plugin_kernel(*kernel, {ep_.get(), place == allocators_.end() ? cpu_allocator() : *place}, info);
 }
 
@@ -173,8 +174,8 @@ void PluginExecutionProvider::synchronize() { call_if(&OrtEp::Sync, 25, "Sync");
 
 bool PluginExecutionProvider::captures_graphs() const {
   auto enabled = member_if(*ep_, &OrtEp::IsGraphCaptureEnabled, 26);
-  bool whole = member_if(*ep_, &OrtEp::IsGraphCaptured, 26) != nullptr &&
-               member_if(*ep_, &OrtEp::ReplayGraph, 26) != nullptr;
+  bool whole =
+      member_if(*ep_, &OrtEp::IsGraphCaptured, 26) != nullptr && member_if(*ep_, &OrtEp::ReplayGraph, 26) != nullptr;
   return whole && enabled != nullptr && enabled(ep_.get());
 }
 

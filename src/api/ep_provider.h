@@ -14,7 +14,7 @@
 
 namespace ortolan::api {
 
-struct FusedNode;
+struct CompiledNode;
 class PluginExecutionProvider;
 
 /** OrtEpGraphSupportInfo: what a provider claims while it is asked about one graph. */
@@ -77,7 +77,7 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   void make_allocators();
   std::shared_ptr<tensor::Allocator> make_allocator(const OrtMemoryInfo& memory);
   template <class Member, class... Args>
-  bool call_if(Member OrtEp::* member, uint32_t since, const char* name, Args... args) const;
+  bool call_if(Member OrtEp::*member, uint32_t since, const char* name, Args... args) const;
 
   std::shared_ptr<EpLibrary> library_;
   std::vector<const EpDevice*> devices_;
@@ -90,7 +90,7 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   const OrtMemoryInfo* their_memory_ = nullptr;  // as the plugin knows it; NULL: the CPU's
   const tensor::MemoryInfo* memory_;
   bool concurrent_ = true;
-  std::vector<std::unique_ptr<FusedNode>> fused_;
+  std::vector<std::unique_ptr<CompiledNode>> fused_;
   std::vector<std::shared_ptr<tensor::Allocator>> allocators_;
   std::unique_ptr<tensor::DataTransfer> transfer_;
 };

@@ -92,8 +92,8 @@ OrtStatus* ORT_API_CALL CreateSyncStreamForEpDevice(const OrtEpDevice* ep_device
     require(is_aware != nullptr && is_aware(device.factory), ErrorCode::kInvalidArgument, "execution provider ",
             device.provider, " does not work with streams");
     auto library = device.library->shared_from_this();
-    OrtSyncStreamImpl& made = make_plugin_stream(
-        *device.factory, device.provider, *MemoryInfo_GetMemoryDevice(device.memory), stream_options);
+    OrtSyncStreamImpl& made = make_plugin_stream(*device.factory, device.provider,
+                                                 *MemoryInfo_GetMemoryDevice(device.memory), stream_options);
     *stream = wrap<OrtSyncStream>(
         std::make_unique<PluginStream>(std::move(library), device.provider, interned(*memory), made));
   });

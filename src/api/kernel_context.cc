@@ -4,9 +4,11 @@
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/environments.h"
+#include "api/ep_stream.h"
 #include "api/guard.h"
 #include "api/kernel_info.h"
 #include "base/thread_pool.h"
+#include "runtime/devices.h"
 #include "runtime/frame.h"
 
 namespace ortolan::api {
@@ -14,6 +16,32 @@ namespace {
 
 runtime::KernelContext& context_of(const OrtKernelContext* context) {
   return const_cast<runtime::KernelContext&>(unwrap(context, "context"));
+}
+
+/** The allocator of the run for that memory; throws when there is none. */
+std::shared_ptr<Allocator> allocator_for(const runtime::KernelContext& context, const MemoryInfo& memory) {
+  const runtime::RunServices& services = context.services();
+  if (memory.device == Device{}) return services.allocator;
+  auto found = services.devices == nullptr ? nullptr : services.devices->find_allocator(memory);
+  require(found != nullptr, ErrorCode::kInvalidArgument, "there is no allocator for memory '", memory.name,
+          "' on device ", memory.device.id);
+  return found;
+}
+
+/** Memory on a device until the run is over. */
+void* device_scratch(runtime::KernelContext& context, const MemoryInfo& memory, size_t bytes) {
+  auto allocator = allocator_for(context, memory);
+  runtime::RunStreams* streams = context.services().streams;
+  require(streams != nullptr, ErrorCode::kInvalidArgument, "scratch memory on a device is there in runs only");
+  Stream* stream = context.stream();
+  void* block = stream == nullptr ? allocator->allocate(bytes) : allocator->allocate_on(*stream, bytes);
+  streams->keep({block, [allocator](void* data) { allocator->free(data); }});
+  return block;
+}
+
+/** The queue of the node's provider as plugins see it; NULL when it has none. */
+PluginStream* stream_of(const OrtKernelContext* context) {
+  return dynamic_cast<PluginStream*>(context_of(context).stream());
 }
 
 /** Output 0 of a kernel that declared it an alias of input 0 is that input's memory; any other is new. */
@@ -87,18 +115,20 @@ OrtStatus* ORT_API_CALL KernelContext_GetAllocator(const OrtKernelContext* conte
   return guard([&] {
     const auto& core = context_of(context);
     const MemoryInfo& memory = unwrap(mem_info, "mem_info");
-    require(memory.on_cpu(), ErrorCode::kInvalidArgument, "there is no allocator for memory '", memory.name, "'");
+    auto allocator = allocator_for(core, memory);
     require_argument(out, "out");
-    *out = new_api_allocator(core.services().allocator);
+    *out = new_api_allocator(std::move(allocator));
   });
 }
 
 OrtStatus* ORT_API_CALL KernelContext_GetScratchBuffer(const OrtKernelContext* context, const OrtMemoryInfo* mem_info,
                                                        size_t count_or_bytes, void** out) noexcept {
   return guard([&] {
-    require(unwrap(mem_info, "mem_info").on_cpu(), ErrorCode::kInvalidArgument,
-            "scratch memory is there for the CPU only");
-    put(out, context_of(context).scratch<char>(checked_cast<int64_t>(count_or_bytes)).data());
+    const MemoryInfo& memory = unwrap(mem_info, "mem_info");
+    auto& core = context_of(context);
+    require_argument(out, "out");
+    *out = memory.device == Device{} ? core.scratch<char>(checked_cast<int64_t>(count_or_bytes)).data()
+                                     : device_scratch(core, memory, count_or_bytes);
   });
 }
 
@@ -117,18 +147,15 @@ OrtStatus* ORT_API_CALL KernelContext_GetLogger(const OrtKernelContext* context,
   });
 }
 
-// Kernels run on the CPU, which has neither streams nor resources of a device.
+// Both are NULL for nodes of the CPU.
 OrtStatus* ORT_API_CALL KernelContext_GetGPUComputeStream(const OrtKernelContext* context, void** out) noexcept {
   return guard([&] {
-    context_of(context);
-    put(out, nullptr);
+    PluginStream* stream = stream_of(context);
+    put(out, stream == nullptr ? nullptr : stream->native_handle());
   });
 }
 OrtStatus* ORT_API_CALL KernelContext_GetSyncStream(const OrtKernelContext* context, OrtSyncStream** out) noexcept {
-  return guard([&] {
-    context_of(context);
-    put(out, nullptr);
-  });
+  return guard([&] { put(out, wrap<OrtSyncStream>(stream_of(context))); });
 }
 OrtStatus* ORT_API_CALL KernelContext_GetResource(const OrtKernelContext* context, int, int, void** resource) noexcept {
   return guard([&] {

@@ -74,7 +74,8 @@ OrtStatus* ORT_API_CALL CreateMemoryInfo_V2(const char* name, OrtMemoryInfoDevic
             static_cast<int>(device_type), " is none of OrtMemoryInfoDeviceType's");
     Device device{static_cast<DeviceType>(device_type), vendor_id, device_id};
     bool accessible = device.type == DeviceType::kCpu || mem_type == OrtDeviceMemoryType_HOST_ACCESSIBLE;
-    give(out, MemoryInfo{text(name, "name"), allocator_type, MemoryType::kDefault, device, accessible, alignment});
+    MemoryType type = accessible && device.type != DeviceType::kCpu ? MemoryType::kCpuOutput : MemoryType::kDefault;
+    give(out, MemoryInfo{text(name, "name"), allocator_type, type, device, accessible, alignment});
   });
 }
 

@@ -1,4 +1,6 @@
 // What describes a session's model, and where its nodes run.
+#include <map>
+
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/guard.h"
@@ -19,10 +21,16 @@ OrtStatus* copy_field(const OrtModelMetadata* metadata, std::string ModelDescrip
   });
 }
 
-/** Neighbouring nodes of one provider that compiles count as one subgraph; the CPU's nodes each for themselves. */
+/** Nodes that their provider made one are a subgraph; every other node is one for itself. */
 void collect_assignments(SessionObject& session) {
+  std::map<int, size_t> place_of_group;
   for (const NodeAssignment& node : session.core->assignments()) {
-    session.assigned.push_back({node.provider, {&node}});
+    auto [group, added] = place_of_group.try_emplace(node.group, session.assigned.size());
+    if (added || node.group < 0) {
+      session.assigned.push_back({node.provider, {&node}});
+    } else {
+      session.assigned[group->second].nodes.push_back(&node);
+    }
   }
   for (const AssignedSubgraph& subgraph : session.assigned) session.assigned_handles.push_back(&subgraph);
 }

@@ -1,6 +1,7 @@
 // Execution providers: which there are, and asking for one in session options.
 #include "api/absent_providers.h"
 #include "api/arguments.h"
+#include "api/ep_selection.h"
 #include "api/guard.h"
 #include "runtime/session_options.h"
 
@@ -28,6 +29,11 @@ std::string_view known_absent(std::string_view name) {
 
 void append_named(runtime::SessionOptions& options, std::string_view name, std::span<const char* const> keys,
                   std::span<const char* const> values) {
+  if (name != kCpu && is_registered(name)) {
+    auto settings = settings_from(keys.data(), values.data(), keys.size());
+    options.providers.push_back(request_by_name(std::string(name), std::move(settings), true));
+    return;
+  }
   if (name != "CPU" && name != "cpu" && name != kCpu) {
     std::string_view absent = known_absent(name);
     if (!absent.empty()) fail_absent_provider(absent);

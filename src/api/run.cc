@@ -179,12 +179,11 @@ void ORT_API_CALL ClearBoundOutputs(OrtIoBinding* binding) noexcept {
   if (binding != nullptr) unwrap_optional(binding)->clear_outputs();
 }
 
-// Everything bound is in the CPU's memory and a run is over when it returns.
 OrtStatus* ORT_API_CALL SynchronizeBoundInputs(OrtIoBinding* binding) noexcept {
-  return guard([&] { unwrap(binding, "binding_ptr"); });
+  return guard([&] { unwrap(binding, "binding_ptr").session().synchronize(); });
 }
 OrtStatus* ORT_API_CALL SynchronizeBoundOutputs(OrtIoBinding* binding) noexcept {
-  return guard([&] { unwrap(binding, "binding_ptr"); });
+  return guard([&] { unwrap(binding, "binding_ptr").session().synchronize(); });
 }
 
 }  // namespace ortolan::api

@@ -200,16 +200,19 @@ OrtStatus* ORT_API_CALL SessionEndProfiling(OrtSession* session, OrtAllocator* a
 OrtStatus* ORT_API_CALL SetEpDynamicOptions(OrtSession* session, const char* const* keys, const char* const* values,
                                             size_t kv_len) noexcept {
   return guard([&] {
-    session_of(session);
+    const Session& core = session_of(session);
     auto names = array(keys, kv_len, "keys");
     auto texts = array(values, kv_len, "values");
+    std::vector<std::pair<std::string, std::string>> options;
     for (size_t i = 0; i < kv_len; ++i) {
       std::string_view key = text(names[i], "keys[i]");
       std::string_view value = text(texts[i], "values[i]");
-      require(key == "ep.dynamic.workload_type" && (value == "Default" || value == "Efficient"),
-              ErrorCode::kInvalidArgument, "no provider of the session takes '", value, "' for the dynamic option '",
-              key, "'");
+      bool known = key == "ep.dynamic.workload_type" && (value == "Default" || value == "Efficient");
+      require(known || core.providers().size() > 1, ErrorCode::kInvalidArgument, "no provider of the session takes '",
+              value, "' for the dynamic option '", key, "'");
+      options.emplace_back(key, value);
     }
+    core.set_dynamic_options(options);
   });
 }
 

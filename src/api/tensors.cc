@@ -121,29 +121,14 @@ OrtStatus* ORT_API_CALL GetTensorMemoryInfo(const OrtValue* value, const OrtMemo
   });
 }
 
-OrtStatus* ORT_API_CALL CopyTensors(const OrtEnv* env, const OrtValue* const* src_tensors, OrtValue* const* dst_tensors,
-                                    OrtSyncStream*, size_t num_tensors) noexcept {
-  return guard([&] {
-    unwrap(env, "env");
-    auto sources = array(src_tensors, num_tensors, "src_tensors");
-    auto targets = array(dst_tensors, num_tensors, "dst_tensors");
-    for (size_t i = 0; i < num_tensors; ++i) {
-      const Tensor& source = dense(sources[i]);
-      Tensor& target = dense(targets[i]);
-      require(source.memory().on_cpu() && target.memory().on_cpu(), ErrorCode::kNotImplemented,
-              "tensors are copied between memory of the CPU only, not from '", source.memory().name, "' to '",
-              target.memory().name, "'");
-      copy_elements(source, target);
-    }
-  });
-}
-
 OrtStatus* ORT_API_CALL TensorAt(OrtValue* value, const int64_t* location_values, size_t location_values_count,
                                  void** out) noexcept {
   return guard([&] {
     Tensor& tensor = dense(value);
     require(tensor.type() != ElementType::kString && !is_packed(tensor.type()), ErrorCode::kInvalidArgument,
             "elements of type ", name_of(tensor.type()), " have no address of their own");
+    require(tensor.memory().on_cpu(), ErrorCode::kInvalidArgument, "the tensor is in memory '", tensor.memory().name,
+            "', whose elements have no address on the CPU; copy it with CopyTensors first");
     size_t offset = offset_of(tensor, array(location_values, location_values_count, "location_values"));
     put(out, static_cast<char*>(tensor.mutable_raw()) + offset * (bits_of(tensor.type()) / 8));
   });

@@ -49,6 +49,7 @@ void RunStreams::end_run() {
   for (Queue& queue : queues_) {
     if (std::exchange(queue.used, false) && queue.stream != nullptr) queue.stream->end_run();
   }
+  kept_.clear();
 }
 
 DeviceMemories::DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider>> providers) {

@@ -20,6 +20,8 @@ class RunStreams {
   Stream* on(const MemoryInfo& memory);
   /** Uses the caller's queue in place of the own one of its device until the run ends. */
   void use(Stream* theirs) { theirs_ = theirs; }
+  /** Keeps memory that work in the queues may use until the run is over. */
+  void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
   /** Tells the queues that were used that the run is over. */
   void end_run();
 
@@ -31,6 +33,7 @@ class RunStreams {
   };
   std::span<const std::unique_ptr<ExecutionProvider>> providers_;
   std::vector<Queue> queues_;
+  std::vector<std::shared_ptr<void>> kept_;
   Stream* theirs_ = nullptr;
 };
 

@@ -28,8 +28,8 @@ struct NodeAssignment {
   std::string domain;
   std::string provider;
   std::vector<std::pair<std::string, std::string>> declined;  // provider, reason
-  int group = -1;  // nodes of one number were made one by their provider; -1: a kernel of its own
-  std::vector<std::string> inputs;   // names of the values it reads and makes, where the session records them
+  int group = -1;                   // nodes of one number were made one by their provider; -1: a kernel of its own
+  std::vector<std::string> inputs;  // names of the values it reads and makes, where the session records them
   std::vector<std::string> outputs;
 };
 

@@ -1,0 +1,31 @@
+// How sessions come to plugin providers: by devices, by name, by a policy or a function of the caller's.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/ep_registry.h"
+#include "runtime/session_options.h"
+
+namespace ortolan::api {
+
+using ProviderSettings = std::map<std::string, std::string>;
+
+/** The arrays of the API as a map. */
+ProviderSettings settings_from(const char* const* keys, const char* const* values, size_t count);
+
+/** Adds the provider of the devices, which must be of one provider, with these settings; the devices' own apply where
+    neither these nor the options' entries say anything. */
+void append_devices(runtime::SessionOptions& options, EpRegistry& registry, std::span<const EpDevice* const> devices,
+                    const ProviderSettings& settings);
+
+/** The provider of that name with the settings, looked for among the environment's devices when a session is made. */
+runtime::ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required);
+
+/** True when a library registered now has a provider of that name. */
+bool is_registered(std::string_view name);
+
+}  // namespace ortolan::api
