@@ -33,7 +33,7 @@ class StackedSlices {
 
 /** `tensor` with dimension `from` moved to place `to`; shares the memory when nothing moves. */
 Tensor with_axis_moved(KernelContext& context, const Tensor& tensor, size_t from, size_t to,
-                       const SliceOperations* operations);
+                       const SliceOperations* operations = nullptr);
 /** Slice `index` of the first dimension: a view. The type must not be packed. */
 Tensor slice_at(const Tensor& tensor, int64_t index);
 /** An uninitialised tensor for the time of the run; `memory` NULL: the CPU's. */

@@ -179,12 +179,38 @@ void EpRegistry::remove_shared_allocator(const EpDevice& device, bool host_acces
   for (SharedAllocator& shared : removed) end(shared);
 }
 
+namespace {
+
+/** Where the name asks for it, the environment's entries tell the library, while it is registered, that devices which
+    the machine does not have are welcome. */
+class VirtualDevices {
+ public:
+  VirtualDevices(runtime::Environment& environment, std::string_view name)
+      : environment_(environment), before_(environment.config()), wanted_(name.ends_with(".virtual")) {
+    if (!wanted_) return;
+    base::KeyValues config = before_;
+    config.set("allow_virtual_devices", "1");
+    environment_.set_config(std::move(config));
+  }
+  ~VirtualDevices() {
+    if (wanted_) environment_.set_config(std::move(before_));
+  }
+
+ private:
+  runtime::Environment& environment_;
+  base::KeyValues before_;
+  bool wanted_;
+};
+
+}  // namespace
+
 OrtStatus* ORT_API_CALL RegisterExecutionProviderLibrary(OrtEnv* env, const char* registration_name,
                                                          const char* path) noexcept {
   return guard([&] {
     runtime::Environment& environment = unwrap(env, "env");
     std::string name = text(registration_name, "registration_name");
     require(!name.empty(), ErrorCode::kInvalidArgument, "registration_name is empty");
+    VirtualDevices allowed(environment, name);
     EpRegistry::of(environment).add(name, text(path, "path"), environment.logger());
   });
 }

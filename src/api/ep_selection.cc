@@ -2,6 +2,8 @@
 #include "api/ep_selection.h"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
 #include "api/absent_providers.h"
 #include "api/arguments.h"
@@ -99,18 +101,23 @@ bool is_discrete(const EpDevice& device) {
 
 /** True when the provider is made by the maker of the device. */
 bool is_makers_own(const EpDevice& device) {
+  if (device.vendor == device.hardware->vendor_name) return true;
   auto vendor_id = device.factory == nullptr ? nullptr : member_if(*device.factory, &OrtEpFactory::GetVendorId, 23);
-  if (vendor_id != nullptr && vendor_id(device.factory) != 0) {
-    return vendor_id(device.factory) == device.hardware->vendor;
-  }
-  return device.vendor == device.hardware->vendor_name;
+  return vendor_id != nullptr && device.hardware->vendor != 0 && vendor_id(device.factory) == device.hardware->vendor;
 }
 
-/** NPUs, GPUs, CPUs; in each kind discrete devices, then the makers' own providers, then the built-in one last. */
+/** True for the provider that runs anything, and others of the vendor whose name it bears. */
+bool is_fallback(const EpDevice& device) {
+  return device.hardware->type == HardwareType::kCpu && device.vendor == "Microsoft";
+}
+
+/** NPUs, GPUs, CPUs; in each kind discrete devices first, then providers of the devices' makers, then by name. */
 std::vector<const EpDevice*> by_preference(std::vector<const EpDevice*> devices) {
   auto rank = [](const EpDevice* device) {
-    int kind = device->hardware->type == HardwareType::kNpu ? 0 : device->hardware->type == HardwareType::kGpu ? 1 : 2;
-    return std::tuple(kind, !is_discrete(*device), device->factory == nullptr, !is_makers_own(*device));
+    int kind = 2 - static_cast<int>(device->hardware->type);
+    bool fallback = is_fallback(*device);
+    return std::tuple(kind, !is_discrete(*device), fallback, !is_makers_own(*device),
+                      fallback ? std::string_view() : std::string_view(device->provider));
   };
   std::ranges::stable_sort(devices, [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   return devices;
@@ -135,23 +142,17 @@ std::vector<ProviderRequest> requests_for(SessionOptions& options, EpRegistry& r
   return std::move(chosen.providers);
 }
 
+/** The best device of the kind that the policy wants, then the best CPU; the built-in provider follows by itself. */
 std::vector<const EpDevice*> select_by_policy(const EpRegistry::Snapshot& snapshot,
                                               OrtExecutionProviderDevicePolicy policy) {
   auto devices = by_preference(snapshot.devices);
-  auto wanted = preferred_type(policy);
   std::vector<const EpDevice*> selected;
   auto take_first = [&](HardwareType type) {
     auto found = std::ranges::find_if(devices, [&](auto* device) { return device->hardware->type == type; });
-    if (found == devices.end()) return;
-    for (const EpDevice* device : devices) {  // all devices of that kind that the provider has
-      bool same = device->provider == (*found)->provider && device->hardware->type == type;
-      if (same && std::ranges::find(selected, device) == selected.end()) selected.push_back(device);
-    }
+    if (found != devices.end()) selected.push_back(*found);
   };
-  if (wanted) take_first(*wanted);
-  if (std::ranges::find(selected, snapshot.devices.front()) == selected.end()) {
-    selected.push_back(snapshot.devices.front());
-  }
+  if (auto wanted = preferred_type(policy)) take_first(*wanted);
+  take_first(HardwareType::kCpu);
   return selected;
 }
 
