@@ -34,8 +34,11 @@ class GraphPartition {
     return_small_islands(provider, groups);
     std::vector<NodeGroup> compiled;
     for (NodeGroup& group : groups) {
-      for (const Node* node : group.nodes) const_cast<Node*>(node)->provider = provider.type();
-      if (group.compile) compiled.push_back(std::move(group));
+      if (group.compile) {
+        compiled.push_back(std::move(group));
+      } else {
+        give(group.nodes, provider);
+      }
     }
     if (!compiled.empty()) compile(provider, compiled);
   }
@@ -138,6 +141,11 @@ class GraphPartition {
     std::erase_if(groups, [&](const NodeGroup& group) { return small.contains(group.nodes.front()); });
   }
 
+  static void give(std::span<const Node* const> nodes, const ExecutionProvider& provider) {
+    for (const Node* node : nodes) const_cast<Node*>(node)->provider = provider.type();
+  }
+
+  /** The provider sees its nodes as nobody's until it has compiled them. */
   void compile(ExecutionProvider& provider, const std::vector<NodeGroup>& groups) {
     std::vector<FusedGroup> fused;
     for (const NodeGroup& group : groups) {
@@ -150,6 +158,7 @@ class GraphPartition {
       require(compiled[i].kernel != nullptr, ErrorCode::kEpFail, "provider ", provider.type(),
               " made nothing of group '", fused[i].name, "'");
       int number = groups_++;
+      give(fused[i].nodes, provider);
       for (const Node* node : fused[i].nodes) result_.assignments.push_back(describe(*node, number));
       auto schema = std::make_unique<FusedOperator>(fused[i], provider.type(), std::move(compiled[i]));
       fused_.insert(fuse(graph_, fused[i], *schema));
