@@ -80,7 +80,6 @@ class GraphReader {
 
   void read_nodes(std::span<const Bytes> messages, Scope& scope);
   void build_node(const NodeParts& parts, const NodeList& list, Scope& scope);
-  bool make_constant(std::span<ValueInfo* const> outputs, const std::vector<Attribute>& attributes);
   int opset_of(const std::string& domain, const Scope& scope);
 
   FunctionBody* find_function(std::string_view domain, std::string_view name, std::string_view overload);

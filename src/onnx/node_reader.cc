@@ -9,28 +9,12 @@ namespace {
 
 constexpr size_t kLongestPrefix = 128;
 
-/** The tensor that a Constant node's only attribute stands for; undefined when it stands for none. */
-Tensor constant_of(TensorReader& tensors, const Attribute& attribute) {
-  const AttributeValue& value = attribute.value;
-  if (attribute.name == "value" && std::holds_alternative<Tensor>(value)) return std::get<Tensor>(value);
-  if (attribute.name == "sparse_value" && attribute.kind() == AttributeKind::kSparseTensor) {
-    return tensors.densify(*std::get<std::shared_ptr<SparseTensor>>(value));
+/** Turns a sparse constant into the dense one it stands for. */
+void make_dense(TensorReader& tensors, std::vector<Attribute>& attributes) {
+  for (Attribute& attribute : attributes) {
+    if (attribute.name != "sparse_value" || attribute.kind() != AttributeKind::kSparseTensor) continue;
+    attribute = {"value", tensors.densify(*std::get<std::shared_ptr<SparseTensor>>(attribute.value))};
   }
-  if (attribute.name == "value_float" && std::holds_alternative<float>(value)) return scalar(std::get<float>(value));
-  if (attribute.name == "value_int" && std::holds_alternative<int64_t>(value)) return scalar(std::get<int64_t>(value));
-  if (attribute.name == "value_string" && std::holds_alternative<std::string>(value)) {
-    return scalar(std::get<std::string>(value));
-  }
-  if (attribute.name == "value_floats" && attribute.kind() == AttributeKind::kFloats) {
-    return vector_tensor(std::span<const float>(std::get<std::vector<float>>(value)));
-  }
-  if (attribute.name == "value_ints" && attribute.kind() == AttributeKind::kInts) {
-    return vector_tensor(std::span<const int64_t>(std::get<std::vector<int64_t>>(value)));
-  }
-  if (attribute.name == "value_strings" && attribute.kind() == AttributeKind::kStrings) {
-    return vector_tensor(std::span<const std::string>(std::get<std::vector<std::string>>(value)));
-  }
-  return {};
 }
 
 std::string label_of(std::string_view name, std::string_view op, std::span<ValueInfo* const> outputs) {
@@ -130,21 +114,12 @@ void GraphReader::build_node(const NodeParts& parts, const NodeList& list, Scope
   std::string domain(parts.domain);
   int opset = opset_of(domain, scope);
   auto attributes = read_attributes(attribute_messages, scope);
-  if (domain.empty() && parts.op == "Constant" && make_constant(outputs, attributes)) return;
+  if (domain.empty() && parts.op == "Constant") make_dense(tensors_, attributes);
   Node* node = scope.graph.add_node(node_name(parts.name, scope), std::string(parts.op), std::move(domain),
                                     std::move(inputs), {outputs.begin(), outputs.end()});
   node->overload = parts.overload;
   node->opset = opset;
   for (Attribute& attribute : attributes) node->set_attribute(std::move(attribute.name), std::move(attribute.value));
-}
-
-bool GraphReader::make_constant(std::span<ValueInfo* const> outputs, const std::vector<Attribute>& attributes) {
-  if (outputs.size() != 1 || !outputs[0] || attributes.size() != 1) return false;
-  Tensor tensor = constant_of(tensors_, attributes[0]);
-  if (!tensor.defined()) return false;
-  outputs[0]->type = TypeInfo::of_tensor(tensor.type(), SymbolicShape(tensor.shape()));
-  outputs[0]->constant = std::move(tensor);
-  return true;
 }
 
 int GraphReader::opset_of(const std::string& domain, const Scope& scope) {

@@ -1,6 +1,7 @@
 // Making a freshly read model complete.
 #include "runtime/resolve.h"
 
+#include "graph/constant_value.h"
 #include "ops/schema.h"
 #include "runtime/gradient.h"
 
@@ -27,25 +28,6 @@ void set_type_of_constants(Graph& graph) {
     value->type = TypeInfo::of_tensor(value->constant->type(), value->constant->shape());
     if (!value->is_input) value->content = content_of(*value->constant);
   }
-}
-
-template <class T>
-Tensor tensor_from(const std::vector<T>& values) {
-  return vector_tensor<T>(std::span<const T>(values));
-}
-
-/** The value of a Constant node's one attribute; undefined for a sparse one, which its kernel handles. */
-Tensor constant_value(const Node& node) {
-  for (const Attribute& attribute : node.attributes()) {
-    if (attribute.name == "value") return node.tensor_of("value");
-    if (attribute.name == "value_float") return scalar<float>(node.float_of("value_float"));
-    if (attribute.name == "value_int") return scalar<int64_t>(node.int_of("value_int"));
-    if (attribute.name == "value_string") return scalar<std::string>(node.string_of("value_string"));
-    if (attribute.name == "value_floats") return tensor_from(node.floats("value_floats"));
-    if (attribute.name == "value_ints") return tensor_from(node.ints("value_ints"));
-    if (attribute.name == "value_strings") return tensor_from(node.strings("value_strings"));
-  }
-  return {};
 }
 
 void turn_constants_to_initializers(Graph& graph) {

@@ -1,6 +1,7 @@
 // What the reader makes of good models: names, scopes, functions, constants, tensors of every kind.
 #include <gtest/gtest.h>
 
+#include "graph/constant_value.h"
 #include "model_builder.h"
 #include "onnx/writer.h"
 
@@ -56,15 +57,21 @@ TEST(Reader, InitializersThatAreInputsDependOnTheIrVersion) {
   }
 }
 
-TEST(Reader, ConstantNodesBecomeInitializers) {
-  auto model = read(ModelText(GraphText()
-                                  .input("x")
-                                  .node(NodeText("Constant", {}, {"c"}).integer("value_int", 7))
-                                  .node({"Add", {"x", "c"}, {"y"}})
-                                  .output("y"))
-                        .bytes());
-  ASSERT_EQ(model->graph->nodes().size(), 1u);
-  EXPECT_EQ(*model->graph->find("c")->fixed_constant()->data<int64_t>(), 7);
+TEST(Reader, SparseConstantsBecomeDense) {
+  WireWriter sparse;
+  sparse.message(1, raw_tensor("", {1}, std::string("\0\0\x80\x3f", 4)));
+  WireWriter indices = raw_tensor("", {1}, "", 7);
+  indices.packed(7, std::vector<int64_t>{2});
+  sparse.message(2, std::move(indices));
+  sparse.packed(3, std::vector<int64_t>{3});
+  WireWriter attribute;
+  attribute.text(1, "sparse_value");
+  attribute.message(22, std::move(sparse));
+  attribute.integer(20, 11);
+  NodeText node("Constant", {}, {"c"});
+  auto model = read(ModelText(GraphText().node(std::move(node.attribute(std::move(attribute)))).output("c")).bytes());
+  Tensor dense = graph::constant_value(*model->graph->nodes().at(0));
+  EXPECT_EQ(std::vector<float>(dense.span<float>().begin(), dense.span<float>().end()), (std::vector<float>{0, 0, 1}));
 }
 
 TEST(Reader, SubgraphsSeeOuterValuesAndMayReturnThem) {

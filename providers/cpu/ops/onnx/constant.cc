@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/strided_copy.h"
+#include "graph/constant_value.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -42,21 +43,11 @@ void densify(const SparseTensor& sparse, Tensor& dense) {
   });
 }
 
-Tensor constant_value(const Node& node) {
-  if (node.has_attribute("value_float")) return scalar(node.float_of("value_float"));
-  if (node.has_attribute("value_int")) return scalar(node.int_of("value_int"));
-  if (node.has_attribute("value_string")) return scalar(node.string_of("value_string"));
-  if (node.has_attribute("value_floats")) return vector_tensor(std::span<const float>(node.floats("value_floats")));
-  if (node.has_attribute("value_ints")) return vector_tensor(std::span<const int64_t>(node.ints("value_ints")));
-  if (node.has_attribute("value_strings")) {
-    return vector_tensor(std::span<const std::string>(node.strings("value_strings")));
-  }
-  return node.tensor_of("value");
-}
-
 class Constant : public OpKernel {
  public:
-  explicit Constant(const KernelInfo& info) : value_(constant_value(info.node())) {}
+  explicit Constant(const KernelInfo& info) : value_(graph::constant_value(info.node())) {
+    require(value_.defined(), ErrorCode::kInvalidGraph, "no value is given; set attribute value");
+  }
   void compute(KernelContext& context) const override { context.set_output(0, value_); }
 
  private:
