@@ -21,7 +21,8 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
   auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {
     bool aligned = is_aligned(weights->type(), weights->raw());
     Tensor floats = to_float_tensor(aligned ? *weights : clone(*weights));
-    return std::make_shared<kernels::PackedConvWeights>(kernels::pack_conv_weights(g, floats.data<float>()));
+    return std::make_shared<kernels::PackedConvWeights>(
+        kernels::pack_conv_weights(&info.threads(), g, floats.data<float>()));
   });
   return std::static_pointer_cast<const kernels::PackedConvWeights>(packed);
 }
@@ -58,8 +59,8 @@ void Conv::compute_float(KernelContext& context) const {
   if (weights_) {
     kernels::conv(&context.threads(), g, x, *weights_, epilogue, y.data());
   } else {
-    kernels::conv(&context.threads(), g, x, kernels::pack_conv_weights(g, read_as<float>(context, w)), epilogue,
-                  y.data());
+    kernels::conv(&context.threads(), g, x,
+                  kernels::pack_conv_weights(&context.threads(), g, read_as<float>(context, w)), epilogue, y.data());
   }
   y.finish();
 }

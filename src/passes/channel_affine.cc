@@ -2,8 +2,10 @@
 #include "passes/channel_affine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace ortolan::passes {
 namespace {
@@ -77,6 +79,21 @@ bool is_finite(const Affine& affine) {
   return std::ranges::all_of(affine.scale, finite) && std::ranges::all_of(affine.shift, finite);
 }
 
+/** to[i] = from[i] * factor, rounded once; false where a result is not finite. `from` may be unaligned. */
+template <class T>
+bool scale_row(const std::byte* from, T* to, int64_t count, double factor) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr Bits kExponent = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  Bits wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    T weight;
+    std::memcpy(&weight, from + i * static_cast<int64_t>(sizeof(T)), sizeof weight);
+    to[i] = static_cast<T>(static_cast<double>(weight) * factor);
+    wrong |= (std::bit_cast<Bits>(to[i]) & kExponent) == kExponent ? Bits{1} : Bits{0};
+  }
+  return wrong == 0;
+}
+
 }  // namespace
 
 bool Affine::only_shifts() const {
@@ -145,12 +162,9 @@ std::optional<Tensor> scaled(const Tensor& weights, int64_t outer, int64_t inner
     bool good = true;
     for (int64_t i = 0; i < outer; ++i) {
       for (double factor : scale) {
-        for (int64_t j = 0; j < inner; ++j, from += sizeof(T), ++to) {
-          T weight;
-          std::memcpy(&weight, from, sizeof weight);
-          *to = static_cast<T>(static_cast<double>(weight) * factor);
-          good &= std::isfinite(*to);
-        }
+        good &= scale_row(from, to, inner, factor);
+        from += inner * static_cast<int64_t>(sizeof(T));
+        to += inner;
       }
     }
     return good;

@@ -6,17 +6,16 @@
 #include <cstring>
 #include <new>
 
+#include "base/aligned_block.h"
+
 namespace ortolan::tensor {
 namespace {
-
-constexpr size_t kAlignment = 64;
 
 class CpuAllocator : public Allocator {
  public:
   void* allocate(size_t bytes) override {
     if (bytes == 0) return nullptr;
-    size_t rounded = checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment;
-    void* block = std::aligned_alloc(kAlignment, rounded);
+    void* block = base::allocate_aligned(bytes);
     require(block != nullptr, ErrorCode::kFail, "cannot allocate ", bytes,
             " bytes of memory; use smaller inputs or a machine with more memory");
     return block;

@@ -119,7 +119,8 @@ TEST_P(Bounds, Convolutions) {
     const int64_t in = g.in_channels * g.in[1] * g.in[2], out = g.out_channels * g.out[1] * g.out[2];
     auto x = span(in, edge), w = span(weights, edge), y = span(out, edge), bias = span(g.out_channels, edge);
     auto residual = span(out, edge);
-    conv(nullptr, g, x.get(), pack_conv_weights(g, w.get()), {bias.get(), residual.get(), {UnaryOp::kRelu}}, y.get());
+    conv(nullptr, g, x.get(), pack_conv_weights(nullptr, g, w.get()), {bias.get(), residual.get(), {UnaryOp::kRelu}},
+         y.get());
     auto bytes_x = span<uint8_t>(in, edge), bytes_w = span<uint8_t>(weights, edge), bytes_y = span<uint8_t>(out, edge);
     const float scale = 0.01f;
     qlinear_conv(nullptr, g, {bytes_x.get(), false, 3, nullptr, false},

@@ -68,7 +68,8 @@ class ConvF32 : public IsaTest {
     const std::vector<float> bias = normal(g.out_channels), residual = normal(g.batch * g.out_channels * out_plane);
     std::vector<float> y(g.batch * g.out_channels * out_plane + 1, 77);
     ConvEpilogue epilogue{with_bias ? bias.data() : nullptr, with_residual ? residual.data() : nullptr, activation};
-    conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(g, w.data()), epilogue, y.data());
+    conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(&two_threads(), g, w.data()),
+         epilogue, y.data());
     const std::vector<double> want = reference(g, x, w);
     for (size_t i = 0; i < want.size(); ++i) {
       double v = want[i] + (with_bias ? bias[i / out_plane % g.out_channels] : 0) + (with_residual ? residual[i] : 0);
@@ -161,7 +162,7 @@ TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
     for (float& v : x) v = signs > 0 ? std::fabs(v) : v;
     for (float& v : w) v = signs > 1 ? std::fabs(v) : v;
     std::vector<float> y(40 * size), loop(y.size());
-    conv(nullptr, g, x.data(), pack_conv_weights(g, w.data()), {}, y.data());
+    conv(nullptr, g, x.data(), pack_conv_weights(nullptr, g, w.data()), {}, y.data());
     const std::vector<double> want = reference(g, x, w);
     for (int64_t plane = 0; plane < 40; ++plane) {
       for (int64_t c = 0; c < 96; ++c) {
@@ -184,7 +185,7 @@ TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
 TEST_P(ConvF32, RefusesAbsurdPadding) {
   ConvGeometry g = plane(4, 4, 4, 5, 3, 1);
   const std::vector<float> w = normal(4 * 9), x = normal(4 * 25);
-  const PackedConvWeights packed = pack_conv_weights(g, w.data());
+  const PackedConvWeights packed = pack_conv_weights(nullptr, g, w.data());
   for (int a = 1; a < 3; ++a) {
     g.stride[a] = g.pad_begin[a] = int64_t{1} << 40;
     g.out[a] = 2;
@@ -196,7 +197,7 @@ TEST_P(ConvF32, RefusesAbsurdPadding) {
 TEST_P(ConvF32, EmptyBatchDoesNothing) {
   ConvGeometry g = plane(4, 4, 1, 5, 3, 1);
   const std::vector<float> w = normal(4 * 4 * 9);
-  const PackedConvWeights packed = pack_conv_weights(g, w.data());
+  const PackedConvWeights packed = pack_conv_weights(nullptr, g, w.data());
   EXPECT_GT(packed.bytes(), 0);
   g.batch = 0;
   conv(nullptr, g, nullptr, packed, {}, nullptr);

@@ -5,22 +5,18 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/aligned_block.h"
+
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr size_t kLine = 64;
 constexpr size_t kLargestKept = size_t{64} << 20;
-
-size_t rounded(size_t bytes, size_t unit) {
-  if (bytes > SIZE_MAX - unit) throw std::bad_alloc();
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
 AlignedBuffer::AlignedBuffer(size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  data_ = std::aligned_alloc(kLine, rounded(bytes, kLine));
+  data_ = base::allocate_aligned(bytes);
   if (data_ == nullptr) throw std::bad_alloc();
 }
 

@@ -48,9 +48,10 @@ int64_t PackedConvWeights::bytes() const noexcept {
 namespace {
 
 constexpr double kGrainFlops = 4e5;
-constexpr int64_t kLongestSum = 256;    // length of the blocks in which sums run
-constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
-constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
+constexpr int64_t kPackedAtOnce = 32768;  // weights worth a thread
+constexpr int64_t kLongestSum = 256;      // length of the blocks in which sums run
+constexpr int64_t kGroupColumns = 192;    // columns that share one pass over the weights
+constexpr int64_t kBandTiles = 8;         // register tiles of weights that stay near while panels pass
 
 int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
@@ -59,27 +60,34 @@ bool is_depthwise(const ConvGeometry& g) {
   return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1;
 }
 
-// Tiles of k columns from rows that are `stride` apart; rows missing from the last tile are zero.
-void pack_tiles(const float* weights, int64_t stride, int64_t rows, int64_t k, int64_t tile, float* packed) {
-  for (int64_t row = 0; row < rows; row += tile, packed += tile * k) {
-    const int64_t present = std::min(tile, rows - row);
-    if (present < tile) std::fill_n(packed, tile * k, 0.0f);
-    for (int64_t r = 0; r < present; ++r) {
-      const float* from = weights + (row + r) * stride;
-      for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = from[i];
-    }
+// A tile of k columns from `rows` rows that are `stride` apart; missing rows are zero.
+void pack_tile(const float* weights, int64_t stride, int64_t rows, int64_t k, int64_t tile, float* packed) {
+  if (rows < tile) std::fill_n(packed, tile * k, 0.0f);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = weights + r * stride;
+    for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = from[i];
   }
 }
 
-void pack_group(const PackedConvWeights::Storage& s, int64_t group, const float* weights, float* to) {
-  const int64_t depth = s.group_depth * s.taps;
-  weights += group * s.group_rows * depth;
+// Rows [row, row + tile_rows) of a group: a tile in each block of the sums.
+void pack_rows(const PackedConvWeights::Storage& s, int64_t group, int64_t row, const float* weights, float* to) {
+  const int64_t depth = s.group_depth * s.taps, tile = s.kernels->tile_rows;
+  weights += (group * s.group_rows + row) * depth;
   to += group * s.padded_rows() * depth;
   for (int64_t first = 0; first < s.group_depth; first += s.channels_per_block) {
     const int64_t k = std::min(s.channels_per_block, s.group_depth - first) * s.taps;
-    pack_tiles(weights + first * s.taps, depth, s.group_rows, k, s.kernels->tile_rows, to);
+    pack_tile(weights + first * s.taps, depth, std::min(tile, s.group_rows - row), k, tile, to + row * k);
     to += s.padded_rows() * k;
   }
+}
+
+void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int64_t groups, const float* weights,
+                float* to) {
+  const int64_t tile = s.kernels->tile_rows, tiles = s.padded_rows() / tile;
+  const int64_t grain = kPackedAtOnce / (tile * s.group_depth * s.taps + 1) + 1;
+  base::parallel_for(pool, groups * tiles, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) pack_rows(s, i / tiles, i % tiles * tile, weights, to);
+  });
 }
 
 bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
@@ -339,7 +347,8 @@ void DepthwiseLayout::offsets(const ConvGeometry& g, int64_t* to) const {
   }
 }
 
-PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights, const GemmF32Kernels* chosen) {
+PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
+                                    const GemmF32Kernels* chosen) {
   auto storage = std::make_unique<PackedConvWeights::Storage>();
   auto& s = *storage;
   s.kernels = chosen != nullptr ? chosen : kernels().gemm_f32;
@@ -353,13 +362,13 @@ PackedConvWeights pack_conv_weights(const ConvGeometry& g, const float* weights,
   s.winograd = suits_winograd(g, s.kernels->lanes);
   if (s.winograd) {
     s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096);
-    transform_winograd_weights(g, *s.kernels, weights, s.data.as<float>());
+    transform_winograd_weights(pool, g, *s.kernels, weights, s.data.as<float>());
   } else if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float));
     if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
   } else {
     s.data = AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096);
-    for (int64_t group = 0; group < g.groups; ++group) pack_group(s, group, weights, s.data.as<float>());
+    pack_dense(pool, s, g.groups, weights, s.data.as<float>());
   }
   return PackedConvWeights(std::move(storage));
 }

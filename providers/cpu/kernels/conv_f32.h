@@ -58,9 +58,9 @@ struct GemmF32Kernels;
 
 /**
  * Packs weights [out_channels][in_channels/groups][kernel...]. Of the geometry, only channels, groups, kernel, stride
- * and dilation are read, so one packing serves every input size.
+ * and dilation are read, so one packing serves every input size. `pool` may be nullptr.
  */
-PackedConvWeights pack_conv_weights(const ConvGeometry& geometry, const float* weights,
+PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& geometry, const float* weights,
                                     const GemmF32Kernels* kernels = nullptr);
 
 /**

@@ -20,6 +20,7 @@ constexpr int64_t kFewest = 32;              // channels on either side
 constexpr int64_t kPanelFloats = 192 << 10;  // transformed tiles at once
 constexpr int64_t kMaxRuns = 64;
 constexpr double kGrainFlops = 4e5;
+constexpr int64_t kFiltersAtOnce = 2048;  // worth a thread
 
 int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
   const int64_t tile = kernels.tile_rows;
@@ -190,17 +191,22 @@ int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kerne
   return kPositions * padded_rows(g, kernels) * g.in_channels;
 }
 
-void transform_winograd_weights(const ConvGeometry& g, const GemmF32Kernels& kernels, const float* weights, float* to) {
+void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, const GemmF32Kernels& kernels,
+                                const float* weights, float* to) {
   const int64_t tile = kernels.tile_rows, rows = padded_rows(g, kernels), depth = g.in_channels;
-  std::fill_n(to, winograd_weights_size(g, kernels), 0.0f);
-  for (int64_t row = 0; row < g.out_channels; ++row) {
-    for (int64_t c = 0; c < depth; ++c) {
-      double u[kPositions];
-      transform_filter(weights + (row * depth + c) * 9, u);
-      float* place = to + row / tile * tile * depth + c * tile + row % tile;
-      for (int p = 0; p < kPositions; ++p) place[p * rows * depth] = static_cast<float>(u[p]);
+  base::parallel_for(pool, rows / tile, kFiltersAtOnce / (tile * depth) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t first = begin * tile; first < end * tile; first += tile) {
+      const int64_t present = std::min(tile, g.out_channels - first);
+      for (int64_t c = 0; c < depth; ++c) {
+        float* place = to + first * depth + c * tile;
+        for (int64_t r = 0; r < tile; ++r) {
+          double u[kPositions] = {};
+          if (r < present) transform_filter(weights + ((first + r) * depth + c) * 9, u);
+          for (int p = 0; p < kPositions; ++p) place[p * rows * depth + r] = static_cast<float>(u[p]);
+        }
+      }
     }
-  }
+  });
 }
 
 void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const float* weights,

@@ -45,8 +45,8 @@ bool suits_winograd(const ConvGeometry& geometry, int lanes);
 
 /** Floats of transformed weights; the tiles of rows are as for GemmF32Kernels::block_packed_a. */
 int64_t winograd_weights_size(const ConvGeometry& geometry, const GemmF32Kernels& kernels);
-void transform_winograd_weights(const ConvGeometry& geometry, const GemmF32Kernels& kernels, const float* weights,
-                                float* to);
+void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& geometry, const GemmF32Kernels& kernels,
+                                const float* weights, float* to);
 
 void conv_winograd(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const float* weights,
                    const GemmF32Kernels& kernels, const ConvEpilogue& epilogue, float* y);
