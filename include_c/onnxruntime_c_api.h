@@ -2030,8 +2030,8 @@ struct OrtModelEditorApi {
   /** A named value of a type; both are copied. */
   ORT_API2_STATUS(CreateValueInfo, _In_ const char* name, _In_ const OrtTypeInfo* type_info,
                   _Outptr_ OrtValueInfo** value_info);
-  /** A node. An empty name among inputs or outputs leaves that one out. On success the node takes over the attributes.
-   */
+  /** A node. An empty name among inputs or outputs leaves that one out. On success the node takes over the attributes,
+   *  and the array that held them holds NULL. */
   ORT_API2_STATUS(CreateNode, _In_ const char* operator_name, _In_ const char* domain_name, _In_ const char* node_name,
                   _In_reads_(input_names_len) const char* const* input_names, size_t input_names_len,
                   _In_reads_(output_names_len) const char* const* output_names, size_t output_names_len,
@@ -2039,14 +2039,14 @@ struct OrtModelEditorApi {
                   _Outptr_ OrtNode** node);
   /** A graph without anything. */
   ORT_API2_STATUS(CreateGraph, _Outptr_ OrtGraph** graph);
-  /** Sets the inputs; the graph takes the value infos over, and what it had is released. */
+  /** Sets the inputs; the graph takes them over (the array then holds NULL), and what it had is released. */
   ORT_API2_STATUS(SetGraphInputs, _Inout_ OrtGraph* graph, _In_reads_(inputs_len) _Inout_ OrtValueInfo** inputs,
                   _In_ size_t inputs_len);
   /** Sets the outputs, likewise. */
   ORT_API2_STATUS(SetGraphOutputs, _Inout_ OrtGraph* graph, _In_reads_(outputs_len) _Inout_ OrtValueInfo** outputs,
                   _In_ size_t outputs_len);
-  /** Adds an initializer. `data_is_external` false: the tensor is copied or taken over. True: the tensor borrows memory
-   *  of the caller, who keeps it as long as sessions of the model. */
+  /** Adds an initializer; on success the graph takes `tensor` over. `data_is_external` true: memory that the tensor
+   *  borrows is used in place, so the caller keeps it as long as the model and its sessions; false: it is copied. */
   ORT_API2_STATUS(AddInitializerToGraph, _Inout_ OrtGraph* graph, _In_ const char* name, _Inout_ OrtValue* tensor,
                   bool data_is_external);
   /** Adds a node, which the graph takes over. */

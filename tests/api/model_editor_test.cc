@@ -399,6 +399,29 @@ TEST_F(LoadedModelTest, NewNodesGoBeforeAndAfter) {
   EXPECT_EQ(run(session, {-1, -2}, {1, 2}, "z", "raw"), (std::vector<float>{121, 484}));
 }
 
+TEST_F(LoadedModelTest, ANewNodeFeedsWhatSubgraphsUse) {
+  ModelWriter loaded, then_branch, else_branch;
+  then_branch.node("Neg", {"x"}, {"minus"});
+  then_branch.output("minus", 1, {"2"});
+  else_branch.node("Relu", {"x"}, {"plus"});
+  else_branch.output("plus", 1, {"2"});
+  loaded.input("x", 1, {"2"});
+  loaded.node("ReduceSum", {"x"}, {"sum"}, ModelWriter::int_attribute("keepdims", 0));
+  loaded.node("Cast", {"sum"}, {"any"}, ModelWriter::int_attribute("to", ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL));
+  loaded.node("If", {"any"}, {"y"},
+              ModelWriter::graph_attribute("then_branch", then_branch) +
+                  ModelWriter::graph_attribute("else_branch", else_branch));
+  loaded.output("y", 1, {"2"});
+  std::string bytes = loaded.bytes();
+  Session session;
+  ASSERT_OK(editor().CreateModelEditorSessionFromArray(env_, bytes.data(), bytes.size(), options_, session.out()));
+  Model change = model(graph({value_info("raw", {2})}, {}, {node("Add", "twice", {"raw", "raw"}, {"x"})}));
+  ASSERT_OK(editor().ApplyModelToModelEditorSession(session, change));
+  ASSERT_OK(editor().FinalizeModelEditorSession(session, options_, nullptr));
+  EXPECT_EQ(run(session, {1, 2}, {2}, "y", "raw"), (std::vector<float>{-2, -4}));
+  EXPECT_EQ(run(session, {-3, 3}, {2}, "y", "raw"), (std::vector<float>{0, 6}));
+}
+
 TEST_F(LoadedModelTest, WrongChangesAreRefused) {
   Session session = load();
   Model nothing;
