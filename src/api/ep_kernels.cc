@@ -51,7 +51,8 @@ class PluginOpKernel final : public runtime::OpKernel {
     impl_.reset(made);
     require(made->Compute != nullptr, ErrorCode::kEpFail, "execution provider ", kernel.def.provider,
             ": OrtKernelImpl::Compute is NULL");
-    if (made->PrePackWeight != nullptr) pack_constants(kernel.def, owner, info);
+    bool packs = info.config("session.disable_prepacking", "0") != "1";
+    if (packs && made->PrePackWeight != nullptr) pack_constants(kernel.def, owner, info);
     info_.making = nullptr;
   }
 

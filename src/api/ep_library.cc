@@ -56,6 +56,7 @@ void EpLibrary::open() {
     const char* why = dlerror();
     fail(ErrorCode::kFail, "cannot be loaded: ", text_or_empty(why));
   }
+  symbol("CreateEpFactories");
   release_factory_ = wrap_symbol<ReleaseEpApiFactoryFn>(symbol("ReleaseEpFactory"));
 }
 

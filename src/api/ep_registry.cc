@@ -235,6 +235,9 @@ OrtStatus* ORT_API_CALL CreateSharedAllocator(OrtEnv* env, const OrtEpDevice* ep
   return guard([&] {
     EpRegistry& registry = EpRegistry::of(unwrap(env, "env"));
     const EpDevice& device = registry.check(ep_device, "ep_device");
+    require(allocator_type != OrtArenaAllocator, ErrorCode::kInvalidArgument,
+            "allocators of devices are OrtDeviceAllocator or OrtReadOnlyAllocator; whether they keep an arena is their "
+            "provider's affair");
     bool read_only = allocator_type == OrtReadOnlyAllocator;
     const OrtMemoryInfo* memory = read_only ? device.read_only_memory : device.memory_of(mem_type);
     require(memory != nullptr, ErrorCode::kInvalidArgument, "device of provider ", device.provider,

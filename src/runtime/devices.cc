@@ -59,20 +59,25 @@ DeviceMemories::DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider
   }
 }
 
+/** That of the very device first: memory of a device that the CPU can reach is a last resort for the CPU. */
 std::shared_ptr<Allocator> DeviceMemories::find_allocator(const MemoryInfo& memory) const {
+  for (const auto& known : allocators_) {
+    const MemoryInfo& info = known->info();
+    if (info.device == memory.device && info.host_accessible == memory.host_accessible) return known;
+  }
   auto found = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), memory); });
   return found == allocators_.end() ? nullptr : *found;
 }
 
-const std::shared_ptr<Allocator>& DeviceMemories::allocator(const MemoryInfo& memory) const {
-  auto found = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), memory); });
-  require(found != allocators_.end(), ErrorCode::kInvalidArgument, "no provider of the session has memory '",
-          memory.name, "' on device ", memory.device.id, "; add the provider of that device to the session options");
-  return *found;
+std::shared_ptr<Allocator> DeviceMemories::allocator(const MemoryInfo& memory) const {
+  std::shared_ptr<Allocator> found = find_allocator(memory);
+  require(found != nullptr, ErrorCode::kInvalidArgument, "no provider of the session has memory '", memory.name,
+          "' on device ", memory.device.id, "; add the provider of that device to the session options");
+  return found;
 }
 
 Tensor DeviceMemories::make(const MemoryInfo& memory, ElementType type, const Shape& shape, RunStreams* streams) const {
-  const std::shared_ptr<Allocator>& from = allocator(memory);
+  std::shared_ptr<Allocator> from = allocator(memory);
   Stream* stream = streams != nullptr ? streams->on(memory) : nullptr;
   if (stream == nullptr) return Tensor(type, shape, from);
   require(type != ElementType::kString, ErrorCode::kInvalidArgument, "strings cannot be on a device");
@@ -99,6 +104,19 @@ void DeviceMemories::copy_directly(const DataTransfer& transfer, const Tensor& f
   if (queue != nullptr && host_waits) queue->wait(nullptr);
 }
 
+namespace {
+
+/** True for memory of a device that the CPU can reach. */
+bool is_pinned(const Tensor& tensor) { return tensor.memory().on_cpu() && !(tensor.memory().device == Device{}); }
+
+/** Memory that the CPU can reach, as the CPU's own. */
+Tensor as_cpu(const Tensor& tensor) {
+  if (!is_pinned(tensor)) return tensor;
+  return Tensor(tensor.type(), tensor.shape(), const_cast<void*>(tensor.raw()), tensor.owner());
+}
+
+}  // namespace
+
 void DeviceMemories::copy(const Tensor& from, Tensor& to, RunStreams* streams) const {
   if (from.memory().on_cpu() && to.memory().on_cpu()) return copy_elements(from, to);
   require(from.type() == to.type() && from.element_count() == to.element_count(), ErrorCode::kInvalidArgument,
@@ -106,6 +124,10 @@ void DeviceMemories::copy(const Tensor& from, Tensor& to, RunStreams* streams) c
   if (from.element_count() == 0) return;
   if (const DataTransfer* direct = transfer(from.memory(), to.memory())) {
     return copy_directly(*direct, from, to, streams);
+  }
+  if (is_pinned(from) || is_pinned(to)) {  // of a device that the other's transfer does not know
+    Tensor target = as_cpu(to);
+    return copy(as_cpu(from), target, streams);
   }
   bool through_cpu = !from.memory().on_cpu() && !to.memory().on_cpu();
   require(through_cpu, ErrorCode::kFail, "no provider copies between memory '", from.memory().name, "' and '",

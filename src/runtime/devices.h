@@ -43,7 +43,7 @@ class DeviceMemories {
   explicit DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider>> providers);
 
   /** The allocator for that place; throws when no provider has one. */
-  const std::shared_ptr<Allocator>& allocator(const MemoryInfo& memory) const;
+  std::shared_ptr<Allocator> allocator(const MemoryInfo& memory) const;
   /** The same, NULL when no provider has one. */
   std::shared_ptr<Allocator> find_allocator(const MemoryInfo& memory) const;
   /** An uninitialised tensor there, for work in that place's queue. */
