@@ -162,10 +162,9 @@ OrtStatus* ORT_API_CALL AddNodeToGraph(OrtGraph* graph, OrtNode* node) noexcept 
     require(is_free, ErrorCode::kInvalidArgument, "node '", added.name(), "' (", added.op_type(),
             ") already belongs to a graph; create another for each use");
     GraphDraft& draft = *target.draft();
-    draft.nodes.reserve(draft.nodes.size() + 1);
-    added.draft()->id = draft.nodes.size();
+    draft.nodes.emplace_back(&added);  // where memory is short this throws before it takes the node
+    added.draft()->id = draft.nodes.size() - 1;
     added.draft()->taken = true;
-    draft.nodes.emplace_back(&added);
   });
 }
 
