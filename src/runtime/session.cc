@@ -38,6 +38,16 @@ bool fits(const SymbolicShape& stated, const Shape& shape) {
   return true;
 }
 
+/** Values given for outputs of a session without devices must be ones that the CPU can write. */
+void check_on_cpu(std::span<const Value> outputs) {
+  for (const Value& output : outputs) {
+    const Tensor* given = output.tensor_if();
+    require(given == nullptr || given->memory().on_cpu(), ErrorCode::kInvalidArgument,
+            "the value for an output is in memory '", given == nullptr ? std::string() : given->memory().name,
+            "', but the session runs on the CPU alone");
+  }
+}
+
 }  // namespace
 
 std::string_view SessionOptions::config_or(std::string_view key, std::string_view fallback) const {
@@ -121,6 +131,9 @@ void Session::check_feed(size_t i, const Value& value) const {
             stated, ", but the value given is ", value.has_value() ? type_of(value) : TypeInfo{});
     return;
   }
+  require(devices_ != nullptr || tensor->memory().on_cpu(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
+          "' is in memory '", tensor->memory().name,
+          "', but the session runs on the CPU alone; copy the value with CopyTensors, or add the memory's provider");
   const TypeInfo& expected = stated.kind == ValueKind::kOptional && stated.contained ? *stated.contained : stated;
   require(!expected.known() || expected.is_tensor(), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name, "' is ",
           stated, ", but the value given is a tensor");
@@ -164,6 +177,7 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   services.terminate = options != nullptr ? &options->terminate : nullptr;
   services.max_tensor_bytes = max_tensor_bytes_;
   if (devices_ == nullptr) {
+    check_on_cpu(outputs);
     compiled_->run(services, feeds, wanted, outputs, profiler);
   } else {
     static const auto* const kNoOptions = new RunOptions;

@@ -1,4 +1,6 @@
 // What a session does with devices: runs whose inputs and outputs may lie anywhere, and questions about where they do.
+#include <algorithm>
+
 #include "runtime/compiled_graph.h"
 #include "runtime/device_placement.h"
 #include "runtime/devices.h"
@@ -76,24 +78,36 @@ class Fetches {
   std::vector<Value> results_;
 };
 
+/** A caller's first run goes on until it is recorded, as providers may need some runs before, but not for ever. */
+constexpr int kMaxRecordingRuns = 8;
+
+bool wants_recording(std::span<const std::unique_ptr<ExecutionProvider>> providers, int annotation) {
+  return std::ranges::any_of(providers, [&](const auto& provider) {
+    return provider->captures_graphs() && !provider->graph_captured(annotation);
+  });
+}
+
 }  // namespace
 
 void Session::run_on_devices(const RunOptions& options, RunServices& services, std::span<const Value* const> feeds,
                              std::span<const int> wanted, std::span<Value> outputs,
                              std::span<const MemoryInfo* const> places, Profiler* profiler) const {
-  DeviceRun device_run(*devices_, options, services);
+  int annotation = annotation_of(options);
   std::vector<const MemoryInfo*> made;
   for (int output : wanted) made.push_back(&output_memory(static_cast<size_t>(output)));
-  Feeds inputs(feeds, feeds_cpu_, services);
-  Fetches fetches(outputs, places, made);
-  int annotation = annotation_of(options);
-  if (ExecutionProvider* replaying = annotation >= 0 ? replaying_provider(annotation) : nullptr) {
-    replaying->replay_graph(annotation);
-  } else {
-    compiled_->run(services, inputs.values(), wanted, fetches.results(), profiler);
-    fetches.deliver(services);
+  for (int run = 0; run < kMaxRecordingRuns; ++run) {
+    DeviceRun device_run(*devices_, options, services);
+    Feeds inputs(feeds, feeds_cpu_, services);
+    Fetches fetches(outputs, places, made);
+    if (ExecutionProvider* replaying = annotation >= 0 ? replaying_provider(annotation) : nullptr) {
+      replaying->replay_graph(annotation);
+    } else {
+      compiled_->run(services, inputs.values(), wanted, fetches.results(), profiler);
+      fetches.deliver(services);
+    }
+    device_run.finish();
+    if (annotation < 0 || !wants_recording(providers_, annotation)) return;
   }
-  device_run.finish();
 }
 
 /** The provider that has recorded a run under that number; NULL if none. */

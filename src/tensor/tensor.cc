@@ -30,6 +30,8 @@ class CpuAllocator : public Allocator {
 /** Memory for the tensor's elements; strings are constructed. */
 std::shared_ptr<void> allocate_elements(ElementType type, int64_t count, const std::shared_ptr<Allocator>& allocator) {
   if (type == ElementType::kString) {
+    require(allocator->info().on_cpu(), ErrorCode::kInvalidArgument, "strings cannot be in memory '",
+            allocator->info().name, "'; they are the CPU's");
     auto strings = std::shared_ptr<std::string[]>(new std::string[static_cast<size_t>(count)]);
     return std::shared_ptr<void>(strings, strings.get());
   }
@@ -66,6 +68,10 @@ void copy_elements(const Tensor& from, Tensor& to) {
   require(from.type() == to.type() && from.element_count() == to.element_count(), ErrorCode::kInvalidArgument,
           "cannot copy a tensor of ", name_of(from.type()), from.shape(), " into one of ", name_of(to.type()),
           to.shape());
+  for (const Tensor* tensor : {&from, static_cast<const Tensor*>(&to)}) {
+    require(tensor->memory().on_cpu(), ErrorCode::kInvalidArgument, "a tensor is in memory '", tensor->memory().name,
+            "', which the CPU cannot read; copy it with CopyTensors");
+  }
   if (from.raw() == to.raw()) return;
   if (from.type() == ElementType::kString) {
     auto source = from.span<std::string>();
