@@ -221,6 +221,30 @@ TEST_F(Plugins, TensorsOnDevicesAreCopiedNotTouched) {
   remove();
 }
 
+TEST_F(Plugins, SessionsOfTheCpuRefuseTheMemoryOfDevices) {
+  add(kExample);
+  ModelWriter model;
+  model.input("x", 1, {"3"});
+  model.output("z", 1, {"3"});
+  model.node("Neg", {"x"}, {"z"});
+  std::string bytes = model.bytes();
+  Session session;
+  ASSERT_OK(api().CreateSessionFromArray(env_, bytes.data(), bytes.size(), nullptr, session.out()));
+  Value there = device_tensor(env_, device(kCompile), {3});
+  std::vector<float> data{1, 2, 3};
+  Value here = floats(data, {3});
+  const char *input = "x", *output = "z";
+  const OrtValue* given = there;
+  OrtValue* made = nullptr;
+  EXPECT_REFUSED(api().Run(session, nullptr, &input, &given, 1, &output, 1, &made), ORT_INVALID_ARGUMENT,
+                 "CopyTensors");
+  EXPECT_EQ(made, nullptr);
+  given = here;
+  made = there;
+  EXPECT_REFUSED(api().Run(session, nullptr, &input, &given, 1, &output, 1, &made), ORT_INVALID_ARGUMENT, "CPU alone");
+  remove();
+}
+
 TEST_F(Plugins, WhatWasMadeOfThemKeepsThemLoaded) {
   add(kExample);
   Value there = device_tensor(env_, device(kCompile), {2});
