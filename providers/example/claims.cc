@@ -17,7 +17,8 @@ struct Group {
 class Grouping {
  public:
   explicit Grouping(const Host& host) : host_(host) {}
-  void add(const OrtNode* node);
+  /** Nodes come in the graph's order, each after those it needs. */
+  void add(const OrtNode* node, bool is_wanted);
   const std::vector<Group>& groups() const { return groups_; }
 
  private:
@@ -71,12 +72,11 @@ bool Grouping::depends_on(const Groups& from, size_t group) const {
   return false;
 }
 
-void Grouping::add(const OrtNode* node) {
+void Grouping::add(const OrtNode* node, bool is_wanted) {
   Groups through_others;
   Groups direct = producers(node, through_others);
   Place& place = places_[node];
-  Operation operation;
-  place.grouped = is_supported(host_, node, operation);
+  place.grouped = is_wanted;
   if (!place.grouped) {
     place.before = through_others;
     place.before.insert(direct.begin(), direct.end());
@@ -101,15 +101,26 @@ void Grouping::add(const OrtNode* node) {
 
 }  // namespace
 
-void claim_groups(const Host& host, const Options& options, const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
+std::vector<std::vector<const OrtNode*>> connected_groups(const Host& host, const OrtGraph* graph,
+                                                          const std::function<bool(const OrtNode*)>& is_wanted) {
   Grouping grouping(host);
-  for (const OrtNode* node : nodes_of(host, graph)) grouping.add(node);
+  for (const OrtNode* node : nodes_of(host, graph)) grouping.add(node, is_wanted(node));
+  std::vector<std::vector<const OrtNode*>> groups;
+  for (const Group& group : grouping.groups()) groups.push_back(group.nodes);
+  return groups;
+}
+
+void claim_groups(const Host& host, const Options& options, const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
   OrtNodeFusionOptions fusion{};
   fusion.ort_version_supported = host.level;
   fusion.drop_constant_initializers = options.drop_constant_initializers;
-  for (const Group& group : grouping.groups()) {
-    if (group.nodes.size() < options.min_group_size) continue;
-    check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(support, group.nodes.data(), group.nodes.size(), &fusion));
+  auto is_wanted = [&](const OrtNode* node) {
+    Operation operation;
+    return is_supported(host, node, operation);
+  };
+  for (const auto& nodes : connected_groups(host, graph, is_wanted)) {
+    if (nodes.size() < options.min_group_size) continue;
+    check(host, host.ep->EpGraphSupportInfo_AddNodesToFuse(support, nodes.data(), nodes.size(), &fusion));
   }
 }
 
