@@ -137,10 +137,11 @@ void alter(Factory& factory) {
   factory.CreateEp = create_ep;
   factory.ReleaseEp = release_ep;
   if (!is_on_host(factory)) return;
-  factory.CreateAllocator = nullptr;
-  factory.CreateDataTransfer = nullptr;
-  factory.IsStreamAware = nullptr;
-  factory.CreateSyncStreamForDevice = nullptr;
+  factory.CreateDataTransfer = [](OrtEpFactory*, OrtDataTransferImpl** out) -> OrtStatus* {
+    *out = nullptr;
+    return nullptr;
+  };
+  factory.IsStreamAware = [](const OrtEpFactory*) { return false; };
 }
 
 // The second provider has no memory of its own: what the example says of it is kept back.
