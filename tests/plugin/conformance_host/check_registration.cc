@@ -26,7 +26,7 @@ void check_registration(Suite& suite, Runtime& runtime) {
   suite.check("register: a file that is no library fails", 22,
               [&] { runtime.fails(add(runtime, "example", "/proc/self/status")); });
   suite.check("register: a library without the functions fails", 22,
-              [&] { runtime.fails(add(runtime, "example", runtime.library), "CreateEpFactories"); });
+              [&] { runtime.fails(add(runtime, "example", runtime.library), "EpFactor"); });
   suite.check("register: failures leave nothing behind", 22, [&] { runtime.fails(remove(runtime, "example")); });
   suite.check("register: an unknown name cannot be unregistered", 22,
               [&] { runtime.fails(remove(runtime, "nobody"), "nobody"); });
