@@ -34,15 +34,15 @@ uint64_t parse_number(std::string_view key, std::string_view text) {
 }
 
 /** Throws unless `path` is relative, without empty, '.' or '..' parts that could lead elsewhere. */
-void check_path(const std::string& path) {
-  require(!path.empty() && path.find('\0') == std::string::npos, ErrorCode::kInvalidGraph,
-          "external data: the location is empty or holds a zero byte; name a file beside the model");
-  require(path[0] != '/', ErrorCode::kInvalidGraph, "external data: the location '", path,
+void check_path(const std::string& path, std::string_view what) {
+  require(!path.empty() && path.find('\0') == std::string::npos, ErrorCode::kInvalidGraph, what,
+          ": the location is empty or holds a zero byte; name a file beside the model");
+  require(path[0] != '/', ErrorCode::kInvalidGraph, what, ": the location '", path,
           "' is an absolute path; name a file in the model's folder");
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
-    require(path.compare(begin, end - begin, "..") != 0, ErrorCode::kInvalidGraph, "external data: the location '",
-            path, "' leads out of the model's folder; name a file in it");
+    require(path.compare(begin, end - begin, "..") != 0, ErrorCode::kInvalidGraph, what, ": the location '", path,
+            "' leads out of the model's folder; name a file in it");
     begin = end + 1;
   }
 }
@@ -70,7 +70,24 @@ int open_beneath(int folder, const std::string& path) {
   return open_by_parts(folder, path);
 }
 
+/** The errors of open_beneath that mean a symbolic link on the way. */
+bool link_on_the_way(int error) { return error == ELOOP || error == EXDEV; }
+
+[[noreturn]] void fail_for_link(const std::string& path, std::string_view what) {
+  fail(ErrorCode::kInvalidGraph, what, ": '", path,
+       "' is a symbolic link or leads through one, which a model may not follow; put the file itself there");
+}
+
 }  // namespace
+
+void check_beneath(const std::string& folder, const std::string& name, std::string_view what) {
+  check_path(name, what);
+  if (folder.empty()) return;
+  ScopedFd at(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (at.fd < 0) return;
+  ScopedFd file(open_beneath(at.fd, name));
+  if (file.fd < 0 && link_on_the_way(errno)) fail_for_link(folder + "/" + name, what);
+}
 
 void ExternalFiles::read_entry(Bytes entry, ExternalLocation& location) {
   std::string_view key, value;
@@ -108,7 +125,7 @@ const Blob& ExternalFiles::open(const std::string& name) {
     const OwnedBytes& held = in_memory->second;
     return open_.emplace(name, Blob{held.bytes, held.owner, nullptr, options_.copy_bytes}).first->second;
   }
-  check_path(name);
+  check_path(name, "external data");
   require(
       !folder_.empty(), ErrorCode::kInvalidGraph, "external data: '", name,
       "' cannot be found, as the model came from bytes; set session.model_external_initializers_file_folder_path or "
@@ -118,8 +135,7 @@ const Blob& ExternalFiles::open(const std::string& name) {
           "' cannot be opened: ", std::strerror(errno));
   int fd = open_beneath(folder.fd, name);
   std::string path = folder_ + "/" + name;
-  require(fd >= 0 || (errno != ELOOP && errno != EXDEV), ErrorCode::kInvalidGraph, "external data: '", path,
-          "' is a symbolic link or leads through one, which a model may not follow; put the file itself there");
+  if (fd < 0 && link_on_the_way(errno)) fail_for_link(path, "external data");
   require(fd >= 0 || errno != ENOENT, ErrorCode::kNoSuchFile, "external data: the file '", path,
           "' does not exist; put it beside the model");
   require(fd >= 0, ErrorCode::kFail, "external data: the file '", path, "' cannot be opened: ", std::strerror(errno));

@@ -16,6 +16,10 @@ struct ExternalLocation {
   int64_t length = -1;  // -1: not said
 };
 
+/** Throws kInvalidGraph unless `name` is a way within `folder` that follows no symbolic link; a file need not be there.
+    With an empty folder only the text is looked at. `what` begins the error's text. */
+void check_beneath(const std::string& folder, const std::string& name, std::string_view what);
+
 class ExternalFiles {
  public:
   /** `folder` may be empty: then only the options' files in memory exist. */

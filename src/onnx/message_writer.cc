@@ -21,6 +21,7 @@ WireWriter entry(std::string_view key, std::string_view value) {
 
 WireWriter MessageWriter::model() {
   choose_names(*model_.graph);
+  import_opsets();
   WireWriter out;
   int64_t least = kLeastIr;
   for_each_graph(*model_.graph, [&](const Graph& graph) {
@@ -35,19 +36,44 @@ WireWriter MessageWriter::model() {
   if (model_.model_version != 0) out.integer(5, model_.model_version);
   out.text(6, model_.doc);
   out.message(7, graph(*model_.graph));
-  for (const auto& [domain, version] : model_.context->opsets) {
+  for (const auto& [domain, version] : opsets_) {
     WireWriter import;
     import.text(1, domain);
     import.integer(2, version);
     out.message(8, std::move(import));
   }
-  for (const auto& [key, value] : model_.metadata) out.message(14, entry(key, value));
+  for (const auto& [key, value] : model_.metadata) {
+    auto same_key = [&key = key](const auto& other) { return other.first == key; };
+    if (std::ranges::none_of(options_.metadata, same_key)) out.message(14, entry(key, value));
+  }
+  for (const auto& [key, value] : options_.metadata) out.message(14, entry(key, value));
   return out;
+}
+
+/** The model's imports, and those of the nodes that come in the place of others. */
+void MessageWriter::import_opsets() {
+  opsets_ = model_.context->opsets;
+  if (options_.replacements == nullptr) return;
+  for (const auto& [node, graph] : *options_.replacements) {
+    for (const auto& replacing : graph->nodes()) opsets_.try_emplace(replacing->domain, replacing->opset);
+  }
+}
+
+const Graph* MessageWriter::replacement_of(const Node& node) const {
+  if (options_.replacements == nullptr) return nullptr;
+  auto found = options_.replacements->find(&node);
+  return found != options_.replacements->end() ? found->second : nullptr;
 }
 
 /** In the file, a subgraph's name would hide the same name around it; in memory both may be used. */
 void MessageWriter::choose_names(const Graph& graph) {
   for (const auto& node : graph.nodes()) {
+    if (const Graph* replacement = replacement_of(*node)) {
+      for (const auto& value : replacement->values()) {
+        ValueInfo* known = graph.find_visible(value->name);
+        if (known != nullptr && renamed_.contains(known)) renamed_[value.get()] = renamed_.at(known);
+      }
+    }
     for (auto& [attribute, subgraph] : node->subgraphs()) {
       for (const auto& value : subgraph->values()) {
         if (subgraph->outer() && subgraph->outer()->find_visible(value->name)) {
@@ -64,13 +90,44 @@ std::string_view MessageWriter::name_of(const ValueInfo& value) const {
   return renamed == renamed_.end() ? std::string_view(value.name) : std::string_view(renamed->second);
 }
 
+void MessageWriter::add_nodes(WireWriter& out, const Graph& graph) {
+  for (const auto& item : graph.nodes()) {
+    const Graph* replacement = replacement_of(*item);
+    if (replacement != nullptr) {
+      add_nodes(out, *replacement);
+    } else {
+      out.message(1, node(*item));
+    }
+  }
+}
+
+/** The names that the nodes that come in the place of others read. */
+std::unordered_set<std::string_view> MessageWriter::names_used(const Graph& graph) const {
+  std::unordered_set<std::string_view> names;
+  for (const auto& node : graph.nodes()) {
+    const Graph* replacement = replacement_of(*node);
+    if (replacement == nullptr) continue;
+    for (const auto& value : replacement->values()) names.insert(value->name);
+  }
+  return names;
+}
+
+void MessageWriter::add_initializers(WireWriter& out, const Graph& graph) {
+  auto replaced = [&](const Node* node) { return replacement_of(*node) != nullptr; };
+  auto used = names_used(graph);
+  for (const auto& value : graph.values()) {
+    if (!value->constant) continue;
+    bool left_out = !value->is_input && !value->is_output && !value->consumers.empty() &&
+                    std::ranges::all_of(value->consumers, replaced) && !used.contains(value->name);
+    if (!left_out) out.message(5, tensor(*value->constant, name_of(*value), true));
+  }
+}
+
 WireWriter MessageWriter::graph(const Graph& graph) {
   WireWriter out;
-  for (const auto& item : graph.nodes()) out.message(1, node(*item));
+  add_nodes(out, graph);
   out.text(2, graph.name.empty() ? std::string_view("graph") : std::string_view(graph.name));
-  for (const auto& value : graph.values()) {
-    if (value->constant) out.message(5, tensor(*value->constant, name_of(*value), true));
-  }
+  add_initializers(out, graph);
   out.text(10, graph.doc);
   for (const ValueInfo* value : graph.inputs) out.message(11, value_info(*value));
   for (const ValueInfo* value : graph.outputs) out.message(12, value_info(*value));
@@ -81,9 +138,9 @@ WireWriter MessageWriter::graph(const Graph& graph) {
 }
 
 WireWriter MessageWriter::node(const Node& node) {
-  auto imported = model_.context->opsets.find(node.domain);
-  require(imported != model_.context->opsets.end() && imported->second == node.opset, ErrorCode::kNotImplemented,
-          node.label(), " is of version ", node.opset, " of its domain '", node.domain,
+  auto imported = opsets_.find(node.domain);
+  require(imported != opsets_.end() && imported->second == node.opset, ErrorCode::kNotImplemented, node.label(),
+          " is of version ", node.opset, " of its domain '", node.domain,
           "', but the model imports another; such a model cannot be saved");
   WireWriter out;
   for (const ValueInfo* value : node.inputs()) out.bytes(1, value ? name_of(*value) : std::string_view());
@@ -159,22 +216,29 @@ WireWriter MessageWriter::tensor(const Tensor& tensor, std::string_view name, bo
     return out;
   }
   Bytes data(static_cast<const std::byte*>(tensor.raw()), tensor.byte_count());
-  if (may_be_external && !options_.external_file.empty() && data.size() >= options_.external_threshold) {
-    external_data(out, data);
-  } else if (!data.empty()) {
-    out.borrowed(9, data);
-  }
+  bool outside = may_be_external && external_data(out, tensor, name);
+  if (!outside && !data.empty()) out.borrowed(9, data);
   return out;
 }
 
-void MessageWriter::external_data(WireWriter& out, Bytes data) {
-  external_size_ = (external_size_ + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
-  out.message(13, entry("location", options_.external_file));
-  out.message(13, entry("offset", join(external_size_)));
-  out.message(13, entry("length", join(data.size())));
+/** Writes where the elements are, if not here. */
+bool MessageWriter::external_data(WireWriter& out, const Tensor& tensor, std::string_view name) {
+  std::optional<ExternalPlace> place;
+  size_t size = tensor.byte_count();
+  if (options_.place != nullptr) {
+    place = (*options_.place)(name, tensor);
+  } else if (!options_.external_file.empty() && size >= options_.external_threshold) {
+    external_size_ = (external_size_ + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
+    place = ExternalPlace{options_.external_file, external_size_, size};
+    external_.push_back({{static_cast<const std::byte*>(tensor.raw()), size}, external_size_});
+    external_size_ += size;
+  }
+  if (!place) return false;
+  out.message(13, entry("location", place->file));
+  out.message(13, entry("offset", join(place->offset)));
+  out.message(13, entry("length", join(place->bytes)));
   out.integer(14, 1);
-  external_.push_back({data, external_size_});
-  external_size_ += data.size();
+  return true;
 }
 
 WireWriter MessageWriter::sparse_tensor(const SparseTensor& sparse) {

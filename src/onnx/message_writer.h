@@ -1,7 +1,10 @@
 // The parts of a model as messages.
 #pragma once
 
+#include <map>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "onnx/wire_writer.h"
 #include "onnx/writer.h"
@@ -23,6 +26,11 @@ class MessageWriter {
 
  private:
   void choose_names(const Graph& graph);
+  void import_opsets();
+  const Graph* replacement_of(const Node& node) const;
+  std::unordered_set<std::string_view> names_used(const Graph& graph) const;
+  void add_nodes(WireWriter& out, const Graph& graph);
+  void add_initializers(WireWriter& out, const Graph& graph);
   std::string_view name_of(const ValueInfo& value) const;
   WireWriter graph(const Graph& graph);
   WireWriter node(const Node& node);
@@ -31,12 +39,13 @@ class MessageWriter {
   WireWriter type(const TypeInfo& type);
   WireWriter shape(const SymbolicShape& shape);
   WireWriter tensor(const Tensor& tensor, std::string_view name, bool may_be_external);
-  void external_data(WireWriter& out, Bytes data);
+  bool external_data(WireWriter& out, const Tensor& tensor, std::string_view name);
   WireWriter sparse_tensor(const SparseTensor& sparse);
 
   const Model& model_;
   const WriteOptions& options_;
   std::unordered_map<const ValueInfo*, std::string> renamed_;
+  std::map<std::string, int> opsets_;
   std::vector<ExternalPart> external_;
   uint64_t external_size_ = 0;
 };

@@ -131,6 +131,10 @@ const Tensor* StepContext::reusable_input(ElementType type, const Shape& shape) 
 }
 
 Tensor& StepContext::make_output(size_t i, ElementType type, const Shape& shape) {
+  const PlannedSlot& planned = frame_.planned(step_->outputs[i]);
+  require(planned.type == ElementType::kUndefined || (planned.type == type && planned.shape == shape),
+          ErrorCode::kRuntimeException, "output ", i, " is ", name_of(planned.type), planned.shape,
+          " by what the model says, but the kernel makes ", name_of(type), shape);
   size_t bytes = bytes_for(type, shape.element_count());
   require(bytes <= static_cast<size_t>(services_->max_tensor_bytes), ErrorCode::kFail, "output ", i, " of shape ",
           shape, " would take ", bytes, " bytes, more than the ", services_->max_tensor_bytes,

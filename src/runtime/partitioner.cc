@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/ep_context.h"
 #include "runtime/node_groups.h"
 
 namespace ortolan::runtime {
@@ -149,7 +150,9 @@ class GraphPartition {
   void compile(ExecutionProvider& provider, const std::vector<NodeGroup>& groups) {
     std::vector<FusedGroup> fused;
     for (const NodeGroup& group : groups) {
-      fused.push_back(describe_group(graph_, group, join(provider.type(), "_", graph_.context().next_id++)));
+      check_compiling(provider, group);
+      std::string name = join(options_.name_prefix, provider.type(), "_", graph_.context().next_id++);
+      fused.push_back(describe_group(graph_, group, std::move(name)));
     }
     std::vector<CompiledGroup> compiled = provider.compile(fused);
     require(compiled.size() == fused.size(), ErrorCode::kEpFail, "provider ", provider.type(), " was given ",
@@ -166,6 +169,15 @@ class GraphPartition {
     }
     graph_.remove_unreachable();
     graph_.sort();
+  }
+
+  void check_compiling(const ExecutionProvider& provider, const NodeGroup& group) const {
+    if (!options_.forbid_compiling) return;
+    for (const Node* node : group.nodes) {
+      require(is_ep_context(*node), ErrorCode::kModelRequiresCompilation, "provider ", provider.type(),
+              " would have to compile ", node->label(),
+              ", which the session entry 'session.disable_model_compile' forbids; compile the model beforehand");
+    }
   }
 
   void add_reason(const Node* node, const ExecutionProvider& provider, std::string reason) {
@@ -188,6 +200,7 @@ class GraphPartition {
     if (auto found = reasons_.find(&node); found != reasons_.end()) {
       for (const auto& [provider, reason] : found->second) base::append(text, join("; ", provider, ": ", reason));
     }
+    if (is_ep_context(node)) fail(ErrorCode::kNotImplemented, text, "; ", advice_for_unclaimed(node));
     fail(ErrorCode::kNotImplemented, text, "; convert the model, or register a provider or custom operator for it");
   }
 

@@ -14,6 +14,8 @@ struct PartitionOptions {
   const Logger* logger = nullptr;  // hears of dropped claims and of nodes that fall back; NULL for nobody
   bool forbid_cpu = false;         // a node that only the last provider takes is an error
   bool record_edges = false;       // assignments name the values that nodes read and make
+  bool forbid_compiling = false;   // a group to compile that is no EPContext node is one too
+  std::string_view name_prefix;    // of the names of fused nodes
 };
 
 struct Partition {

@@ -10,6 +10,7 @@
 #include "runtime/compiled_graph.h"
 #include "runtime/device_placement.h"
 #include "runtime/devices.h"
+#include "runtime/ep_context.h"
 #include "runtime/evaluate.h"
 #include "runtime/partitioner.h"
 #include "runtime/profiler.h"
@@ -102,6 +103,26 @@ void SessionBuilder::load(ReadModel read) {
 
 std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
+  prepare();
+  save_rewritten();
+  std::optional<CompiledOutput> compiled = compiled_output_of(session_->options_);
+  partition_nodes(compiled ? &*compiled : nullptr);
+  rewrite(RewriteLevel::kExtended, RewriteLevel::kAll);
+  place_values();
+  compile();
+  for (const auto& provider : session_->providers_) provider->on_session_ready();
+  if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
+  return std::move(session_);
+}
+
+void SessionBuilder::write_compiled(ReadModel read, const CompiledOutput& output) {
+  load(read);
+  prepare();
+  partition_nodes(&output);
+}
+
+/** What comes before the providers choose nodes. */
+void SessionBuilder::prepare() {
   make_threads();
   make_allocator();
   make_providers();
@@ -110,15 +131,40 @@ std::unique_ptr<Session> SessionBuilder::finish() {
   resolve();
   describe_values(stated_outputs);
   rewrite(RewriteLevel::kBasic, RewriteLevel::kBasic);
-  save_rewritten();
+}
+
+/** Gives the nodes to providers; with `output`, what they compile is written there too. */
+void SessionBuilder::partition_nodes(const CompiledOutput* output) {
   check_cancelled();
+  std::vector<std::pair<std::string, std::string>> infos;
+  if (output != nullptr) {
+    if (!output->write) compiled_path(*output, session_->model_->path);
+    check_weightless();
+    infos = compatibility_infos();
+  }
   assign_nodes();
-  rewrite(RewriteLevel::kExtended, RewriteLevel::kAll);
-  place_values();
-  compile();
-  for (const auto& provider : session_->providers_) provider->on_session_ready();
-  if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
-  return std::move(session_);
+  if (output == nullptr) return;
+  write_compiled_model(*session_->model_, session_->operators_, *output, std::move(infos), session_->logger_);
+}
+
+/** Tells of providers that cannot leave out weights where the session asks for it; they then keep them. */
+void SessionBuilder::check_weightless() const {
+  if (!is_on(session_->options_, "ep.enable_weightless_ep_context_nodes", false)) return;
+  for (const auto& provider : session_->providers_) {
+    if (provider == session_->providers_.back() || provider->weightless_support() != WeightlessSupport::kNone) continue;
+    session_->logger_.log(Severity::kWarning, "session_builder.cc check_weightless", "provider ", provider->type(),
+                          " does not say that it can leave weights out of compiled data, as the session asks");
+  }
+}
+
+/** What the providers want to find in the compiled model again, as metadata. */
+std::vector<std::pair<std::string, std::string>> SessionBuilder::compatibility_infos() const {
+  std::vector<std::pair<std::string, std::string>> infos;
+  for (const auto& provider : session_->providers_) {
+    std::string info = provider->compatibility_info(*session_->model_->graph);
+    if (!info.empty()) infos.emplace_back(compatibility_key(provider->type()), std::move(info));
+  }
+  return infos;
 }
 
 void SessionBuilder::make_threads() {
@@ -163,6 +209,7 @@ void SessionBuilder::add_provider(const ProviderRequest& request) {
   auto same_type = [&](const auto& provider) { return provider->type() == request.factory->type(); };
   require(std::ranges::none_of(providers, same_type), ErrorCode::kInvalidArgument, "provider ", request.factory->type(),
           " is asked for twice; a session has one of each type");
+  check_compatibility(*session_->model_, *request.factory, session_->options_, session_->logger_);
   try {
     set_options_of(request);
     providers.push_back(request.factory->make(session_->options_, session_->logger_));
@@ -196,7 +243,10 @@ void SessionBuilder::make_allocator() {
   }
 }
 
-void SessionBuilder::resolve() { resolve_model(*session_->model_, custom_rows(session_->options_)); }
+void SessionBuilder::resolve() {
+  resolve_model(*session_->model_, custom_rows(session_->options_));
+  check_context_files(*session_->model_, session_->options_);
+}
 
 void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   last = std::min(last, session_->options_.level);
@@ -224,6 +274,8 @@ void SessionBuilder::assign_nodes() {
   const Logger& logger = session_->logger_;
   PartitionOptions options{&logger, is_on(session_->options_, "session.disable_cpu_ep_fallback", false),
                            is_on(session_->options_, "session.record_ep_graph_assignment_info", false)};
+  options.forbid_compiling = is_on(session_->options_, "session.disable_model_compile", false);
+  options.name_prefix = session_->options_.config_or("ep.context_node_name_prefix", "");
   Partition result = partition(*session_->model_->graph, session_->providers_, options);
   session_->assignments_ = std::move(result.assignments);
   session_->operators_ = std::move(result.operators);

@@ -12,6 +12,8 @@ struct ReadOptions;
 
 namespace ortolan::runtime {
 
+struct CompiledOutput;
+
 /** Builds one session: read, resolve, rewrite, partition, compile. */
 class SessionBuilder {
  public:
@@ -19,6 +21,8 @@ class SessionBuilder {
                  std::shared_ptr<PackedWeightsCache> weights);
   using ReadModel = FunctionRef<std::unique_ptr<Model>(const onnx::ReadOptions&)>;
   std::unique_ptr<Session> build(ReadModel read);
+  /** Goes as far as the providers' compiled groups, and writes the model with an EPContext node for each. */
+  void write_compiled(ReadModel read, const CompiledOutput& output);
 
   /** The two halves of build(). Between them the model may be changed, and is told of by describe(). */
   void load(ReadModel read);
@@ -32,6 +36,8 @@ class SessionBuilder {
   void set_weights(std::shared_ptr<PackedWeightsCache> weights);
 
  private:
+  void prepare();
+  void partition_nodes(const CompiledOutput* output);
   void check_cancelled() const;
   void make_threads();
   void make_providers();
@@ -44,6 +50,8 @@ class SessionBuilder {
   void place_values();
   void save_rewritten();
   void compile();
+  void check_weightless() const;
+  std::vector<std::pair<std::string, std::string>> compatibility_infos() const;
   void describe_values(const std::vector<TypeInfo>& stated_outputs);
   std::vector<TypeInfo> output_types() const;
 

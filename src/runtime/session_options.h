@@ -50,8 +50,9 @@ struct SessionOptions {
   std::map<std::string, Value> initializers;           // replace those of the model with that name
   std::map<std::string, Value> external_initializers;  // likewise, for initializers whose data are external
   std::map<std::string, std::span<const std::byte>> external_files;  // by file name, in place of files
-  std::vector<ProviderRequest> providers;  // in priority order; the CPU need not be among them
-  SelectProviders select_providers;        // used where `providers` is empty; may be empty too
+  std::span<const std::byte> weightless_source;  // the model that a compiled one without weights was made from
+  std::vector<ProviderRequest> providers;        // in priority order; the CPU need not be among them
+  SelectProviders select_providers;              // used where `providers` is empty; may be empty too
   std::vector<std::shared_ptr<const CustomOperator>> custom_operators;
   std::vector<std::shared_ptr<void>> libraries;  // of custom operators, kept loaded
   std::shared_ptr<std::atomic<bool>> cancel_load = std::make_shared<std::atomic<bool>>(false);  // seen while loading
