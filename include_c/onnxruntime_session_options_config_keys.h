@@ -188,6 +188,9 @@ static const char* const kOrtSessionOptionsEpContextModelExternalInitializersFil
 /** Switch: EPContext nodes leave out weights, which stay in the source model. */
 static const char* const kOrtSessionOptionEpEnableWeightlessEpContextNodes = "ep.enable_weightless_ep_context_nodes";
 
+/** Switch: the newer name of the same, which ModelCompilationOptions_SetWeightlessEnabled sets. */
+static const char* const kOrtSessionOptionEpEnableWeightless = "ep.enable_weightless";
+
 /** Switch: creating the session fails with ORT_MODEL_REQUIRES_COMPILATION where a provider would have to compile. */
 static const char* const kOrtSessionOptionsDisableModelCompile = "session.disable_model_compile";
 

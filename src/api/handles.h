@@ -46,6 +46,7 @@ class PluginKernelRegistry;
 class PluginStream;
 class ValueObject;
 struct AssignedSubgraph;
+struct CompilationRequest;
 struct CustomOpDomain;
 struct DeviceIncompatibility;
 struct EpDevice;
@@ -120,6 +121,7 @@ ORTOLAN_CORE_OF(OrtGraph, GraphObject)
 ORTOLAN_CORE_OF(OrtNode, NodeObject)
 ORTOLAN_CORE_OF(OrtValueInfo, ValueObject)
 ORTOLAN_CORE_OF(OrtModel, ModelDraft)
+ORTOLAN_CORE_OF(OrtModelCompilationOptions, CompilationRequest)
 ORTOLAN_CORE_OF(OrtExternalInitializerInfo, ExternalInitializer)
 ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)
 ORTOLAN_CORE_OF(OrtTensorTypeAndShapeInfo, TensorDescription)

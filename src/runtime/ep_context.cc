@@ -25,26 +25,22 @@ using Replacements = std::unordered_map<const Node*, const Graph*>;
 /** A provider's answer: one EPContext node. */
 void check_context(const FusedOperator& fused) {
   const Graph* context = fused.context();
-  require(context != nullptr, ErrorCode::kEpFail, "provider ", fused.provider(), " compiled the group '", fused.name,
-          "' but gave no EPContext node for it, so the compiled model cannot be written; the provider may not support "
-          "this");
+  require(context != nullptr, ErrorCode::kFail, "provider ", fused.provider(), " compiled the group '", fused.name,
+          "' but gave no EPContext node for it, so no compiled model can be written; perhaps it does not support this, "
+          "or the model is compiled already");
   bool one = context->nodes().size() == 1 && is_ep_context(*context->nodes().front());
-  require(one, ErrorCode::kEpFail, "provider ", fused.provider(), " gave for the group '", fused.name,
+  require(one, ErrorCode::kFail, "provider ", fused.provider(), " gave for the group '", fused.name,
           "' something else than one EPContext node of domain com.microsoft");
 }
 
-/** The EPContext node for each fused node; empty when no provider gave any. */
+/** The EPContext node for each fused node. */
 Replacements find_replacements(const Model& model, std::span<const std::unique_ptr<CustomOperator>> operators) {
   std::unordered_map<const ops::SchemaRow*, const FusedOperator*> fused;
-  bool any = false;
   for (const auto& row : operators) {
-    if (const auto* found = dynamic_cast<const FusedOperator*>(row.get())) {
-      fused.emplace(found, found);
-      any = any || found->context() != nullptr;
-    }
+    if (const auto* found = dynamic_cast<const FusedOperator*>(row.get())) fused.emplace(found, found);
   }
   Replacements replacements;
-  if (!any) return replacements;
+  if (fused.empty()) return replacements;
   for_each_graph(*model.graph, [&](const Graph& graph) {
     for (const auto& node : graph.nodes()) {
       auto found = fused.find(node->schema);
@@ -76,7 +72,7 @@ std::optional<CompiledOutput> compiled_output_of(const SessionOptions& options) 
 std::string compiled_path(const CompiledOutput& output, const std::string& source_path) {
   std::string path = output.path;
   if (path.empty()) {
-    require(!source_path.empty(), ErrorCode::kInvalidArgument,
+    require(!source_path.empty(), ErrorCode::kFail,
             "nothing says where the compiled model goes: the source has no path; set the output of the compilation, or "
             "the session entry ep.context_file_path");
     size_t dot = source_path.rfind('.'), slash = source_path.rfind('/');
@@ -133,7 +129,7 @@ void check_compatibility(const Model& model, const ProviderFactory& factory, con
   const std::string* info = find_compatibility_info(model, factory.type());
   if (info == nullptr) return;
   Compatibility judgement = factory.judge(*info);
-  require(judgement != Compatibility::kUnsupported, ErrorCode::kModelRequiresCompilation, "provider ", factory.type(),
+  require(judgement != Compatibility::kUnsupported, ErrorCode::kFail, "provider ", factory.type(),
           " cannot run what it compiled for this model (its compatibility info is '", *info,
           "'); compile the source model anew");
   if (judgement != Compatibility::kPreferRecompilation) return;
@@ -141,8 +137,7 @@ void check_compatibility(const Model& model, const ProviderFactory& factory, con
                           " runs what it compiled for this model below its best (its "
                           "compatibility info is '",
                           *info, "'); compile the source model anew");
-  require(options.config_or("session.fail_on_suboptimal_compiled_model", "0") != "1",
-          ErrorCode::kModelRequiresCompilation, text);
+  require(options.config_or("session.fail_on_suboptimal_compiled_model", "0") != "1", ErrorCode::kFail, text);
   logger.log(Severity::kWarning, kWhere, text);
 }
 

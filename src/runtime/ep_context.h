@@ -48,7 +48,7 @@ void write_compiled_model(const Model& model, std::span<const std::unique_ptr<Cu
 std::string compatibility_key(std::string_view provider);
 /** What a model's metadata has for the provider; NULL for none. */
 const std::string* find_compatibility_info(const Model& model, std::string_view provider);
-/** Throws kModelRequiresCompilation when the provider cannot run what it once compiled for the model, or, where the
+/** Throws kFail when the provider cannot run what it once compiled for the model, or, where the
     session entry session.fail_on_suboptimal_compiled_model says so, when it had better compile it anew. */
 void check_compatibility(const Model& model, const ProviderFactory& factory, const SessionOptions& options,
                          const Logger& logger);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,8 +80,8 @@ class ExecutionProvider {
   /** A text to be kept in a compiled model, which the provider's factory can judge later. Asked before compile(), of a
       model's main graph; empty: nothing to keep. */
   virtual std::string compatibility_info(const Graph& graph) { return {}; }
-  /** Which weights the data behind its EPContext nodes can leave out. */
-  virtual WeightlessSupport weightless_support() const { return WeightlessSupport::kNone; }
+  /** Which weights the data behind its EPContext nodes can leave out; nothing where it does not say. */
+  virtual std::optional<WeightlessSupport> weightless_support() const { return std::nullopt; }
   /** Its kernels as rows; NULL for a provider that only compiles or finds kernels in another way. */
   virtual const KernelRegistry* kernel_registry() const { return nullptr; }
   /** The kernel of a node that it took; by default from the rows. Throws when there is none. */

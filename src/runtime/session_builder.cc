@@ -147,13 +147,23 @@ void SessionBuilder::partition_nodes(const CompiledOutput* output) {
   write_compiled_model(*session_->model_, session_->operators_, *output, std::move(infos), session_->logger_);
 }
 
-/** Tells of providers that cannot leave out weights where the session asks for it; they then keep them. */
+/** Whether the providers can leave out weights, where the session asks for it. */
 void SessionBuilder::check_weightless() const {
-  if (!is_on(session_->options_, "ep.enable_weightless_ep_context_nodes", false)) return;
+  const SessionOptions& options = session_->options_;
+  if (!is_on(options, "ep.enable_weightless", false) &&
+      !is_on(options, "ep.enable_weightless_ep_context_nodes", false)) {
+    return;
+  }
   for (const auto& provider : session_->providers_) {
-    if (provider == session_->providers_.back() || provider->weightless_support() != WeightlessSupport::kNone) continue;
+    if (provider == session_->providers_.back()) continue;
+    auto support = provider->weightless_support();
+    require(support != WeightlessSupport::kNone, ErrorCode::kEpFail,
+            "the session entry 'ep.enable_weightless' asks for "
+            "compiled data without weights, which provider ",
+            provider->type(), " cannot make");
+    if (support) continue;
     session_->logger_.log(Severity::kWarning, "session_builder.cc check_weightless", "provider ", provider->type(),
-                          " does not say that it can leave weights out of compiled data, as the session asks");
+                          " does not say whether it can leave weights out of compiled data, as the session asks");
   }
 }
 
