@@ -85,24 +85,6 @@ struct OrtSyncStreamImpl {
   OrtStatusPtr(ORT_API_CALL* OnSessionRunEnd)(_In_ OrtSyncStreamImpl* this_ptr);
 };
 
-/** Imported memory. A provider derives its own type from it; it fills this part and ends the object in Release. */
-struct OrtExternalMemoryHandle {
-  uint32_t version;
-  const OrtEpDevice* ep_device;
-  OrtExternalMemoryDescriptor descriptor;
-  /** Ends the object. */
-  void(ORT_API_CALL* Release)(_In_ OrtExternalMemoryHandle* handle);
-};
-
-/** An imported semaphore, likewise. */
-struct OrtExternalSemaphoreHandle {
-  uint32_t version;
-  const OrtEpDevice* ep_device;
-  OrtExternalSemaphoreDescriptor descriptor;
-  /** Ends the object. */
-  void(ORT_API_CALL* Release)(_In_ OrtExternalSemaphoreHandle* handle);
-};
-
 /** A provider's part of an importer for graphics libraries. */
 struct OrtExternalResourceImporterImpl {
   uint32_t ort_version_supported;

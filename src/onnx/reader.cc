@@ -145,4 +145,23 @@ std::unique_ptr<Model> read_model_bytes(OwnedBytes bytes, const ReadOptions& opt
   }
 }
 
+Metadata read_metadata_bytes(Bytes bytes) {
+  try {
+    check_kind(bytes);
+    Model model;
+    split(bytes, model);
+    return std::move(model.metadata);
+  } catch (const Error& error) {
+    throw error.within("cannot read the model's metadata");
+  }
+}
+
+Metadata read_metadata_file(const std::string& path) {
+  try {
+    return read_metadata_bytes(MappedFile::open(path)->bytes());
+  } catch (const Error& error) {
+    throw error.within(join("model '", path, "'"));
+  }
+}
+
 }  // namespace ortolan::onnx

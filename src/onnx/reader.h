@@ -49,4 +49,9 @@ std::unique_ptr<Model> read_model_file(const std::string& path, const ReadOption
 /** The same from bytes, to which initializers may refer; see OwnedBytes and copy_bytes. */
 std::unique_ptr<Model> read_model_bytes(OwnedBytes bytes, const ReadOptions& options = {});
 
+/** The entries that describe a model, without reading its graph. Errors are those of reading the model. */
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+Metadata read_metadata_file(const std::string& path);
+Metadata read_metadata_bytes(std::span<const std::byte> bytes);
+
 }  // namespace ortolan::onnx

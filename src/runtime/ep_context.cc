@@ -116,9 +116,10 @@ void write_compiled_model(const Model& model, std::span<const std::unique_ptr<Cu
 
 std::string compatibility_key(std::string_view provider) { return join(kKeyPrefix, provider); }
 
-const std::string* find_compatibility_info(const Model& model, std::string_view provider) {
+const std::string* find_compatibility_info(std::span<const std::pair<std::string, std::string>> metadata,
+                                           std::string_view provider) {
   std::string wanted = compatibility_key(provider);
-  for (const auto& [key, value] : model.metadata) {
+  for (const auto& [key, value] : metadata) {
     if (key == wanted) return &value;
   }
   return nullptr;
@@ -126,7 +127,7 @@ const std::string* find_compatibility_info(const Model& model, std::string_view 
 
 void check_compatibility(const Model& model, const ProviderFactory& factory, const SessionOptions& options,
                          const Logger& logger) {
-  const std::string* info = find_compatibility_info(model, factory.type());
+  const std::string* info = find_compatibility_info(model.metadata, factory.type());
   if (info == nullptr) return;
   Compatibility judgement = factory.judge(*info);
   require(judgement != Compatibility::kUnsupported, ErrorCode::kFail, "provider ", factory.type(),

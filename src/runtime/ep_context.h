@@ -47,7 +47,8 @@ void write_compiled_model(const Model& model, std::span<const std::unique_ptr<Cu
 /** The key of the metadata that a provider's compatibility info has in a compiled model. */
 std::string compatibility_key(std::string_view provider);
 /** What a model's metadata has for the provider; NULL for none. */
-const std::string* find_compatibility_info(const Model& model, std::string_view provider);
+const std::string* find_compatibility_info(std::span<const std::pair<std::string, std::string>> metadata,
+                                           std::string_view provider);
 /** Throws kFail when the provider cannot run what it once compiled for the model, or, where the
     session entry session.fail_on_suboptimal_compiled_model says so, when it had better compile it anew. */
 void check_compatibility(const Model& model, const ProviderFactory& factory, const SessionOptions& options,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +16,8 @@ namespace ortolan::runtime {
 class Profiler;
 struct RunOptions;
 
-/** Which weights compiled data can leave out; numbers are those of OrtWeightlessSupport. */
-enum class WeightlessSupport : int { kNone = 0, kExternalOnly = 1, kAll = 2 };
+/** Which weights compiled data can leave out; numbers are those of OrtWeightlessSupport. kUnknown: it does not say. */
+enum class WeightlessSupport : int { kUnknown = -1, kNone = 0, kExternalOnly = 1, kAll = 2 };
 
 /** A set of nodes that a provider takes as one: a single node for a kernel, several to compile together. */
 struct NodeGroup {
@@ -80,8 +79,8 @@ class ExecutionProvider {
   /** A text to be kept in a compiled model, which the provider's factory can judge later. Asked before compile(), of a
       model's main graph; empty: nothing to keep. */
   virtual std::string compatibility_info(const Graph& graph) { return {}; }
-  /** Which weights the data behind its EPContext nodes can leave out; nothing where it does not say. */
-  virtual std::optional<WeightlessSupport> weightless_support() const { return std::nullopt; }
+  /** Which weights the data behind its EPContext nodes can leave out. */
+  virtual WeightlessSupport weightless_support() const { return WeightlessSupport::kUnknown; }
   /** Its kernels as rows; NULL for a provider that only compiles or finds kernels in another way. */
   virtual const KernelRegistry* kernel_registry() const { return nullptr; }
   /** The kernel of a node that it took; by default from the rows. Throws when there is none. */

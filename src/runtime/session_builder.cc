@@ -156,12 +156,12 @@ void SessionBuilder::check_weightless() const {
   }
   for (const auto& provider : session_->providers_) {
     if (provider == session_->providers_.back()) continue;
-    auto support = provider->weightless_support();
+    WeightlessSupport support = provider->weightless_support();
     require(support != WeightlessSupport::kNone, ErrorCode::kEpFail,
             "the session entry 'ep.enable_weightless' asks for "
             "compiled data without weights, which provider ",
             provider->type(), " cannot make");
-    if (support) continue;
+    if (support != WeightlessSupport::kUnknown) continue;
     session_->logger_.log(Severity::kWarning, "session_builder.cc check_weightless", "provider ", provider->type(),
                           " does not say whether it can leave weights out of compiled data, as the session asks");
   }

@@ -82,8 +82,10 @@ struct Product final : OrtNodeComputeInfo {
   }
   static OrtStatus* compute(OrtKernelContext* context) {
     const OrtValue *a = nullptr, *b = nullptr;
+    size_t inputs = 0;  // one where both factors are the same
+    RETURN_IF_ERROR(api->KernelContext_GetInputCount(context, &inputs));
     RETURN_IF_ERROR(api->KernelContext_GetInput(context, 0, &a));
-    RETURN_IF_ERROR(api->KernelContext_GetInput(context, 1, &b));
+    RETURN_IF_ERROR(api->KernelContext_GetInput(context, inputs - 1, &b));
     OrtTensorTypeAndShapeInfo* info = nullptr;
     RETURN_IF_ERROR(api->GetTensorTypeAndShape(a, &info));
     size_t rank = 0, count = 0;
@@ -220,23 +222,40 @@ struct Provider final : OrtEp {
   }
 };
 
+struct Memory final : OrtExternalMemoryHandle {
+  explicit Memory(const OrtEpDevice* device, const OrtExternalMemoryDescriptor& described)
+      : OrtExternalMemoryHandle{ORT_API_VERSION, device, described, nullptr} {
+    Release = [](OrtExternalMemoryHandle* self) { delete static_cast<Memory*>(self); };
+  }
+};
+
+struct Semaphore final : OrtExternalSemaphoreHandle {
+  explicit Semaphore(const OrtEpDevice* device, const OrtExternalSemaphoreDescriptor& described)
+      : OrtExternalSemaphoreHandle{ORT_API_VERSION, device, described, nullptr} {
+    Release = [](OrtExternalSemaphoreHandle* self) { delete static_cast<Semaphore*>(self); };
+  }
+  uint64_t& value() { return *static_cast<uint64_t*>(descriptor.native_handle); }
+};
+
 /** Imports plain memory and counters as memory and semaphores. */
 struct Importer final : OrtExternalResourceImporterImpl {
+  const OrtEpDevice* device;
   OrtMemoryInfo* cpu = nullptr;
-  Importer() : OrtExternalResourceImporterImpl{} {
+  explicit Importer(const OrtEpDevice* device) : OrtExternalResourceImporterImpl{}, device(device) {
     ort_version_supported = ORT_API_VERSION;
     CanImportMemory = [](const OrtExternalResourceImporterImpl*, OrtExternalMemoryHandleType type) {
       return type == ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD;
     };
-    ImportMemory = [](OrtExternalResourceImporterImpl*, const OrtExternalMemoryDescriptor* desc,
+    ImportMemory = [](OrtExternalResourceImporterImpl* self, const OrtExternalMemoryDescriptor* desc,
                       OrtExternalMemoryHandle** out) -> OrtStatus* {
-      *out = static_cast<OrtExternalMemoryHandle*>(desc->native_handle);
+      if (desc->native_handle == nullptr) return failed("there is no memory");
+      *out = new Memory(static_cast<Importer*>(self)->device, *desc);
       return nullptr;
     };
     ReleaseMemory = [](OrtExternalResourceImporterImpl*, OrtExternalMemoryHandle*) {};
     CreateTensorFromMemory = [](OrtExternalResourceImporterImpl* self, const OrtExternalMemoryHandle* handle,
                                 const OrtExternalTensorDescriptor* desc, OrtValue** out) -> OrtStatus* {
-      auto* bytes = const_cast<char*>(reinterpret_cast<const char*>(handle)) + desc->offset_bytes;
+      auto* bytes = static_cast<char*>(handle->descriptor.native_handle) + desc->offset_bytes;
       size_t count = 1;
       for (size_t i = 0; i < desc->rank; ++i) count *= static_cast<size_t>(desc->shape[i]);
       return api->CreateTensorWithDataAsOrtValue(static_cast<Importer*>(self)->cpu, bytes, count * sizeof(float),
@@ -245,20 +264,20 @@ struct Importer final : OrtExternalResourceImporterImpl {
     CanImportSemaphore = [](const OrtExternalResourceImporterImpl*, OrtExternalSemaphoreType type) {
       return type == ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD;
     };
-    ImportSemaphore = [](OrtExternalResourceImporterImpl*, const OrtExternalSemaphoreDescriptor* desc,
+    ImportSemaphore = [](OrtExternalResourceImporterImpl* self, const OrtExternalSemaphoreDescriptor* desc,
                          OrtExternalSemaphoreHandle** out) -> OrtStatus* {
-      *out = static_cast<OrtExternalSemaphoreHandle*>(desc->native_handle);
+      *out = new Semaphore(static_cast<Importer*>(self)->device, *desc);
       return nullptr;
     };
     ReleaseSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle*) {};
     WaitSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* handle, OrtSyncStream*,
                        uint64_t value) -> OrtStatus* {
-      bool reached = *reinterpret_cast<uint64_t*>(handle) >= value;
+      bool reached = static_cast<Semaphore*>(handle)->value() >= value;
       return reached ? nullptr : failed("the semaphore has not reached its value");
     };
     SignalSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* handle, OrtSyncStream*,
                          uint64_t value) -> OrtStatus* {
-      *reinterpret_cast<uint64_t*>(handle) = value;
+      static_cast<Semaphore*>(handle)->value() = value;
       return nullptr;
     };
     Release = [](OrtExternalResourceImporterImpl* self) {
@@ -297,9 +316,9 @@ struct Factory final : OrtEpFactory {
       *out = nullptr;
       return nullptr;
     };
-    CreateExternalResourceImporterForDevice = [](OrtEpFactory*, const OrtEpDevice*,
+    CreateExternalResourceImporterForDevice = [](OrtEpFactory*, const OrtEpDevice* device,
                                                  OrtExternalResourceImporterImpl** out) -> OrtStatus* {
-      auto importer = std::make_unique<Importer>();
+      auto importer = std::make_unique<Importer>(device);
       RETURN_IF_ERROR(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &importer->cpu));
       *out = importer.release();
       return nullptr;

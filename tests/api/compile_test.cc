@@ -1,0 +1,229 @@
+// Compiled models through the API, with a plugin that keeps what it compiles in EPContext nodes; whether they still
+// work; and sharing memory with graphics libraries.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "api_test_support.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const OrtCompileApi& compile_api() { return *api().GetCompileApi(); }
+
+/** OrtModelCompilationOptions, ended at the end of the scope. */
+class Compilation {
+ public:
+  Compilation(const OrtEnv* env, const OrtSessionOptions* options) {
+    EXPECT_OK(compile_api().CreateModelCompilationOptionsFromSessionOptions(env, options, &handle_));
+  }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+  ~Compilation() { compile_api().ReleaseModelCompilationOptions(handle_); }
+  operator OrtModelCompilationOptions*() const { return handle_; }
+
+ private:
+  OrtModelCompilationOptions* handle_ = nullptr;
+};
+
+/** o = (x + w) * (x + w) - b for x [N, 2]. */
+std::string source_model() {
+  ModelWriter model;
+  const float w[] = {2, 3}, b[] = {4, 5};
+  model.input("x", 1, {"N", "2"});
+  model.initializer("w", 1, {2}, w, sizeof w);
+  model.initializer("b", 1, {2}, b, sizeof b);
+  model.node("Add", {"x", "w"}, {"y"});
+  model.node("Mul", {"y", "y"}, {"z"});
+  model.node("Sub", {"z", "b"}, {"o"});
+  model.output("o", 1, {"N", "2"});
+  model.metadata("author", "somebody");
+  return model.bytes();
+}
+
+class CompileTest : public ::testing::Test {
+ protected:
+  CompileTest() {
+    char pattern[] = "/tmp/compile_test.XXXXXX";
+    folder_ = mkdtemp(pattern);
+    std::ofstream(path("m.onnx"), std::ios::binary) << source_;
+    EXPECT_OK(api().CreateSessionOptions(plain_.out()));
+  }
+  ~CompileTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  void set_source(OrtModelCompilationOptions* options) {
+    ASSERT_OK(compile_api().ModelCompilationOptions_SetInputModelFromBuffer(options, source_.data(), source_.size()));
+  }
+  void expect_results(OrtSession* session) {
+    std::vector<float> data = {-1, 0, 1, 2};
+    const float w[] = {2, 3}, b[] = {4, 5};
+    Value x = floats(data, {2, 2});
+    const char *in = "x", *out = "o";
+    const OrtValue* inputs[] = {x};
+    OrtValue* output = nullptr;
+    ASSERT_OK(api().Run(session, nullptr, &in, inputs, 1, &out, 1, &output));
+    Value result(output);
+    for (size_t i = 0; i < 4; ++i) {
+      double sum = data[i] + w[i % 2];
+      EXPECT_FLOAT_EQ(content<float>(result)[i], static_cast<float>(sum * sum - b[i % 2]));
+    }
+  }
+  void expect_results(const std::string& bytes, OrtSessionOptions* options) {
+    Session session;
+    ASSERT_OK(api().CreateSessionFromArray(env_, bytes.data(), bytes.size(), options, session.out()));
+    expect_results(session);
+  }
+  /** The compiled model by a write function. */
+  std::string compiled(OrtModelCompilationOptions* options) {
+    std::string bytes;
+    EXPECT_OK(compile_api().ModelCompilationOptions_SetOutputModelWriteFunc(options, append, &bytes));
+    EXPECT_OK(compile_api().CompileModel(env_, options));
+    return bytes;
+  }
+  static OrtStatus* append(void* state, const void* buffer, size_t bytes) {
+    static_cast<std::string*>(state)->append(static_cast<const char*>(buffer), bytes);
+    return nullptr;
+  }
+
+  Env env_ = make_env();
+  std::string source_ = source_model();
+  std::string folder_;
+  SessionOptions plain_;
+};
+
+TEST_F(CompileTest, ArgumentsAreChecked) {
+  const OrtCompileApi& c = compile_api();
+  OrtModelCompilationOptions* none = nullptr;
+  EXPECT_REFUSED(c.CreateModelCompilationOptionsFromSessionOptions(env_, nullptr, &none), ORT_INVALID_ARGUMENT,
+                 "'session_options'");
+  Compilation options(env_, plain_);
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_INVALID_ARGUMENT, "has no source");
+  EXPECT_REFUSED(c.CompileModel(env_, nullptr), ORT_INVALID_ARGUMENT, "'model_options'");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetInputModelPath(options, nullptr), ORT_INVALID_ARGUMENT, "NULL");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetInputModelPath(options, ""), ORT_INVALID_ARGUMENT, "is empty");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetInputModelFromBuffer(options, nullptr, 4), ORT_INVALID_ARGUMENT, "NULL");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetInputModelFromBuffer(options, "abc", 0), ORT_INVALID_ARGUMENT, "is 0");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetInputModel(options, nullptr), ORT_INVALID_ARGUMENT, "'model'");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelPath(options, ""), ORT_INVALID_ARGUMENT, "is empty");
+  void* buffer = nullptr;
+  size_t size = 0;
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelBuffer(options, nullptr, &buffer, &size), ORT_INVALID_ARGUMENT,
+                 "'allocator'");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelBuffer(options, default_allocator(), nullptr, &size),
+                 ORT_INVALID_ARGUMENT, "output_model_buffer_ptr");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelBuffer(options, default_allocator(), &buffer, nullptr),
+                 ORT_INVALID_ARGUMENT, "output_model_buffer_size_ptr");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelWriteFunc(options, nullptr, nullptr), ORT_INVALID_ARGUMENT,
+                 "'write_func'");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(options, nullptr, nullptr),
+                 ORT_INVALID_ARGUMENT, "NULL");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "", 4), ORT_INVALID_ARGUMENT,
+                 "is empty");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetGraphOptimizationLevel(options, static_cast<GraphOptimizationLevel>(77)),
+                 ORT_INVALID_ARGUMENT, "level 77");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetEpContextBinaryInformation(options, path("none").c_str(), "m"),
+                 ORT_INVALID_ARGUMENT, "is no folder");
+  EXPECT_REFUSED(c.ModelCompilationOptions_SetEpContextBinaryInformation(options, folder_.c_str(), ""),
+                 ORT_INVALID_ARGUMENT, "model_name");
+  EXPECT_OK(c.ModelCompilationOptions_SetInputModelPath(options, path("none.onnx").c_str()));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_INVALID_ARGUMENT, "does not exist");
+}
+
+TEST_F(CompileTest, WritesModelsThatNothingCompiles) {
+  const OrtCompileApi& c = compile_api();
+  Compilation options(env_, plain_);
+  set_source(options);
+  expect_results(compiled(options), plain_);
+  EXPECT_OK(c.ModelCompilationOptions_SetFlags(options, OrtCompileApiFlags_ERROR_IF_NO_NODES_COMPILED));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_FAIL, "no provider of the session compiled any node");
+  auto fails = [](void*, const void*, size_t) { return api().CreateStatus(ORT_NO_MODEL, "no room"); };
+  EXPECT_OK(c.ModelCompilationOptions_SetFlags(options, 0));
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelWriteFunc(options, fails, nullptr));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_NO_MODEL, "no room");
+}
+
+TEST_F(CompileTest, WritesFilesAndBuffers) {
+  const OrtCompileApi& c = compile_api();
+  Compilation options(env_, plain_);
+  EXPECT_OK(c.ModelCompilationOptions_SetInputModelPath(options, path("m.onnx").c_str()));
+  ASSERT_OK(c.CompileModel(env_, options));
+  EXPECT_TRUE(fs::exists(path("m_ctx.onnx")));
+  ASSERT_OK(c.CompileModel(env_, options));
+  EXPECT_OK(c.ModelCompilationOptions_SetFlags(options, OrtCompileApiFlags_ERROR_IF_OUTPUT_FILE_EXISTS));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_FAIL, "exists already");
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelPath(options, folder_.c_str()));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_INVALID_ARGUMENT, "which is a folder");
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelPath(options, path("out.onnx").c_str()));
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "out.bin", 4));
+  ASSERT_OK(c.CompileModel(env_, options));
+  EXPECT_TRUE(fs::exists(path("out.bin")));
+  Session session;
+  ASSERT_OK(api().CreateSession(env_, path("out.onnx").c_str(), plain_, session.out()));
+  expect_results(session);
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelExternalInitializersFile(options, "../out.bin", 4));
+  EXPECT_OK(c.ModelCompilationOptions_SetFlags(options, 0));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_INVALID_ARGUMENT, "must be a plain name");
+
+  Compilation to_buffer(env_, plain_);
+  set_source(to_buffer);
+  EXPECT_REFUSED(c.CompileModel(env_, to_buffer), ORT_FAIL, "nothing says where the compiled model goes");
+  CountingAllocator allocator(ORT_API_VERSION);
+  void* buffer = nullptr;
+  size_t size = 0;
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelBuffer(to_buffer, &allocator, &buffer, &size));
+  ASSERT_OK(c.CompileModel(env_, to_buffer));
+  ASSERT_NE(buffer, nullptr);
+  EXPECT_EQ(allocator.allocations, 1);
+  expect_results(std::string(static_cast<char*>(buffer), size), plain_);
+  allocator.Free(&allocator, buffer);
+}
+
+/** Puts w into a file and leaves the rest in the model. */
+OrtStatus* place_w(void* state, const char* name, const OrtValue* value, const OrtExternalInitializerInfo* now,
+                   OrtExternalInitializerInfo** place) {
+  EXPECT_EQ(now, nullptr);
+  EXPECT_EQ(content<float>(value).size(), 2u);
+  ++*static_cast<int*>(state);
+  if (std::string(name) != "w") return nullptr;
+  return api().CreateExternalInitializerInfo("w.bin", 16, 8, place);
+}
+
+TEST_F(CompileTest, FunctionPlacesInitializers) {
+  const OrtCompileApi& c = compile_api();
+  Compilation options(env_, plain_);
+  set_source(options);
+  int asked = 0;
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(options, place_w, &asked));
+  std::string bytes = compiled(options);
+  EXPECT_EQ(asked, 2);
+  std::ofstream(path("c.onnx"), std::ios::binary) << bytes;
+  const float w[] = {0, 0, 0, 0, 2, 3};
+  std::ofstream(path("w.bin"), std::ios::binary).write(reinterpret_cast<const char*>(w), sizeof w);
+  Session session;
+  ASSERT_OK(api().CreateSession(env_, path("c.onnx").c_str(), plain_, session.out()));
+  expect_results(session);
+  auto fails = [](void*, const char*, const OrtValue*, const OrtExternalInitializerInfo*,
+                  OrtExternalInitializerInfo**) { return api().CreateStatus(ORT_NO_MODEL, "nowhere"); };
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelGetInitializerLocationFunc(options, fails, nullptr));
+  EXPECT_REFUSED(c.CompileModel(env_, options), ORT_NO_MODEL, "nowhere");
+}
+
+TEST_F(CompileTest, KeepsWeightlessSource) {
+  const OrtEpApi& ep = *api().GetEpApi();
+  const void* data = &ep;
+  size_t size = 1;
+  EXPECT_OK(ep.SessionOptionsGetWeightlessSourceModelBuffer(plain_, &data, &size));
+  EXPECT_EQ(data, nullptr);
+  EXPECT_EQ(size, 0u);
+  EXPECT_REFUSED(api().SessionOptionsSetWeightlessSourceModelBuffer(plain_, nullptr, 3), ORT_INVALID_ARGUMENT, "NULL");
+  EXPECT_REFUSED(api().SessionOptionsSetWeightlessSourceModelBuffer(plain_, "abc", 0), ORT_INVALID_ARGUMENT, "is 0");
+  EXPECT_OK(api().SessionOptionsSetWeightlessSourceModelBuffer(plain_, source_.data(), source_.size()));
+  EXPECT_OK(ep.SessionOptionsGetWeightlessSourceModelBuffer(plain_, &data, &size));
+  EXPECT_EQ(data, source_.data());
+  EXPECT_EQ(size, source_.size());
+}
+
+}  // namespace
