@@ -60,10 +60,10 @@ std::string PluginExecutionProvider::compatibility_info(const graph::Graph& grap
 }
 
 runtime::WeightlessSupport PluginExecutionProvider::weightless_support() const {
+  auto ask = member_if(*ep_, &OrtEp::GetWeightlessSupport, 29);
+  if (ask == nullptr) return runtime::WeightlessSupport::kUnknown;
   OrtWeightlessSupport support = OrtWeightlessSupport_NONE;
-  if (auto ask = member_if(*ep_, &OrtEp::GetWeightlessSupport, 29)) {
-    check_plugin(ask(ep_.get(), &support), name_, "GetWeightlessSupport");
-  }
+  check_plugin(ask(ep_.get(), &support), name_, "GetWeightlessSupport");
   return static_cast<runtime::WeightlessSupport>(support);
 }
 

@@ -61,6 +61,7 @@ struct NodeComputeContext;
 struct OpSchema;
 struct ProfilingEvents;
 struct ProviderOptions;
+struct ResourceImporter;
 struct SessionObject;
 struct ShapeInference;
 struct SharedWeightBuffers;
@@ -122,6 +123,7 @@ ORTOLAN_CORE_OF(OrtNode, NodeObject)
 ORTOLAN_CORE_OF(OrtValueInfo, ValueObject)
 ORTOLAN_CORE_OF(OrtModel, ModelDraft)
 ORTOLAN_CORE_OF(OrtModelCompilationOptions, CompilationRequest)
+ORTOLAN_CORE_OF(OrtExternalResourceImporter, ResourceImporter)
 ORTOLAN_CORE_OF(OrtExternalInitializerInfo, ExternalInitializer)
 ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)
 ORTOLAN_CORE_OF(OrtTensorTypeAndShapeInfo, TensorDescription)

@@ -101,20 +101,20 @@ void MessageWriter::add_nodes(WireWriter& out, const Graph& graph) {
   }
 }
 
-/** The names that the nodes that come in the place of others read. */
-std::unordered_set<std::string_view> MessageWriter::names_used(const Graph& graph) const {
-  std::unordered_set<std::string_view> names;
+/** The names that the nodes that come in the place of others read, in subgraphs too. */
+void MessageWriter::collect_names(const Graph& graph, std::unordered_set<std::string_view>& names) const {
   for (const auto& node : graph.nodes()) {
+    for (auto& [attribute, subgraph] : node->subgraphs()) collect_names(*subgraph, names);
     const Graph* replacement = replacement_of(*node);
     if (replacement == nullptr) continue;
     for (const auto& value : replacement->values()) names.insert(value->name);
   }
-  return names;
 }
 
 void MessageWriter::add_initializers(WireWriter& out, const Graph& graph) {
   auto replaced = [&](const Node* node) { return replacement_of(*node) != nullptr; };
-  auto used = names_used(graph);
+  std::unordered_set<std::string_view> used;
+  if (options_.replacements != nullptr) collect_names(graph, used);
   for (const auto& value : graph.values()) {
     if (!value->constant) continue;
     bool left_out = !value->is_input && !value->is_output && !value->consumers.empty() &&

@@ -57,6 +57,16 @@ void write_to(const Model& model, const CompiledOutput& output, const onnx::Writ
   onnx::write_model_file(model, compiled_path(output, model.path), options);
 }
 
+/** The judgement; a factory that fails to give one fails the session. */
+Compatibility judge(const ProviderFactory& factory, const std::string& info) {
+  try {
+    return factory.judge(info);
+  } catch (const Error& error) {
+    fail(ErrorCode::kFail, "provider ", factory.type(),
+         " cannot judge what it compiled for this model: ", error.text());
+  }
+}
+
 }  // namespace
 
 std::optional<CompiledOutput> compiled_output_of(const SessionOptions& options) {
@@ -129,7 +139,7 @@ void check_compatibility(const Model& model, const ProviderFactory& factory, con
                          const Logger& logger) {
   const std::string* info = find_compatibility_info(model.metadata, factory.type());
   if (info == nullptr) return;
-  Compatibility judgement = factory.judge(*info);
+  Compatibility judgement = judge(factory, *info);
   require(judgement != Compatibility::kUnsupported, ErrorCode::kFail, "provider ", factory.type(),
           " cannot run what it compiled for this model (its compatibility info is '", *info,
           "'); compile the source model anew");

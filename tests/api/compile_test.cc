@@ -226,4 +226,225 @@ TEST_F(CompileTest, KeepsWeightlessSource) {
   EXPECT_EQ(size, source_.size());
 }
 
+/** With the provider of the plugin beside this test. */
+class ContextPluginTest : public CompileTest {
+ protected:
+  ContextPluginTest() {
+    EXPECT_OK(api().RegisterExecutionProviderLibrary(env_, "context", CONTEXT_PLUGIN));
+    const OrtEpDevice* const* devices = nullptr;
+    size_t count = 0;
+    EXPECT_OK(api().GetEpDevices(env_, &devices, &count));
+    for (size_t i = 0; i < count; ++i) {
+      bool ours = std::string(api().EpDevice_EpName(devices[i])) == kProvider;
+      (ours ? device_ : cpu_) = devices[i];
+    }
+    options_ = make_options();
+  }
+  ~ContextPluginTest() override {
+    options_ = {};
+    EXPECT_OK(api().UnregisterExecutionProviderLibrary(env_, "context"));
+  }
+
+  SessionOptions make_options(const std::string& info = "") {
+    SessionOptions options;
+    EXPECT_OK(api().CreateSessionOptions(options.out()));
+    EXPECT_OK(api().SessionOptionsAppendExecutionProvider_V2(options, env_, &device_, 1, nullptr, nullptr, 0));
+    if (!info.empty()) EXPECT_OK(api().AddSessionConfigEntry(options, "test.compatibility_info", info.c_str()));
+    return options;
+  }
+  std::string compiled_with(const std::string& info) {
+    SessionOptions options = make_options(info);
+    Compilation compilation(env_, options);
+    set_source(compilation);
+    EXPECT_OK(compile_api().ModelCompilationOptions_SetEpContextEmbedMode(compilation, true));
+    return compiled(compilation);
+  }
+  OrtStatus* load(const std::string& bytes, OrtSessionOptions* options) {
+    Session session;
+    return api().CreateSessionFromArray(env_, bytes.data(), bytes.size(), options, session.out());
+  }
+
+  static constexpr const char* kProvider = "ContextExecutionProvider";
+  const OrtEpDevice* device_ = nullptr;
+  const OrtEpDevice* cpu_ = nullptr;
+  SessionOptions options_;
+};
+
+TEST_F(ContextPluginTest, CompilesEmbeddedAndToFiles) {
+  const OrtCompileApi& c = compile_api();
+  std::string embedded = compiled_with("");
+  EXPECT_NE(embedded.find("EPContext"), std::string::npos);
+  EXPECT_NE(embedded.find("multiply"), std::string::npos);
+  expect_results(embedded, options_);
+  EXPECT_REFUSED(load(embedded, plain_), ORT_NOT_IMPLEMENTED, "'ContextExecutionProvider' compiled; register");
+
+  Compilation to_file(env_, options_);
+  EXPECT_OK(c.ModelCompilationOptions_SetInputModelPath(to_file, path("m.onnx").c_str()));
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelPath(to_file, path("out.onnx").c_str()));
+  EXPECT_OK(c.ModelCompilationOptions_SetFlags(to_file, OrtCompileApiFlags_ERROR_IF_NO_NODES_COMPILED));
+  ASSERT_OK(c.CompileModel(env_, to_file));
+  Session session;
+  ASSERT_OK(api().CreateSession(env_, path("out.onnx").c_str(), options_, session.out()));
+  expect_results(session);
+  EXPECT_OK(c.ModelCompilationOptions_SetInputModelPath(to_file, path("out.onnx").c_str()));
+  EXPECT_OK(c.ModelCompilationOptions_SetOutputModelPath(to_file, path("again.onnx").c_str()));
+  EXPECT_REFUSED(c.CompileModel(env_, to_file), ORT_FAIL, "or the model is compiled already");
+
+  Compilation named(env_, options_);
+  fs::create_directory(path("sub"));
+  set_source(named);
+  EXPECT_OK(c.ModelCompilationOptions_SetEpContextBinaryInformation(named, path("sub").c_str(), "m.onnx"));
+  std::ofstream(path("sub/m.onnx"), std::ios::binary) << compiled(named);
+  ASSERT_OK(api().CreateSession(env_, path("sub/m.onnx").c_str(), options_, session.out()));
+  expect_results(session);
+}
+
+TEST_F(ContextPluginTest, SessionWritesCompiledModel) {
+  EXPECT_OK(api().AddSessionConfigEntry(options_, "ep.context_enable", "1"));
+  EXPECT_OK(api().AddSessionConfigEntry(options_, "ep.context_embed_mode", "1"));
+  Session session;
+  ASSERT_OK(api().CreateSession(env_, path("m.onnx").c_str(), options_, session.out()));
+  expect_results(session);
+  EXPECT_TRUE(fs::exists(path("m_ctx.onnx")));
+  EXPECT_REFUSED(api().CreateSession(env_, path("m.onnx").c_str(), options_, session.out()), ORT_FAIL,
+                 "exists already");
+  SessionOptions silent = make_options();
+  EXPECT_OK(api().AddSessionConfigEntry(silent, "ep.context_enable", "1"));
+  EXPECT_OK(api().AddSessionConfigEntry(silent, "ep.context_file_path", path("silent.onnx").c_str()));
+  EXPECT_OK(api().AddSessionConfigEntry(silent, "test.without_node", "1"));
+  EXPECT_REFUSED(api().CreateSession(env_, path("m.onnx").c_str(), silent, session.out()), ORT_FAIL,
+                 "gave no EPContext node");
+}
+
+TEST_F(ContextPluginTest, WeightlessNeedsTheProvider) {
+  Compilation options(env_, options_);
+  set_source(options);
+  EXPECT_OK(compile_api().ModelCompilationOptions_SetWeightlessEnabled(options, true));
+  EXPECT_OK(compile_api().ModelCompilationOptions_SetOutputModelPath(options, path("out.onnx").c_str()));
+  EXPECT_REFUSED(compile_api().CompileModel(env_, options), ORT_EP_FAIL, "without weights");
+}
+
+TEST_F(ContextPluginTest, CompatibilityIsJudged) {
+  SessionOptions strict = make_options();
+  EXPECT_OK(api().AddSessionConfigEntry(strict, "session.fail_on_suboptimal_compiled_model", "1"));
+  struct Case {
+    const char* info;
+    OrtCompiledModelCompatibility judgement;
+    bool loads, loads_strictly;
+  };
+  const Case cases[] = {{"optimal", OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL, true, true},
+                        {"old", OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION, true, false},
+                        {"too old", OrtCompiledModelCompatibility_EP_UNSUPPORTED, false, false},
+                        {"unknown", OrtCompiledModelCompatibility_EP_NOT_APPLICABLE, true, true}};
+  for (const Case& each : cases) {
+    std::string bytes = compiled_with(each.info);
+    char* info = nullptr;
+    EXPECT_OK(
+        api().GetCompatibilityInfoFromModelBytes(bytes.data(), bytes.size(), kProvider, default_allocator(), &info));
+    EXPECT_EQ(take(info), each.info);
+    auto judgement = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
+    EXPECT_OK(api().GetModelCompatibilityForEpDevices(&device_, 1, each.info, &judgement));
+    EXPECT_EQ(judgement, each.judgement);
+    OrtStatus* status = load(bytes, options_);
+    EXPECT_EQ(status == nullptr, each.loads) << each.info;
+    api().ReleaseStatus(status);
+    status = load(bytes, strict);
+    EXPECT_EQ(status == nullptr, each.loads_strictly) << each.info;
+    api().ReleaseStatus(status);
+  }
+  EXPECT_REFUSED(load(compiled_with("broken"), options_), ORT_FAIL, "the info is broken");
+}
+
+TEST_F(ContextPluginTest, CompatibilityArguments) {
+  char nothing = 0, *info = &nothing;
+  auto* allocator = default_allocator();
+  EXPECT_OK(api().GetCompatibilityInfoFromModel(path("m.onnx").c_str(), kProvider, allocator, &info));
+  EXPECT_EQ(info, nullptr);
+  EXPECT_REFUSED(api().GetCompatibilityInfoFromModel(path("none").c_str(), "x", allocator, &info), ORT_NO_SUCHFILE,
+                 "none");
+  EXPECT_REFUSED(api().GetCompatibilityInfoFromModel(path("m.onnx").c_str(), "", allocator, &info),
+                 ORT_INVALID_ARGUMENT, "ep_type is empty");
+  EXPECT_REFUSED(api().GetCompatibilityInfoFromModelBytes("garbage", 7, "x", allocator, &info), ORT_INVALID_PROTOBUF,
+                 "");
+  EXPECT_REFUSED(api().GetCompatibilityInfoFromModelBytes("a", 0, "x", allocator, &info), ORT_INVALID_ARGUMENT, "");
+  auto judgement = OrtCompiledModelCompatibility_EP_UNSUPPORTED;
+  const OrtEpDevice *mixed[] = {device_, cpu_}, *null[] = {nullptr}, *twice[] = {device_, device_};
+  EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(&device_, 0, "x", &judgement), ORT_INVALID_ARGUMENT, "is 0");
+  EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(mixed, 2, "x", &judgement), ORT_INVALID_ARGUMENT,
+                 "one provider");
+  EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(null, 1, "x", &judgement), ORT_INVALID_ARGUMENT, "NULL");
+  EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(twice, 2, "broken", &judgement), ORT_EP_FAIL, "is broken");
+  EXPECT_OK(api().GetModelCompatibilityForEpDevices(&cpu_, 1, "x", &judgement));
+  EXPECT_EQ(judgement, OrtCompiledModelCompatibility_EP_NOT_APPLICABLE);
+}
+
+TEST_F(ContextPluginTest, ImportsMemoryAndSemaphores) {
+  const OrtInteropApi& interop = *api().GetInteropApi();
+  OrtExternalResourceImporter* importer = nullptr;
+  ASSERT_OK(interop.CreateExternalResourceImporterForDevice(device_, &importer));
+  ASSERT_NE(importer, nullptr);
+  bool can = false;
+  EXPECT_OK(interop.CanImportMemory(importer, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD, &can));
+  EXPECT_TRUE(can);
+  EXPECT_OK(interop.CanImportMemory(importer, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, &can));
+  EXPECT_FALSE(can);
+  std::vector<float> memory = {0, 1, 2, 3, 4, 5, 6, 7};
+  OrtExternalMemoryDescriptor described{ORT_API_VERSION, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD,
+                                        memory.data(), 32, 0};
+  OrtExternalMemoryHandle* handle = nullptr;
+  ASSERT_OK(interop.ImportMemory(importer, &described, &handle));
+  const int64_t shape[] = {2, 2}, negative[] = {2, -2};
+  OrtExternalTensorDescriptor tensor{ORT_API_VERSION, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, shape, 2, 8};
+  Value value;
+  ASSERT_OK(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()));
+  EXPECT_EQ(content<float>(value), (std::vector<float>{2, 3, 4, 5}));
+  tensor.shape = nullptr;
+  EXPECT_REFUSED(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()), ORT_INVALID_ARGUMENT, "shape");
+  tensor.shape = negative;
+  EXPECT_REFUSED(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()), ORT_INVALID_ARGUMENT, "-2");
+  described.native_handle = nullptr;
+  OrtExternalMemoryHandle* other = nullptr;
+  EXPECT_REFUSED(interop.ImportMemory(importer, &described, &other), ORT_EP_FAIL, "there is no memory");
+  interop.ReleaseExternalMemoryHandle(handle);
+
+  EXPECT_OK(interop.CanImportSemaphore(importer, ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, &can));
+  EXPECT_FALSE(can);
+  uint64_t counter = 5;
+  OrtExternalSemaphoreDescriptor fence{ORT_API_VERSION, ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD,
+                                       &counter};
+  OrtExternalSemaphoreHandle* semaphore = nullptr;
+  ASSERT_OK(interop.ImportSemaphore(importer, &fence, &semaphore));
+  EXPECT_REFUSED(interop.WaitSemaphore(importer, semaphore, nullptr, 4), ORT_INVALID_ARGUMENT, "'stream'");
+  auto* stream = reinterpret_cast<OrtSyncStream*>(&counter);  // which the plugin does not look at
+  EXPECT_OK(interop.SignalSemaphore(importer, semaphore, stream, 9));
+  EXPECT_EQ(counter, 9u);
+  EXPECT_OK(interop.WaitSemaphore(importer, semaphore, stream, 9));
+  EXPECT_REFUSED(interop.WaitSemaphore(importer, semaphore, stream, 10), ORT_EP_FAIL, "has not reached its value");
+  interop.ReleaseExternalSemaphoreHandle(semaphore);
+  interop.ReleaseExternalResourceImporter(importer);
+}
+
+TEST_F(ContextPluginTest, InteropArguments) {
+  const OrtInteropApi& interop = *api().GetInteropApi();
+  auto* importer = reinterpret_cast<OrtExternalResourceImporter*>(this);
+  EXPECT_OK(interop.CreateExternalResourceImporterForDevice(cpu_, &importer));
+  EXPECT_EQ(importer, nullptr);
+  EXPECT_REFUSED(interop.CreateExternalResourceImporterForDevice(nullptr, &importer), ORT_INVALID_ARGUMENT,
+                 "'ep_device'");
+  bool can = false;
+  EXPECT_REFUSED(interop.CanImportMemory(nullptr, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, &can),
+                 ORT_INVALID_ARGUMENT, "'importer'");
+  interop.ReleaseExternalMemoryHandle(nullptr);
+  interop.ReleaseExternalSemaphoreHandle(nullptr);
+  interop.ReleaseExternalResourceImporter(nullptr);
+  OrtGraphicsInteropConfig config{ORT_API_VERSION, ORT_GRAPHICS_API_VULKAN, nullptr, nullptr};
+  EXPECT_OK(interop.InitGraphicsInteropForEpDevice(device_, &config));
+  EXPECT_OK(interop.DeinitGraphicsInteropForEpDevice(device_));
+  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(cpu_, &config), ORT_NOT_IMPLEMENTED, "CPUExecutionProvider");
+  EXPECT_REFUSED(interop.DeinitGraphicsInteropForEpDevice(cpu_), ORT_NOT_IMPLEMENTED, "CPUExecutionProvider");
+  config.graphics_api = ORT_GRAPHICS_API_D3D12;
+  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(device_, &config), ORT_EP_FAIL, "only Vulkan is known");
+  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(device_, nullptr), ORT_INVALID_ARGUMENT, "'config'");
+}
+
 }  // namespace

@@ -284,6 +284,42 @@ TEST_F(EpContextTest, WeightsGoWhereTheOptionsSay) {
   EXPECT_NE(text.find("asks for compiled data without weights"), std::string::npos) << text;
 }
 
+/** o = if c then x * w else x * x. */
+std::unique_ptr<Model> branching() {
+  Builder build;
+  Graph& graph = build.graph();
+  ValueInfo* c = build.input("c", SymbolicShape(Shape{}), ElementType::kBool);
+  ValueInfo* x = build.input("x", SymbolicShape(Shape{2}));
+  ValueInfo* w = graph.add_initializer("w", vector_tensor<float>(std::vector<float>{2, 3}));
+  ValueInfo* o = graph.add_value("o");
+  Node* node = graph.add_node("branch", "If", "", {c}, {o});
+  node->opset = 17;
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto branch = std::make_shared<Graph>(build.model->context, &graph);
+    bool then = name[0] == 't';
+    branch->mark_output(Builder::node_in(*branch, "Mul", {x, then ? w : x}, then ? "t" : "e"));
+    node->set_attribute(name, branch);
+  }
+  graph.mark_output(o);
+  return std::move(build.model);
+}
+
+TEST_F(EpContextTest, CompilesInBranches) {
+  CompiledOutput output;
+  output.path = path("branches.onnx");
+  SessionBuilder builder(environment(), options_, nullptr);
+  builder.write_compiled([](const onnx::ReadOptions&) { return branching(); }, output);
+  auto made = Session::from_file(environment(), output.path, options_);
+  for (bool condition : {true, false}) {
+    Value c(scalar<bool>(condition)), x(vector_tensor<float>(std::vector<float>{5, 7})), result;
+    const Value* values[] = {&c, &x};
+    const char *in[] = {"c", "x"}, *out[] = {"o"};
+    made->run(nullptr, in, values, out, std::span(&result, 1));
+    EXPECT_EQ(result.tensor().span<float>()[0], condition ? 10 : 25);
+    EXPECT_EQ(result.tensor().span<float>()[1], condition ? 21 : 49);
+  }
+}
+
 TEST_F(EpContextTest, JudgesCompatibility) {
   settings_->info = "made by hand";
   std::string bytes = compiled();
