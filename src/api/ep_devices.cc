@@ -81,7 +81,7 @@ OrtStatus* ORT_API_CALL CreateEpDevice(OrtEpFactory* ep_factory, const OrtHardwa
     device.hardware = &unwrap(hardware_device, "hardware_device");
     device.factory = ep_factory;
     device.provider = EpLibrary::name_of(*ep_factory);
-    const char* vendor = ep_factory->GetVendor(ep_factory);
+    const char* vendor = ep_factory->GetVendor == nullptr ? nullptr : ep_factory->GetVendor(ep_factory);
     device.vendor = vendor == nullptr ? "" : vendor;
     device.metadata = copied(ep_metadata);
     device.options = copied(ep_options);

@@ -86,11 +86,15 @@ void EpLibrary::make_factories(const std::string& registration_name) {
 }
 
 std::string EpLibrary::name_of(const OrtEpFactory& factory) {
-  return &require_made(factory.GetName(&factory), "of a plugin library", "OrtEpFactory::GetName");
+  auto get = require_member(factory.GetName, "of a plugin library", "OrtEpFactory::GetName");
+  return &require_made(get(&factory), "of a plugin library", "OrtEpFactory::GetName");
 }
 
 void EpLibrary::find_devices(OrtEpFactory& factory) {
   std::string name = name_of(factory);
+  require_member(factory.GetSupportedDevices, name, "OrtEpFactory::GetSupportedDevices");
+  require_member(factory.CreateEp, name, "OrtEpFactory::CreateEp");
+  require_member(factory.ReleaseEp, name, "OrtEpFactory::ReleaseEp");
   std::vector<const OrtHardwareDevice*> hardware;
   for (const auto& device : runtime::machine_devices()) hardware.push_back(wrap<const OrtHardwareDevice>(&device));
   OrtEpDevice* given[kMaxDevices] = {};

@@ -32,6 +32,14 @@ inline void check_plugin(OrtStatus* status, std::string_view provider, const cha
   }
 }
 
+/** For members that every plugin must fill. */
+template <class Member>
+Member require_member(Member member, std::string_view provider, const char* name) {
+  base::require(member != nullptr, base::ErrorCode::kEpFail, "execution provider ", provider, ": ", name,
+                " is NULL, where there must be a function");
+  return member;
+}
+
 /** For what a plugin must give with success. */
 template <class T>
 T& require_made(T* made, std::string_view provider, const char* function) {

@@ -40,6 +40,8 @@ void* PluginAllocator::checked(void* block, size_t bytes) const {
 }
 
 void* PluginAllocator::allocate(size_t bytes) {
+  require(theirs_.Alloc != nullptr && theirs_.Free != nullptr, ErrorCode::kEpFail, "the allocator of memory '",
+          info_.name, "' has no function Alloc or Free");
   return bytes == 0 ? nullptr : checked(theirs_.Alloc(&theirs_, bytes), bytes);
 }
 
@@ -87,6 +89,7 @@ PluginDataTransfer::~PluginDataTransfer() {
 }
 
 bool PluginDataTransfer::can_copy(const MemoryInfo& from, const MemoryInfo& to) const {
+  if (theirs_.CanCopy == nullptr) return false;
   return theirs_.CanCopy(&theirs_, wrap<const OrtMemoryDevice>(&from), wrap<const OrtMemoryDevice>(&to));
 }
 
@@ -96,6 +99,7 @@ void PluginDataTransfer::copy(const Tensor& from, Tensor& to, Stream* stream) co
   OrtValue* targets[] = {wrap<OrtValue>(&target)};
   auto* queue = dynamic_cast<PluginStream*>(stream);
   OrtSyncStream* streams[] = {wrap<OrtSyncStream>(queue)};
+  require_member(theirs_.CopyTensors, provider_, "OrtDataTransferImpl::CopyTensors");
   check_plugin(theirs_.CopyTensors(&theirs_, sources, targets, queue == nullptr ? nullptr : streams, 1), provider_,
                "CopyTensors");
 }

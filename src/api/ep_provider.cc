@@ -56,6 +56,7 @@ void PluginExecutionProvider::create(const runtime::SessionOptions& options, con
                                  wrap<const OrtSessionOptions>(&options), wrap<const OrtLogger>(&logger), &made),
                name_, "CreateEp");
   ep_.reset(&require_made(made, name_, "CreateEp"));
+  require_member(ep_->GetName, name_, "OrtEp::GetName");
   name_ = &require_made(ep_->GetName(ep_.get()), name_, "OrtEp::GetName");
 }
 
@@ -92,7 +93,9 @@ void PluginExecutionProvider::choose_memory() {
 
 std::shared_ptr<Allocator> PluginExecutionProvider::make_allocator(const OrtMemoryInfo& memory) {
   OrtAllocator* made = nullptr;
-  bool own = call_if(&OrtEp::CreateAllocator, 23, "OrtEp::CreateAllocator", &memory, &made);
+  // The factory ends what the provider makes.
+  bool ends = member_if(factory_, &OrtEpFactory::ReleaseAllocator, 23) != nullptr;
+  bool own = ends && call_if(&OrtEp::CreateAllocator, 23, "OrtEp::CreateAllocator", &memory, &made);
   if (!own) return library_->make_allocator(factory_, memory, nullptr);
   if (made == nullptr) return nullptr;
   return std::make_shared<PluginAllocator>(library_, factory_, memory, *made);

@@ -27,6 +27,15 @@ SharedAllocator share(const EpDevice& device, bool host_accessible, std::shared_
 }  // namespace
 
 Registration::Registration(std::shared_ptr<EpLibrary> from) : library(std::move(from)) {
+  try {
+    share_memory();
+  } catch (...) {
+    for (SharedAllocator& shared : allocators) end(shared);
+    throw;
+  }
+}
+
+void Registration::share_memory() {
   for (const auto& device : library->devices()) {
     for (bool host_accessible : {false, true}) {
       const OrtMemoryInfo* memory = host_accessible ? device->host_memory : device->memory;

@@ -31,6 +31,9 @@ struct Registration {
   std::shared_ptr<EpLibrary> library;
   std::vector<SharedAllocator> allocators;
   std::vector<std::unique_ptr<tensor::DataTransfer>> transfers;
+
+ private:
+  void share_memory();
 };
 
 /** Thread-safe. */

@@ -39,6 +39,7 @@ bool PluginStream::can_wait_here(const PluginStream& consumer) const {
 }
 
 void PluginStream::wait(Stream* consumer) {
+  require_member(theirs_.CreateNotification, provider_, "OrtSyncStreamImpl::CreateNotification");
   OrtSyncNotificationImpl* made = nullptr;
   check_plugin(theirs_.CreateNotification(&theirs_, &made), provider_, "CreateNotification");
   std::unique_ptr<OrtSyncNotificationImpl, ReleaseNotification> notification(

@@ -28,7 +28,7 @@ class PluginStream final : public tensor::Stream {
   void end_run() override;
 
   OrtSyncStreamImpl& theirs() const { return theirs_; }
-  void* native_handle() const { return theirs_.GetHandle(&theirs_); }
+  void* native_handle() const { return theirs_.GetHandle == nullptr ? nullptr : theirs_.GetHandle(&theirs_); }
   /** Grows with each point of the stream that another may wait for. */
   uint64_t sync_id() const { return sync_id_.load(std::memory_order_acquire); }
   /** The sync id of `producer` that this stream waited for last; 0 for none. */

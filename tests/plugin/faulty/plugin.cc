@@ -212,7 +212,7 @@ ORT_EXPORT OrtStatus* CreateEpFactories(const char* name, const OrtApiBase* base
   const OrtApiBase* altered = alter_tables(base);
   if (chosen("Library:status")) return injected();
   *count = 0;
-  if (chosen("Library:no factories")) return nullptr;
+  if (chosen("Library:no factories?")) return nullptr;
   if (chosen("Factory:short struct?")) {
     factories[0] = short_factory();
     *count = 1;
