@@ -155,7 +155,8 @@ GraphObject::GraphObject(const graph::Graph& graph, Origin origin, const NodeObj
   set_inputs({graph.inputs.data(), graph.inputs.size()});
   set_outputs({graph.outputs.data(), graph.outputs.size()});
   for (const auto& value : graph.values()) {
-    if (value->constant) initializers_.push_back(&value_of(*value));
+    bool is_used = !value->consumers.empty() || value->is_input || value->is_output;
+    if (value->constant && is_used) initializers_.push_back(&value_of(*value));
   }
 }
 

@@ -175,6 +175,7 @@ class GraphObject {
   const std::deque<NodeObject>& nodes() const { return nodes_; }
   std::span<const ValueObject* const> inputs() const { return inputs_; }
   std::span<const ValueObject* const> outputs() const { return outputs_; }
+  /** Without those that nothing uses. */
   std::span<const ValueObject* const> initializers() const { return initializers_; }
   /** What a caller gives to a graph that it builds; inputs and outputs replace those it had. */
   void take_inputs(std::vector<std::unique_ptr<ValueObject>> values);

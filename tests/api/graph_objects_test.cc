@@ -54,6 +54,7 @@ ModelWriter branching_model() {
   model.initializer("w", kFloat, {3}, ones, sizeof ones);
   model.initializer("c", kFloat, {3}, ones, sizeof ones);
   model.initializer("hi", kFloat, {}, &two, sizeof two);
+  model.initializer("unused", kFloat, {}, &two, sizeof two);
   model.external_initializer("e", kFloat, {3}, "weights.bin", 8, 12);
   model.node("Add", {"x", "w"}, {"a"});
   model.node("Mul", {"a", "c"}, {"b"});
