@@ -24,11 +24,26 @@ std::vector<std::string> names_of(const std::vector<ValueInfo*>& values) {
   return names;
 }
 
+/** A number for names that providers keep files under: other models, or the same at other places, have others. */
+uint64_t fingerprint(const Graph& graph, std::string_view model_path) {
+  uint64_t hash = 0xcbf29ce484222325;
+  auto add = [&](std::string_view text) {
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash = (hash ^ 0xff) * 0x100000001b3;
+  };
+  add(model_path);
+  for (const auto& node : graph.nodes()) {
+    add(node->op_type);
+    for (const ValueInfo* output : node->outputs()) add(output != nullptr ? output->name : "");
+  }
+  return hash;
+}
+
 /** Shares the nodes of one graph out. */
 class GraphPartition {
  public:
-  GraphPartition(Graph& graph, Partition& result, const PartitionOptions& options)
-      : graph_(graph), result_(result), options_(options) {}
+  GraphPartition(Graph& graph, uint64_t model, Partition& result, const PartitionOptions& options)
+      : graph_(graph), model_(model), result_(result), options_(options) {}
 
   void ask(ExecutionProvider& provider, bool last) {
     std::vector<NodeGroup> groups = accepted(provider, last);
@@ -151,7 +166,7 @@ class GraphPartition {
     std::vector<FusedGroup> fused;
     for (const NodeGroup& group : groups) {
       check_compiling(provider, group);
-      std::string name = join(options_.name_prefix, provider.type(), "_", graph_.context().next_id++);
+      std::string name = join(options_.name_prefix, provider.type(), "_", model_, "_", graph_.context().next_id++);
       fused.push_back(describe_group(graph_, group, std::move(name)));
     }
     std::vector<CompiledGroup> compiled = provider.compile(fused);
@@ -210,6 +225,7 @@ class GraphPartition {
   }
 
   Graph& graph_;
+  uint64_t model_;  // its fingerprint
   Partition& result_;
   const PartitionOptions& options_;
   Reasons reasons_;
@@ -242,8 +258,9 @@ void report_fallback(const Partition& result, Providers providers, const Partiti
 
 Partition partition(Graph& graph, Providers providers, const PartitionOptions& options) {
   Partition result;
+  uint64_t model = providers.size() > 1 ? fingerprint(graph, options.model_path) : 0;
   for_each_graph(graph, [&](Graph& part) {
-    GraphPartition parts(part, result, options);
+    GraphPartition parts(part, model, result, options);
     for (const auto& provider : providers) parts.ask(*provider, provider == providers.back());
     parts.finish();
   });

@@ -16,6 +16,7 @@ struct PartitionOptions {
   bool record_edges = false;       // assignments name the values that nodes read and make
   bool forbid_compiling = false;   // a group to compile that is no EPContext node is one too
   std::string_view name_prefix;    // of the names of fused nodes
+  std::string_view model_path;     // makes those names differ from other models'; empty where there is none
 };
 
 struct Partition {
