@@ -299,6 +299,52 @@ TEST_F(ContextPluginTest, CompilesEmbeddedAndToFiles) {
   expect_results(session);
 }
 
+/** OrtModel of y = x * x for x [2, 2]. */
+OrtModel* square_model() {
+  const OrtModelEditorApi& editor = *api().GetModelEditorApi();
+  const int64_t dims[] = {2, 2};
+  TensorInfo tensor;
+  EXPECT_OK(api().CreateTensorTypeAndShapeInfo(tensor.out()));
+  EXPECT_OK(api().SetTensorElementType(tensor, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT));
+  EXPECT_OK(api().SetDimensions(tensor, dims, 2));
+  TypeInfo type;
+  EXPECT_OK(editor.CreateTensorTypeInfo(tensor, type.out()));
+  OrtGraph* graph = nullptr;
+  OrtValueInfo *x = nullptr, *y = nullptr;
+  OrtNode* node = nullptr;
+  OrtModel* model = nullptr;
+  const char *in[] = {"x", "x"}, *out[] = {"y"}, *domains[] = {""};
+  const int versions[] = {17};
+  EXPECT_OK(editor.CreateGraph(&graph));
+  EXPECT_OK(editor.CreateValueInfo("x", type, &x));
+  EXPECT_OK(editor.CreateValueInfo("y", type, &y));
+  EXPECT_OK(editor.SetGraphInputs(graph, &x, 1));
+  EXPECT_OK(editor.SetGraphOutputs(graph, &y, 1));
+  EXPECT_OK(editor.CreateNode("Mul", "", "square", in, 2, out, 1, nullptr, 0, &node));
+  EXPECT_OK(editor.AddNodeToGraph(graph, node));
+  EXPECT_OK(editor.CreateModel(domains, versions, 1, &model));
+  EXPECT_OK(editor.AddGraphToModel(model, graph));
+  return model;
+}
+
+TEST_F(ContextPluginTest, CompilesModelsInMemory) {
+  Handle<OrtModel, &OrtApi::ReleaseModel> model(square_model());
+  Compilation options(env_, options_);
+  EXPECT_OK(compile_api().ModelCompilationOptions_SetInputModel(options, model));
+  EXPECT_OK(compile_api().ModelCompilationOptions_SetEpContextEmbedMode(options, true));
+  EXPECT_REFUSED(compile_api().CompileModel(env_, options), ORT_FAIL, "nothing says where");
+  std::string bytes = compiled(options);
+  EXPECT_NE(bytes.find("multiply"), std::string::npos);
+  Session session = make_session(env_, bytes, options_);
+  std::vector<float> data = {1, 2, 3, 4};
+  Value x = floats(data, {2, 2});
+  const char *in = "x", *out = "y";
+  const OrtValue* inputs[] = {x};
+  OrtValue* output = nullptr;
+  ASSERT_OK(api().Run(session, nullptr, &in, inputs, 1, &out, 1, &output));
+  EXPECT_EQ(content<float>(Value(output)), (std::vector<float>{1, 4, 9, 16}));
+}
+
 TEST_F(ContextPluginTest, SessionWritesCompiledModel) {
   EXPECT_OK(api().AddSessionConfigEntry(options_, "ep.context_enable", "1"));
   EXPECT_OK(api().AddSessionConfigEntry(options_, "ep.context_embed_mode", "1"));

@@ -367,6 +367,32 @@ TEST_F(EpContextTest, FilesStayInTheModelsFolder) {
   }
 }
 
+TEST_F(EpContextTest, NodesOfSeveralModelsHaveNamesOfTheirOwn) {
+  auto node_name = [&](const std::string& file) {
+    onnx::write_model_file(*source(), path(file));
+    CompiledOutput output;
+    output.path = path("out.onnx");
+    SessionBuilder builder(environment(), options_, nullptr);
+    builder.write_compiled([&](const onnx::ReadOptions& read) { return onnx::read_model_file(path(file), read); },
+                           output);
+    return onnx::read_model_file(output.path)->graph->nodes()[1]->name;
+  };
+  std::string first = node_name("first.onnx");
+  EXPECT_EQ(node_name("first.onnx"), first);
+  EXPECT_NE(node_name("second.onnx"), first);
+}
+
+TEST_F(EpContextTest, AttributesOfTheWrongKind) {
+  for (const char* name : {"embed_mode", "ep_cache_context", "source"}) {
+    for (const AttributeValue& value :
+         {AttributeValue(std::string("..")), AttributeValue(int64_t{0}), AttributeValue(2.f)}) {
+      std::unique_ptr<Model> model = onnx::read_model_file(write_context("data.bin"));
+      model->graph->nodes()[0]->set_attribute(name, value);
+      EXPECT_THROW(Session::from_model(environment(), std::move(model), options_), Error) << name;
+    }
+  }
+}
+
 TEST_F(EpContextTest, ModelMustStateTheTypesOfOutputs) {
   std::string model = write_context("data.bin", "c.onnx", false);
   std::string text = failure(ErrorCode::kInvalidGraph, [&] { Session::from_file(environment(), model, options_); });
