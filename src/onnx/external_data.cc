@@ -86,7 +86,9 @@ void check_beneath(const std::string& folder, const std::string& name, std::stri
   ScopedFd at(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (at.fd < 0) return;
   ScopedFd file(open_beneath(at.fd, name));
-  if (file.fd < 0 && link_on_the_way(errno)) fail_for_link(folder + "/" + name, what);
+  require(file.fd >= 0 || errno == ENOENT, ErrorCode::kInvalidGraph, what, ": '", folder, "/", name,
+          "' cannot be opened without following a symbolic link: ", std::strerror(errno),
+          "; put the file itself into the model's folder");
 }
 
 void ExternalFiles::read_entry(Bytes entry, ExternalLocation& location) {
