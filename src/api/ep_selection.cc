@@ -256,12 +256,23 @@ void append_devices(SessionOptions& options, EpRegistry& registry, std::span<con
 }
 
 ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required) {
+  auto snapshot = process_registry().snapshot();
+  auto devices = devices_called(snapshot, name);
+  for (size_t i = 0; !devices.empty() && i < devices.front()->options.size(); ++i) {
+    settings.try_emplace(devices.front()->options.key(i), devices.front()->options.value(i));
+  }
   return {name, std::move(settings), std::make_shared<FactoryByName>(name), required};
 }
 
-bool is_registered(std::string_view name) {
+bool append_registered(SessionOptions& options, std::string_view name, const ProviderSettings& settings) {
   auto environment = current_environment();
-  return environment != nullptr && !devices_called(EpRegistry::of(*environment).snapshot(), name).empty();
+  if (environment == nullptr) return false;
+  EpRegistry& registry = EpRegistry::of(*environment);
+  auto snapshot = registry.snapshot();
+  auto devices = devices_called(snapshot, name);
+  if (devices.empty()) return false;
+  append_devices(options, registry, std::span(devices).first(1), settings);
+  return true;
 }
 
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_V2(

@@ -22,10 +22,11 @@ ProviderSettings settings_from(const char* const* keys, const char* const* value
 void append_devices(runtime::SessionOptions& options, EpRegistry& registry, std::span<const EpDevice* const> devices,
                     const ProviderSettings& settings);
 
-/** The provider of that name with the settings, looked for among the environment's devices when a session is made. */
+/** The provider of that name with the settings, looked for among the environment's devices when a session is made.
+   Where it is there now, its first device's own settings apply as in append_devices. */
 runtime::ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required);
 
-/** True when a library registered now has a provider of that name. */
-bool is_registered(std::string_view name);
+/** Adds the provider of that name on its first device, where a library registered now has it; says whether one has. */
+bool append_registered(runtime::SessionOptions& options, std::string_view name, const ProviderSettings& settings);
 
 }  // namespace ortolan::api

@@ -29,22 +29,15 @@ std::string_view known_absent(std::string_view name) {
 
 void append_named(runtime::SessionOptions& options, std::string_view name, std::span<const char* const> keys,
                   std::span<const char* const> values) {
-  if (name != kCpu && is_registered(name)) {
-    auto settings = settings_from(keys.data(), values.data(), keys.size());
-    options.providers.push_back(request_by_name(std::string(name), std::move(settings), true));
-    return;
-  }
+  auto settings = settings_from(keys.data(), values.data(), keys.size());
+  if (name != kCpu && append_registered(options, name, settings)) return;
   if (name != "CPU" && name != "cpu" && name != kCpu) {
     std::string_view absent = known_absent(name);
     if (!absent.empty()) fail_absent_provider(absent);
     fail(ErrorCode::kInvalidArgument, "no execution provider is called '", name,
          "'; GetAvailableProviders lists those of this library");
   }
-  runtime::ProviderRequest request{kCpu, {}};
-  for (size_t i = 0; i < keys.size(); ++i) {
-    request.options[text(keys[i], "provider_options_keys[i]")] = text(values[i], "provider_options_values[i]");
-  }
-  options.providers.push_back(std::move(request));
+  options.providers.push_back({kCpu, std::move(settings)});
 }
 
 /** The answer to asking for a provider that is not here: wrong arguments come first. */

@@ -166,6 +166,12 @@ TEST_F(Plugins, SettingsAreSessionEntries) {
   ASSERT_OK(api().GetSessionOptionsConfigEntries(made, entries.out()));
   EXPECT_STREQ(api().GetKeyValue(entries, "ep.examplecompileexecutionprovider.gather"), "3");
   EXPECT_STREQ(api().GetKeyValue(entries, "ep.examplecompileexecutionprovider.prepack"), "1");
+  auto by_name = options();
+  ASSERT_OK(api().SessionOptionsAppendExecutionProvider(by_name, kCompile, &key, &value, 1));
+  ASSERT_OK(api().GetSessionOptionsConfigEntries(by_name, entries.out()));
+  EXPECT_STREQ(api().GetKeyValue(entries, "ep.examplecompileexecutionprovider.gather"), "3");
+  EXPECT_STREQ(api().GetKeyValue(entries, "ep.examplecompileexecutionprovider.prepack"), "1");
+  make_session(by_name);
   remove();
 }
 
