@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "onnx/external_data.h"
@@ -22,8 +23,8 @@ std::string folder_of(const std::string& path) {
 
 using Replacements = std::unordered_map<const Node*, const Graph*>;
 
-/** A provider's answer: one EPContext node. */
-void check_context(const FusedOperator& fused) {
+/** A provider's answer for a fused node: one EPContext node that reads what is there and makes what is read. */
+void check_context(const FusedOperator& fused, const Node& node) {
   const Graph* context = fused.context();
   require(context != nullptr, ErrorCode::kFail, "provider ", fused.provider(), " compiled the group '", fused.name,
           "' but gave no EPContext node for it, so no compiled model can be written; perhaps it does not support this, "
@@ -31,6 +32,21 @@ void check_context(const FusedOperator& fused) {
   bool one = context->nodes().size() == 1 && is_ep_context(*context->nodes().front());
   require(one, ErrorCode::kFail, "provider ", fused.provider(), " gave for the group '", fused.name,
           "' something else than one EPContext node of domain com.microsoft");
+  const Node& given = *context->nodes().front();
+  for (const ValueInfo* input : given.inputs()) {
+    require(input == nullptr || node.graph().find_visible(input->name) != nullptr, ErrorCode::kFail, "provider ",
+            fused.provider(), " gave ", given.label(), ", whose input '", input->name, "' is no value of the graph");
+  }
+  for (const ValueInfo* output : node.outputs()) {
+    auto same_name = [&](const ValueInfo* other) { return other != nullptr && other->name == output->name; };
+    require(std::ranges::any_of(given.outputs(), same_name), ErrorCode::kFail, "provider ", fused.provider(), " gave ",
+            given.label(), ", which does not make the group's output '", output->name, "'");
+  }
+  for (const ValueInfo* output : given.outputs()) {
+    auto same_name = [&](const ValueInfo* other) { return output == nullptr || other->name == output->name; };
+    require(std::ranges::any_of(node.outputs(), same_name), ErrorCode::kFail, "provider ", fused.provider(), " gave ",
+            given.label(), ", whose output '", output->name, "' is none of the group's");
+  }
 }
 
 /** The EPContext node for each fused node. */
@@ -45,7 +61,7 @@ Replacements find_replacements(const Model& model, std::span<const std::unique_p
     for (const auto& node : graph.nodes()) {
       auto found = fused.find(node->schema);
       if (found == fused.end()) continue;
-      check_context(*found->second);
+      check_context(*found->second, *node);
       replacements.emplace(node.get(), found->second->context());
     }
   });

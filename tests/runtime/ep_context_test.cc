@@ -41,6 +41,7 @@ struct Settings {
   std::string info;  // of compatibility_info
   Compatibility judgement = Compatibility::kOptimal;
   bool without_node = false;  // gives no EPContext nodes
+  std::string renamed;        // a value of theirs that gets another name
   bool other_node = false;    // gives another node instead
   bool grown = false;         // of Product
   WeightlessSupport weightless = WeightlessSupport::kUnknown;
@@ -82,8 +83,11 @@ class ContextProvider final : public ExecutionProvider {
   std::shared_ptr<Graph> node_for(const FusedGroup& group) const {
     auto graph = std::make_shared<Graph>(group.graph->shared_context());
     std::vector<ValueInfo*> inputs, outputs;
-    for (const ValueInfo* input : group.inputs) inputs.push_back(graph->add_value(input->name));
-    for (const ValueInfo* output : group.outputs) outputs.push_back(graph->add_value(output->name));
+    auto add = [&](const ValueInfo* value) {
+      return graph->add_value(value->name == settings_->renamed ? "elsewhere" : value->name);
+    };
+    for (const ValueInfo* input : group.inputs) inputs.push_back(add(input));
+    for (const ValueInfo* output : group.outputs) outputs.push_back(add(output));
     Node* node = graph->add_node(group.name, settings_->other_node ? "Mul" : "EPContext", "com.microsoft",
                                  std::move(inputs), std::move(outputs));
     node->opset = 1;
@@ -261,6 +265,13 @@ TEST_F(EpContextTest, ProviderMustGiveOneEpContextNode) {
   settings_->other_node = true;
   text = failure(ErrorCode::kFail, [&] { compiled(); });
   EXPECT_NE(text.find("something else than one EPContext node"), std::string::npos) << text;
+  settings_->other_node = false;
+  settings_->renamed = "y";
+  text = failure(ErrorCode::kFail, [&] { compiled(); });
+  EXPECT_NE(text.find("whose input 'elsewhere' is no value of the graph"), std::string::npos) << text;
+  settings_->renamed = "z";
+  text = failure(ErrorCode::kFail, [&] { compiled(); });
+  EXPECT_NE(text.find("does not make the group's output 'z'"), std::string::npos) << text;
 }
 
 TEST_F(EpContextTest, WeightsGoWhereTheOptionsSay) {
