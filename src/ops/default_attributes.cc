@@ -236,11 +236,18 @@ std::vector<T> numbers(std::string_view text) {
   return values;
 }
 
+std::vector<std::string> strings(std::string_view text) {
+  std::vector<std::string> list;
+  while (!text.empty()) list.emplace_back(cut(text, ','));
+  return list;
+}
+
 AttributeValue value_of(std::string_view kind, std::string_view text) {
   if (kind == "i") return number<int64_t>(text);
   if (kind == "f") return number<float>(text);
   if (kind == "is") return numbers<int64_t>(text);
   if (kind == "fs") return numbers<float>(text);
+  if (kind == "ss") return strings(text);
   return std::string(text);
 }
 

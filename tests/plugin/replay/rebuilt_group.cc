@@ -75,7 +75,11 @@ bool can_rebuild(const Host& host, const OrtNode* node) {
 }
 
 RebuiltGroup::RebuiltGroup(const Host& host, example::Device& device, const OrtGraph* graph, const OrtNode* fused_node)
-    : OrtNodeComputeInfo{}, host_(host), device_(device) {
+    : OrtNodeComputeInfo{},
+      host_(host),
+      device_(device),
+      env_(nullptr, host.api->ReleaseEnv),
+      session_(nullptr, host.api->ReleaseSession) {
   ort_version_supported = host.level;
   CreateState = create_state;
   Compute = compute;
@@ -92,15 +96,14 @@ RebuiltGroup::RebuiltGroup(const Host& host, example::Device& device, const OrtG
       made, host.api->ReleaseSessionOptions);
   check(host, host.api->SetIntraOpNumThreads(made, 1));
   check(host, host.api->SetSessionGraphOptimizationLevel(made, ORT_DISABLE_ALL));
-  check(host, host.api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "replay", &env_));
-  check(host, host.api->GetModelEditorApi()->CreateSessionFromModel(env_, model.get(), made, &session_));
+  OrtEnv* env = nullptr;
+  check(host, host.api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "replay", &env));
+  env_.reset(env);
+  OrtSession* session = nullptr;
+  check(host, host.api->GetModelEditorApi()->CreateSessionFromModel(env, model.get(), made, &session));
+  session_.reset(session);
   tally().groups++;
   tally().nodes += static_cast<int64_t>(example::nodes_of(host, graph).size());
-}
-
-RebuiltGroup::~RebuiltGroup() {
-  host_.api->ReleaseSession(session_);
-  if (env_) host_.api->ReleaseEnv(env_);
 }
 
 void RebuiltGroup::run(OrtKernelContext* context) const {
@@ -117,7 +120,7 @@ void RebuiltGroup::run(OrtKernelContext* context) const {
     example::copy_tensor(host_, device_, input, owners.back().get(), queue);
   }
   std::vector<OrtValue*> outputs(outputs_.size());
-  check(host_, host_.api->Run(session_, nullptr, pointers(inputs_).data(), inputs.data(), inputs.size(),
+  check(host_, host_.api->Run(session_.get(), nullptr, pointers(inputs_).data(), inputs.data(), inputs.size(),
                               pointers(outputs_).data(), outputs.size(), outputs.data()));
   for (OrtValue* output : outputs) owners.emplace_back(output, host_.api->ReleaseValue);
   for (size_t i = 0; i < outputs.size(); i++) {

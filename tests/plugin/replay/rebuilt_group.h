@@ -22,7 +22,6 @@ Tally& tally();
 class RebuiltGroup : public OrtNodeComputeInfo {
  public:
   RebuiltGroup(const example::Host& host, example::Device& device, const OrtGraph* graph, const OrtNode* fused_node);
-  ~RebuiltGroup();
 
  private:
   static OrtStatus* create_state(OrtNodeComputeInfo* self, OrtNodeComputeContext* context, void** state) noexcept;
@@ -32,8 +31,8 @@ class RebuiltGroup : public OrtNodeComputeInfo {
 
   const example::Host host_;
   example::Device& device_;
-  OrtEnv* env_ = nullptr;
-  OrtSession* session_ = nullptr;
+  std::unique_ptr<OrtEnv, void (*)(OrtEnv*)> env_;
+  std::unique_ptr<OrtSession, void (*)(OrtSession*)> session_;
   std::vector<std::string> inputs_, outputs_;  // of the fused node
 };
 
