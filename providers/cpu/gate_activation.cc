@@ -99,7 +99,7 @@ void GateActivation::apply(double* x, int64_t n, double clip) const {
 
 std::vector<GateActivations> gate_activations(const Node& node, size_t directions, size_t count) {
   const std::vector<std::string>& names = node.strings("activations");
-  require(names.empty() || names.size() == directions * count, ErrorCode::kInvalidGraph, "activations has ",
+  require(names.empty() || names.size() >= directions * count, ErrorCode::kInvalidGraph, "activations has ",
           names.size(), " names; it needs ", count, " for each of ", directions, " direction(s)");
   const std::vector<float>& alphas = node.floats("activation_alpha");
   const std::vector<float>& betas = node.floats("activation_beta");

@@ -25,7 +25,8 @@ struct GateActivation {
 using GateActivations = std::array<GateActivation, 3>;
 
 /** Reads attributes activations, activation_alpha and activation_beta: `count` functions for each direction. Values of
-    alpha and beta go to the functions that take them, in order. Throws for unknown names. */
+    alpha and beta go to the functions that take them, in order. Names beyond those needed are left unread: the default
+    that ONNX states for RNN names two, also for one direction. Throws for unknown names. */
 std::vector<GateActivations> gate_activations(const Node& node, size_t directions, size_t count);
 
 }  // namespace ortolan::cpu
