@@ -4,8 +4,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 #include <memory>
 
 namespace ortolan::runtime {
@@ -39,11 +41,22 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-  if (!out.empty()) out += ',';
-  append_quoted(out, name);
-  out += ':';
-  append_quoted(out, value);
+constexpr const char* kCategories[] = {"Session", "Node", "Kernel", "Api"};
+static_assert(std::size(kCategories) == kProfileCategoryCount);
+
+std::string json_of(const ProfileEvent& event) {
+  std::string text = join("{\"cat\":\"", kCategories[static_cast<int>(event.category)], "\",\"pid\":", event.process,
+                          ",\"tid\":", event.thread, ",\"dur\":", event.duration_us, ",\"ts\":", event.start_us,
+                          ",\"ph\":\"X\",\"name\":");
+  append_quoted(text, event.name);
+  text += ",\"args\":{";
+  for (size_t i = 0; i < event.args.size(); ++i) {
+    if (i != 0) text += ',';
+    append_quoted(text, event.args[i].first);
+    text += ':';
+    append_quoted(text, event.args[i].second);
+  }
+  return text += "}}";
 }
 
 }  // namespace
@@ -54,24 +67,61 @@ uint64_t Profiler::start_ns() const {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count());
 }
 
-void Profiler::add(std::string_view category, std::string_view name, Clock::time_point begin, std::string args) {
-  if (!active_) return;
-  auto duration = std::chrono::duration_cast<Microseconds>(Clock::now() - begin).count();
-  auto offset = std::chrono::duration_cast<Microseconds>(begin - start_).count();
-  std::string event = join("{\"cat\":\"", category, "\",\"pid\":", getpid(), ",\"tid\":", syscall(SYS_gettid),
-                           ",\"dur\":", duration, ",\"ts\":", offset, ",\"ph\":\"X\",\"name\":");
-  append_quoted(event, name);
-  event += join(",\"args\":{", args, "}}");
-  std::lock_guard lock(mutex_);
-  events_.push_back(std::move(event));
+ProfileEvent Profiler::finished(Clock::time_point begin, ProfileCategory category, std::string name) const {
+  ProfileEvent event;
+  event.category = category;
+  event.process = getpid();
+  event.thread = static_cast<int32_t>(syscall(SYS_gettid));
+  event.name = std::move(name);
+  event.start_us = std::chrono::duration_cast<Microseconds>(begin - start_).count();
+  event.duration_us = std::chrono::duration_cast<Microseconds>(Clock::now() - begin).count();
+  return event;
 }
 
-void Profiler::add_node(const Node& node, Clock::time_point begin) {
-  std::string args;
-  append_field(args, "op_name", node.op_type);
-  append_field(args, "provider", node.provider);
-  append_field(args, "node_index", join(node.id));
-  add("Node", join(node.name.empty() ? node.op_type : node.name, "_kernel_time"), begin, std::move(args));
+Profiler::Open Profiler::open() {
+  Open open{Clock::now(), next_number_.fetch_add(1, std::memory_order_relaxed)};
+  std::shared_lock lock(observers_mutex_);
+  for (ProfileObserver* observer : observers_) observer->event_begins(open.number);
+  return open;
+}
+
+void Profiler::close(const Open& open, ProfileCategory category, std::string name,
+                     std::vector<std::pair<std::string, std::string>> args) {
+  ProfileEvent event = finished(open.begin, category, std::move(name));
+  event.args = std::move(args);
+  {
+    std::shared_lock lock(observers_mutex_);
+    for (ProfileObserver* observer : observers_) observer->event_ends(open.number, event);
+  }
+  std::lock_guard lock(mutex_);
+  if (active_) events_.push_back(std::move(event));
+}
+
+void Profiler::add_session_event(std::string name, Clock::time_point begin) {
+  std::vector<ProfileEvent> event;
+  event.push_back(finished(begin, ProfileCategory::kSession, std::move(name)));
+  add(std::move(event));
+}
+
+void Profiler::add(std::vector<ProfileEvent> events) {
+  std::lock_guard lock(mutex_);
+  if (active_) std::ranges::move(events, std::back_inserter(events_));
+}
+
+void Profiler::add_observer(ProfileObserver* observer) {
+  std::unique_lock lock(observers_mutex_);
+  if (observer != nullptr) observers_.push_back(observer);
+}
+
+void Profiler::remove_observer(ProfileObserver* observer) {
+  std::unique_lock lock(observers_mutex_);
+  std::erase(observers_, observer);
+}
+
+void ScopedNodeEvent::close() {
+  std::string name = join(node_.name.empty() ? node_.op_type : node_.name, "_kernel_time");
+  profiler_->close(open_, ProfileCategory::kNode, std::move(name),
+                   {{"op_name", node_.op_type}, {"provider", node_.provider}, {"node_index", join(node_.id)}});
 }
 
 std::string Profiler::end() {
@@ -82,8 +132,8 @@ std::string Profiler::end() {
   require(file != nullptr, ErrorCode::kFail, "cannot write the profile to '", path_,
           "'; choose a prefix in a folder that can be written");
   const char* separator = "[\n";
-  for (const std::string& event : events_) {
-    std::fprintf(file.get(), "%s%s", separator, event.c_str());
+  for (const ProfileEvent& event : events_) {
+    std::fprintf(file.get(), "%s%s", separator, json_of(event).c_str());
     separator = ",\n";
   }
   std::fputs(events_.empty() ? "[]\n" : "\n]\n", file.get());

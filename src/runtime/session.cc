@@ -48,6 +48,39 @@ void check_on_cpu(std::span<const Value> outputs) {
   }
 }
 
+/** The providers' part in a profile of one run, or the end of it in that of a session. A provider that fails there
+    costs its events and a warning. */
+class ProvidersInProfile {
+ public:
+  /** `profiler` NULL: there is nothing to do. */
+  ProvidersInProfile(Profiler* profiler, std::span<const std::unique_ptr<ExecutionProvider>> providers,
+                     const Logger& logger, bool started = false)
+      : profiler_(profiler), providers_(providers), logger_(logger) {
+    if (!started) each([](ExecutionProvider& provider, Profiler& profile) { provider.start_profiling(profile); });
+  }
+  ~ProvidersInProfile() { end(); }
+  void end() {
+    each([](ExecutionProvider& provider, Profiler& profile) { provider.end_profiling(profile); });
+    profiler_ = nullptr;
+  }
+
+ private:
+  void each(void (*step)(ExecutionProvider&, Profiler&)) const {
+    for (size_t i = 0; profiler_ != nullptr && i < providers_.size(); ++i) {
+      try {
+        step(*providers_[i], *profiler_);
+      } catch (const Error& error) {
+        logger_.log(Severity::kWarning, "session.cc ProvidersInProfile", "the profile lacks events of ",
+                    providers_[i]->type(), ": ", error.text());
+      }
+    }
+  }
+
+  Profiler* profiler_;
+  std::span<const std::unique_ptr<ExecutionProvider>> providers_;
+  const Logger& logger_;
+};
+
 }  // namespace
 
 std::string_view SessionOptions::config_or(std::string_view key, std::string_view fallback) const {
@@ -61,7 +94,7 @@ Session::Session(std::shared_ptr<Environment> environment, const SessionOptions&
 Session::~Session() {
   if (profiler_ && profiler_->active()) {
     try {
-      profiler_->end();
+      end_profiling();
     } catch (const Error& error) {
       logger_.log(Severity::kError, "session.cc ~Session", error.text());
     }
@@ -150,15 +183,22 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
   Profiler* profiler = own ? &*own : profiler_.get();
-  auto begin = profiler != nullptr ? Profiler::Clock::now() : Profiler::Clock::time_point();
+  ProvidersInProfile in_profile(own ? profiler : nullptr, providers_, logger_);
+  std::optional<ScopedSessionEvent> event(std::in_place, profiler, "model_run");
   InlinedVector<const Value*, 16> feeds;
   for (const Value& value : defaults_) feeds.push_back(&value);
   InlinedVector<bool, 16> given(feeds.size(), false);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    size_t feed = feed_index(input_names[i], i);
-    check_feed(feed, *inputs[i]);
-    feeds[feed] = inputs[i];
+  auto give = [&](const char* name, size_t guess, const Value& value) {
+    size_t feed = feed_index(name, guess);
+    check_feed(feed, value);
+    feeds[feed] = &value;
     given[feed] = true;
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) give(input_names[i], i, *inputs[i]);
+  if (options != nullptr) {
+    for (const auto& extra : options->extra_inputs) {
+      for (const auto& [name, value] : extra) give(name.c_str(), 0, value);
+    }
   }
   for (size_t i = 0; i < feeds.size(); ++i) {
     bool may_be_absent = defaults_[i].has_value() || feeds_[i]->type.kind == ValueKind::kOptional;
@@ -183,7 +223,8 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
     static const auto* const kNoOptions = new RunOptions;
     run_on_devices(options != nullptr ? *options : *kNoOptions, services, feeds, wanted, outputs, places, profiler);
   }
-  if (profiler != nullptr) profiler->add("Session", "model_run", begin);
+  event.reset();
+  in_profile.end();
   if (own) own->end();
   if (options != nullptr && options->config.contains("memory.enable_memory_arena_shrinkage")) allocator_->shrink();
 }
@@ -210,6 +251,10 @@ void Session::run_async(RunOptions* options, std::vector<std::string> input_name
 
 uint64_t Session::profiling_start() const { return profiler_ ? profiler_->start_ns() : 0; }
 
-std::string Session::end_profiling() { return profiler_ ? profiler_->end() : std::string(); }
+std::string Session::end_profiling() {
+  if (profiler_ == nullptr) return {};
+  if (profiler_->start_ending()) ProvidersInProfile(profiler_.get(), providers_, logger_, /*started=*/true).end();
+  return profiler_->end();
+}
 
 }  // namespace ortolan::runtime

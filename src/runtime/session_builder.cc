@@ -98,7 +98,7 @@ void SessionBuilder::load(ReadModel read) {
   check_cancelled();
   session_->model_ = read(read_options(session_->options_));
   describe();
-  if (session_->profiler_) session_->profiler_->add("Session", "model_loading", begin);
+  if (session_->profiler_) session_->profiler_->add_session_event("model_loading", begin);
 }
 
 std::unique_ptr<Session> SessionBuilder::finish() {
@@ -111,7 +111,7 @@ std::unique_ptr<Session> SessionBuilder::finish() {
   place_values();
   compile();
   for (const auto& provider : session_->providers_) provider->on_session_ready();
-  if (session_->profiler_) session_->profiler_->add("Session", "session_initialization", begin);
+  if (session_->profiler_) session_->profiler_->add_session_event("session_initialization", begin);
   return std::move(session_);
 }
 
@@ -126,6 +126,7 @@ void SessionBuilder::prepare() {
   make_threads();
   make_allocator();
   make_providers();
+  if (session_->profiler_) start_profiling();
   std::vector<TypeInfo> stated_outputs = output_types();
   check_cancelled();
   resolve();
@@ -175,6 +176,17 @@ std::vector<std::pair<std::string, std::string>> SessionBuilder::compatibility_i
     if (!info.empty()) infos.emplace_back(compatibility_key(provider->type()), std::move(info));
   }
   return infos;
+}
+
+void SessionBuilder::start_profiling() {
+  for (const auto& provider : session_->providers_) {
+    try {
+      provider->start_profiling(*session_->profiler_);
+    } catch (const Error& error) {
+      session_->logger_.log(Severity::kWarning, "session_builder.cc start_profiling", "the profile lacks events of ",
+                            provider->type(), ": ", error.text());
+    }
+  }
 }
 
 void SessionBuilder::make_threads() {

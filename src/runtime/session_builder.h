@@ -39,6 +39,7 @@ class SessionBuilder {
   void prepare();
   void partition_nodes(const CompiledOutput* output);
   void check_cancelled() const;
+  void start_profiling();
   void make_threads();
   void make_providers();
   void add_provider(const ProviderRequest& request);

@@ -71,6 +71,8 @@ struct RunOptions {
   Stream* stream = nullptr;  // the caller's queue for its device, in place of the run's own
   bool profile = false;      // write a profile of this run alone
   std::string profile_prefix;
+  std::vector<std::span<const std::pair<std::string, Value>>>
+      extra_inputs;  // by name; later ones win over the caller's
 };
 
 }  // namespace ortolan::runtime
