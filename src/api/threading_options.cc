@@ -68,4 +68,16 @@ OrtStatus* ORT_API_CALL SetGlobalCustomJoinThreadFn(OrtThreadingOptions* options
   });
 }
 
+OrtStatus* ORT_API_CALL SetPerSessionThreadPoolCallbacks(OrtEnv* env,
+                                                         const OrtThreadPoolCallbacksConfig* config) noexcept {
+  return guard([&] {
+    auto& environment = unwrap(env, "env");
+    require_argument(config, "config");
+    require(config->version >= 1 && config->version <= ORT_API_VERSION, ErrorCode::kInvalidArgument,
+            "config->version is ", config->version, "; it must be ORT_API_VERSION, which here is ", ORT_API_VERSION);
+    environment.set_work_callbacks(
+        {config->on_enqueue, config->on_start_work, config->on_stop_work, config->on_abandon, config->user_context});
+  });
+}
+
 }  // namespace ortolan::api

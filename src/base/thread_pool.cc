@@ -16,6 +16,7 @@
 
 #include "base/cpu_features.h"
 #include "base/error.h"
+#include "base/work_callbacks.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -25,6 +26,7 @@ namespace ortolan::base {
 namespace {
 
 constinit thread_local bool t_inside_loop = false;
+constinit thread_local const WorkCallbacks* t_work_callbacks = nullptr;  // of pools that are made here
 
 constexpr int64_t kChunksPerThread = 8;
 constexpr int kCallerSpin = 4096;
@@ -58,6 +60,46 @@ class InsideLoop {
 
  private:
   bool before_;
+};
+
+/** Pieces of work that the host was told of: the helpers that a loop may get, each for one thread. */
+class Announced {
+ public:
+  void set_callbacks(const WorkCallbacks& callbacks) { callbacks_ = callbacks; }
+  bool active() const { return callbacks_.any(); }
+  void* announce() const { return callbacks_.enqueue != nullptr ? callbacks_.enqueue(callbacks_.user) : nullptr; }
+  void start(void* work) const {
+    if (callbacks_.start != nullptr) callbacks_.start(callbacks_.user, work);
+  }
+  void stop(void* work) const {
+    if (callbacks_.stop != nullptr) callbacks_.stop(callbacks_.user, work);
+  }
+
+  void announce_helpers(size_t count) {
+    helpers_.clear();
+    for (size_t i = 0; i < count; ++i) helpers_.push_back(announce());
+    next_.store(0);
+  }
+  /** Calls `work` as one of the helpers, unless all are taken. */
+  template <class Work>
+  void help(Work&& work) {
+    size_t mine = next_.fetch_add(1);
+    if (mine >= helpers_.size()) return;
+    start(helpers_[mine]);
+    work();
+    stop(helpers_[mine]);
+  }
+  /** When nobody helps any more. */
+  void abandon_others() const {
+    for (size_t i = next_.load(); i < helpers_.size(); ++i) {
+      if (callbacks_.abandon != nullptr) callbacks_.abandon(callbacks_.user, helpers_[i]);
+    }
+  }
+
+ private:
+  WorkCallbacks callbacks_;
+  std::vector<void*> helpers_;
+  std::atomic<size_t> next_{0};
 };
 
 int parse_processor(const std::string& text, size_t& at) {
@@ -130,6 +172,7 @@ struct ThreadPool::State {
 
   Options options;
   std::vector<std::vector<int>> affinity;
+  Announced announced;  // of the loop slot
 
   void notify(int count) {
     signal.fetch_add(1);
@@ -177,7 +220,9 @@ void ThreadPool::State::fail_loop() noexcept {
 void ThreadPool::State::help_loop() noexcept {
   if (!open.load()) return;
   inside.fetch_add(1);
-  if (open.load()) claim_chunks();
+  if (open.load()) {
+    announced.active() ? announced.help([this] { claim_chunks(); }) : claim_chunks();
+  }
   if (inside.fetch_sub(1) == 1 && caller_sleeps.load()) futex_wake(inside, 1);
 }
 
@@ -276,6 +321,7 @@ int ThreadPool::State::start(int wanted) {
 ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
   degree_ = options.threads > 0 ? options.threads : available_threads();
   state_->options = options;
+  if (t_work_callbacks != nullptr) state_->announced.set_callbacks(*t_work_callbacks);
   state_->affinity = parse_affinity(options.affinity);
   const int groups = static_cast<int>(state_->affinity.size());
   require(groups == 0 || groups == degree_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
@@ -297,6 +343,11 @@ ThreadPool::~ThreadPool() {
 
 bool ThreadPool::inside_loop() noexcept { return t_inside_loop; }
 
+ScopedWorkCallbacks::ScopedWorkCallbacks(const WorkCallbacks& callbacks)
+    : before_(std::exchange(t_work_callbacks, &callbacks)) {}
+
+ScopedWorkCallbacks::~ScopedWorkCallbacks() { t_work_callbacks = before_; }
+
 void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* context) {
   State& state = *state_;
   if (!state.started.load(std::memory_order_acquire)) state.start(degree_ - 1);
@@ -310,11 +361,14 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   state.count = count;
   state.chunk = std::max(grain, fair);
   state.next.store(0, std::memory_order_relaxed);
-  state.open.store(true);
   const int64_t chunks = (count - 1) / state.chunk + 1;
-  state.notify(static_cast<int>(std::min<int64_t>(chunks - 1, degree_ - 1)));
+  const int64_t helpers = std::min<int64_t>(chunks - 1, degree_ - 1);
+  if (state.announced.active()) state.announced.announce_helpers(static_cast<size_t>(helpers));
+  state.open.store(true);
+  state.notify(static_cast<int>(helpers));
   state.claim_chunks();
   state.close_loop();
+  if (state.announced.active()) state.announced.abandon_others();
   std::exception_ptr failure;
   if (state.failed.load(std::memory_order_relaxed)) {
     failure = std::exchange(state.failure, nullptr);
@@ -326,6 +380,14 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
 
 void ThreadPool::schedule(Task task) {
   State& state = *state_;
+  if (state.announced.active()) {
+    void* work = state.announced.announce();
+    task = Task([task = std::move(task), work, &announced = state.announced]() mutable {
+      announced.start(work);
+      task();
+      announced.stop(work);
+    });
+  }
   if (state.start(std::max(1, degree_ - 1)) == 0) return task();  // the system gives no thread
   {
     std::lock_guard lock(state.mutex);

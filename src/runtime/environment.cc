@@ -68,4 +68,14 @@ Environment::Plugins& Environment::plugins(FunctionRef<std::unique_ptr<Plugins>(
   return *plugins_;
 }
 
+void Environment::set_work_callbacks(const WorkCallbacks& callbacks) {
+  std::lock_guard lock(mutex_);
+  work_callbacks_ = callbacks;
+}
+
+WorkCallbacks Environment::work_callbacks() const {
+  std::lock_guard lock(mutex_);
+  return work_callbacks_;
+}
+
 }  // namespace ortolan::runtime

@@ -9,6 +9,7 @@
 #include "base/key_values.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "base/work_callbacks.h"
 #include "runtime/provider_factory.h"
 #include "tensor/allocator.h"
 
@@ -34,6 +35,10 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** NULL when there are none. */
   const std::shared_ptr<ThreadPool>& intra_pool() const { return intra_pool_; }
   const std::shared_ptr<ThreadPool>& inter_pool() const { return inter_pool_; }
+
+  /** What the pools of later sessions call, apart from the global ones. */
+  void set_work_callbacks(const WorkCallbacks& callbacks);
+  WorkCallbacks work_callbacks() const;
 
   /** Allocators that sessions may use in place of their own; one for each memory info. */
   void register_allocator(std::shared_ptr<Allocator> allocator);
@@ -63,6 +68,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   std::shared_ptr<ThreadPool> intra_pool_;
   std::shared_ptr<ThreadPool> inter_pool_;
   mutable std::mutex mutex_;
+  WorkCallbacks work_callbacks_;
   std::vector<std::shared_ptr<Allocator>> allocators_;
   KeyValues config_;
   std::vector<ProviderRequest> providers_;

@@ -199,6 +199,8 @@ void SessionBuilder::make_threads() {
     session_->inter_pool_ = session_->environment_->inter_pool();
     return;
   }
+  const WorkCallbacks callbacks = session_->environment_->work_callbacks();
+  ScopedWorkCallbacks of_pools(callbacks);
   ThreadPool::Options pool = options.thread_hooks;
   pool.threads = options.intra_op_threads;
   pool.affinity = options.config_or("session.intra_op_thread_affinities", "");
