@@ -46,10 +46,10 @@ class PluginOpKernel final : public runtime::OpKernel {
     description_->allocator = owner.allocator;
     OrtKernelImpl* made = nullptr;
     check_status(kernel.create(kernel.state, wrap<const OrtKernelInfo>(&info_), &made));
-    require(made != nullptr, ErrorCode::kEpFail, "execution provider ", kernel.def.provider,
+    require(made != nullptr, ErrorCode::kFail, "execution provider ", kernel.def.provider,
             ": the function that makes the kernel succeeded but gave NULL");
     impl_.reset(made);
-    require(made->Compute != nullptr, ErrorCode::kEpFail, "execution provider ", kernel.def.provider,
+    require(made->Compute != nullptr, ErrorCode::kFail, "execution provider ", kernel.def.provider,
             ": OrtKernelImpl::Compute is NULL");
     bool packs = info.config("session.disable_prepacking", "0") != "1";
     if (packs && made->PrePackWeight != nullptr) pack_constants(kernel.def, owner, info);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -194,7 +195,9 @@ class ModelWriter {
     std::string text;
     for (const auto& input : inputs) text += field(1, input);
     for (const auto& output : outputs) text += field(2, output);
-    graph_ += field(1, text + field(3, op + "_node") + field(4, op) + attributes + field(7, domain));
+    int number = ++nodes_[op];
+    std::string name = op + "_node" + (number == 1 ? "" : std::to_string(number));
+    graph_ += field(1, text + field(3, name) + field(4, op) + attributes + field(7, domain));
   }
   void metadata(const std::string& key, const std::string& value) {
     model_ += field(14, field(1, key) + field(2, value));
@@ -223,6 +226,10 @@ class ModelWriter {
     std::string text = field(1, name);
     for (const auto& value : values) text += field(9, value);
     return field(5, text + number(20, 8));
+  }
+  /** The graph of another writer. */
+  static std::string graph_attribute(const std::string& name, const ModelWriter& body) {
+    return field(5, field(1, name) + field(6, body.graph_ + field(2, "body")) + number(20, 5));
   }
   static std::string tensor_attribute(const std::string& name, const std::vector<float>& values) {
     std::string value = tensor("", 1, {static_cast<int64_t>(values.size())}, values.data(), values.size() * 4);
@@ -271,6 +278,7 @@ class ModelWriter {
   }
 
   std::string graph_, opsets_, model_;
+  std::map<std::string, int> nodes_;  // how many of each operator
 };
 
 inline Env make_env(const char* id = "test") {

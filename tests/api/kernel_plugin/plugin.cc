@@ -301,8 +301,8 @@ struct Row {
 OrtStatus* add(OrtKernelRegistry* registry, const Row& row) {
   OrtKernelDefBuilder* builder = nullptr;
   TRY(ep_api->CreateKernelDefBuilder(&builder));
-  std::unique_ptr<OrtKernelDefBuilder, decltype(ep_api->ReleaseKernelDefBuilder)> end(
-      builder, ep_api->ReleaseKernelDefBuilder);
+  std::unique_ptr<OrtKernelDefBuilder, decltype(ep_api->ReleaseKernelDefBuilder)> end(builder,
+                                                                                      ep_api->ReleaseKernelDefBuilder);
   TRY(ep_api->KernelDefBuilder_SetOperatorType(builder, row.op));
   TRY(ep_api->KernelDefBuilder_SetDomain(builder, ""));
   TRY(ep_api->KernelDefBuilder_SetSinceVersion(builder, row.since, row.until));
@@ -355,7 +355,7 @@ struct Provider : OrtEp {
         {"MemcpyToHost", 1, 1, {}, {0}, nullptr, false, make_copy<Copy>},
         {"Add", 7, 14, {}, {}, "T", false, make_binary<false>},
         {"Mul", 13, 13, {}, {}, "T", false, make_nothing},  // for another version than the models have
-        {"Mul", 14, 14, {}, {}, "A", false, make_binary<true>},
+        {"Mul", 14, 14, {}, {}, "T", false, make_binary<true>},
         {"Reshape", 13, 14, {1}, {}, "T", true, make_copy<Reshape>},
         {"If", 1, 25, {0}, {}, nullptr, false, make_if},
         {"Loop", 1, 25, {0, 1}, {}, nullptr, false, make_loop},
