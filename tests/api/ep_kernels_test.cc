@@ -24,6 +24,7 @@ class KernelPlugin : public ::testing::Test {
     ASSERT_NE(address, nullptr);
     counters_ = reinterpret_cast<KernelCounters*>(std::strtoull(address, nullptr, 10));
     counters_->computed = counters_->packed = counters_->concatenated = counters_->transposed = 0;
+    counters_->copied = counters_->shared = counters_->shared_again = counters_->misplaced = 0;
   }
   void TearDown() override {
     if (counters_ == nullptr) return;
@@ -86,6 +87,35 @@ TEST_F(KernelPlugin, ComputesAndPacksAndAliases) {
   EXPECT_EQ(results[1], (Floats{2, 8, 18, 32}));
   EXPECT_EQ(counters_->computed, 3);
   EXPECT_EQ(counters_->packed, 1);
+  EXPECT_EQ(counters_->copied, 0);
+}
+
+/** Sessions with one container keep one packed form of equal weights. */
+TEST_F(KernelPlugin, PackedWeightsAreShared) {
+  ModelWriter model;
+  const int64_t shape[] = {2, 2};
+  model.input("x", kFloat, {"4"});
+  model.initializer("shape", kInt64, {2}, shape, sizeof shape);
+  model.node("Add", {"x", "x"}, {"twice"});
+  model.node("Reshape", {"twice", "shape"}, {"y"});
+  model.output("y", kFloat, {"2", "2"});
+  std::string bytes = model.bytes();
+  Handle<OrtPrepackedWeightsContainer, &OrtApi::ReleasePrepackedWeightsContainer> container;
+  EXPECT_OK(api().CreatePrepackedWeightsContainer(container.out()));
+  Session sessions[2];
+  for (Session& session : sessions) {
+    EXPECT_OK(api().CreateSessionFromArrayWithPrepackedWeightsContainer(env_, bytes.data(), bytes.size(), options(),
+                                                                        container, session.out()));
+  }
+  EXPECT_EQ(counters_->shared, 2);
+  EXPECT_EQ(counters_->shared_again, 1);
+  Floats x{1, 2, 3, 4};
+  Value input = floats(x, {4}), result;
+  const char *in = "x", *out = "y";
+  const OrtValue* inputs = input;
+  EXPECT_OK(api().Run(sessions[1], nullptr, &in, &inputs, 1, &out, 1, result.out()));
+  EXPECT_EQ(content<float>(result), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(shape_of(result), (std::vector<int64_t>{2, 2}));
 }
 
 TEST_F(KernelPlugin, TypesAndVersionsDecide) {

@@ -11,6 +11,10 @@ struct KernelCounters {
   std::atomic<int> helpers{0};       // of Loop and Scan, alive
   std::atomic<int> computed{0};      // calls of Add and Mul
   std::atomic<int> packed{0};        // weights
+  std::atomic<int> copied{0};        // outputs that were to be aliases
+  std::atomic<int> shared{0};        // packed weights that came from a cache
+  std::atomic<int> shared_again{0};  // those that were the same memory as the one before
+  std::atomic<const void*> last_shared{nullptr};
   std::atomic<int> concatenated{0};  // calls of ConcatOutput
   std::atomic<int> transposed{0};    // calls of Transpose
   std::atomic<int> misplaced{0};     // values in the wrong memory, and answers that were wrong

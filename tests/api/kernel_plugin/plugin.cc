@@ -168,21 +168,58 @@ struct Copy : OrtKernelImpl {
   }
 };
 
-/** Reshape as an alias of its input: copies nothing. */
+/** Reshape as an alias of its input. Packs a constant shape where it can be shared. */
 struct Reshape : OrtKernelImpl {
+  const int64_t* packed = nullptr;
+  size_t packed_count = 0;
+
   Reshape() : OrtKernelImpl{} {
     ort_version_supported = ORT_API_VERSION;
-    Compute = [](OrtKernelImpl*, OrtKernelContext* context) noexcept -> OrtStatusPtr {
-      View data, shape, out;
-      TRY(input_of(context, 0, &data));
-      TRY(input_of(context, 1, &shape));
-      if (shape.bytes != 0 && device().holds(shape.data)) ++counters.misplaced;
-      auto* dims = static_cast<const int64_t*>(shape.data);
-      TRY(output_of(context, {dims, dims + shape.bytes / sizeof(int64_t)}, &out));
-      if (out.data != data.data) ++counters.misplaced;
-      return nullptr;
+    Compute = [](OrtKernelImpl* self, OrtKernelContext* context) noexcept -> OrtStatusPtr {
+      return static_cast<Reshape*>(self)->compute(context);
     };
     Release = [](OrtKernelImpl* self) noexcept { delete static_cast<Reshape*>(self); };
+    PrePackWeight = [](OrtKernelImpl*, const OrtValue* weight, int input, OrtAllocator* allocator,
+                       OrtSharedPrePackedWeightCache* cache, bool* packed) noexcept -> OrtStatusPtr {
+      *packed = cache != nullptr && input == 1;
+      return *packed ? store(weight, allocator, cache) : nullptr;
+    };
+    SetSharedPrePackedWeight = [](OrtKernelImpl* self, const void* const* data, const size_t* sizes, size_t count,
+                                  int input) noexcept -> OrtStatusPtr {
+      if (count != 1 || input != 1) return api->CreateStatus(ORT_FAIL, "not the buffer that was stored");
+      auto& kernel = *static_cast<Reshape*>(self);
+      kernel.packed = static_cast<const int64_t*>(data[0]);
+      kernel.packed_count = sizes[0] / sizeof(int64_t);
+      ++counters.shared;
+      if (counters.last_shared.exchange(data[0]) == data[0]) ++counters.shared_again;
+      return nullptr;
+    };
+  }
+
+  static OrtStatus* store(const OrtValue* weight, OrtAllocator* allocator, OrtSharedPrePackedWeightCache* cache) {
+    View view;
+    TRY(view_of(weight, &view));
+    void* block = allocator->Alloc(allocator, view.bytes);
+    std::memcpy(block, view.data, view.bytes);
+    TRY(ep_api->SharedPrePackedWeightCache_StoreWeightData(cache, &block, &view.bytes, 1));
+    OrtStatus* again = ep_api->SharedPrePackedWeightCache_StoreWeightData(cache, &block, &view.bytes, 1);
+    if (again == nullptr) ++counters.misplaced;  // a weight is stored once
+    api->ReleaseStatus(again);
+    return nullptr;
+  }
+
+  OrtStatus* compute(OrtKernelContext* context) {
+    View data, shape, out;
+    TRY(input_of(context, 0, &data));
+    if (packed == nullptr) TRY(input_of(context, 1, &shape));
+    if (shape.bytes != 0 && device().holds(shape.data)) ++counters.misplaced;
+    auto* dims = packed != nullptr ? packed : static_cast<const int64_t*>(shape.data);
+    size_t rank = packed != nullptr ? packed_count : shape.bytes / sizeof(int64_t);
+    TRY(output_of(context, {dims, dims + rank}, &out));
+    if (out.data == data.data || out.bytes == 0) return nullptr;
+    ++counters.copied;  // what leaves the graph may be elsewhere
+    std::memcpy(on_device(out), on_device(data), out.bytes);
+    return nullptr;
   }
 };
 
