@@ -16,7 +16,7 @@ HEADING = """\
 # Names and types of operators' inputs and outputs. A domain stands in brackets. An operator's line has its name (nothing:
 # the one above), the opset that brought this form, inputs, outputs and type parameters; " repeats the line above. An
 # input is name:parameter, or its name alone where its type is fixed. A parameter names one of the sets of types, which
-# are lists of numbers and ranges of the types.
+# are lists of numbers and ranges of the types, parted by |.
 """
 
 
@@ -107,7 +107,7 @@ def main():
             first = name if is_new else ""
             lines.append("\t".join([first, str(since), *both, " ".join(columns)]))
             above, is_new = (inputs, outputs), False
-    print(HEADING + "types " + " ".join(types))
+    print(HEADING + "types " + "|".join(types))
     print("sets " + " ".join(sets))
     print("\n".join(lines))
 

@@ -27,9 +27,9 @@ int number(std::string_view text) {
   return value;
 }
 
-std::vector<std::string_view> words(std::string_view text) {
+std::vector<std::string_view> words(std::string_view text, char separator = ' ') {
   std::vector<std::string_view> result;
-  while (!text.empty()) result.push_back(take(text, ' '));
+  while (!text.empty()) result.push_back(take(text, separator));
   return result;
 }
 
@@ -62,7 +62,7 @@ SignatureTable::SignatureTable() {
     std::string_view line = take(rest, '\n');
     if (line.empty() || line[0] == '#') continue;
     if (line.starts_with("types ")) {
-      for (std::string_view type : words(line.substr(6))) types_.emplace_back(type);
+      for (std::string_view type : words(line.substr(6), '|')) types_.emplace_back(type);
     } else if (line.starts_with("sets ")) {
       sets_ = words(line.substr(5));
     } else if (line[0] == '[') {

@@ -181,6 +181,13 @@ TEST(OpSchema, NamesInputsOutputsAndTypes) {
   EXPECT_EQ(allowed_types(of_states).back(), "seq(tensor(complex128))");
 }
 
+TEST(OpSchema, NamesOfTypesMayHaveSpaces) {
+  OpSchema schema = schema_of("ZipMap", 1, "ai.onnx.ml");
+  const OrtOpSchemaTypeConstraint* constraint = nullptr;
+  EXPECT_OK(ep_api().OpSchema_GetOutputTypeConstraint(schema, 0, &constraint));
+  EXPECT_EQ(allowed_types(constraint), (std::vector<std::string>{"seq(map(string, float))", "seq(map(int64, float))"}));
+}
+
 TEST(OpSchema, FixedTypesHaveNoConstraint) {
   const OrtOpSchemaTypeConstraint* constraint = nullptr;
   EXPECT_OK(ep_api().OpSchema_GetInputTypeConstraint(schema_of("ArgMax", 13), 0, &constraint));

@@ -1,5 +1,9 @@
 // Kernels from a plugin's registry in sessions: look-up, placement, packed weights, aliases, control flow on the
 // device.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
 #include "ep_test_support.h"
 #include "kernel_plugin/counters.h"
 
@@ -30,6 +34,7 @@ class KernelPlugin : public ::testing::Test {
     if (counters_ == nullptr) return;
     EXPECT_EQ(counters_->kernels, 0);
     EXPECT_EQ(counters_->helpers, 0);
+    EXPECT_EQ(counters_->profilers, 0);
     EXPECT_EQ(counters_->misplaced, 0);
     EXPECT_OK(api().UnregisterExecutionProviderLibrary(env_, "kernel_tests"));
   }
@@ -249,6 +254,45 @@ TEST_F(KernelPlugin, ScanTransposesOnTheDevice) {
   EXPECT_EQ(results[1], (Floats{6, 5, 3, 115, 111, 106}));
   EXPECT_EQ(counters_->computed, 6);
   EXPECT_EQ(counters_->transposed, 2);
+}
+
+std::string file_content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(KernelPlugin, AddsItsEventsToProfiles) {
+  ModelWriter model;
+  model.input("x", kFloat, {"2"});
+  model.node("Add", {"x", "x"}, {"y"});
+  model.output("y", kFloat, {"2"});
+  SessionOptions with_profile = options();
+  std::string prefix = ::testing::TempDir() + "ep_kernels_test";
+  EXPECT_OK(api().EnableProfiling(with_profile, prefix.c_str()));
+  counters_->events_begun = counters_->events_ended = 0;
+  std::string path;
+  {
+    Session session = make_session(env_, model.bytes(), with_profile);
+    Floats x{1, 2};
+    Value input = floats(x, {2});
+    const char *in = "x", *out = "y";
+    const OrtValue* inputs = input;
+    for (int i = 0; i < 3; ++i) {
+      Value result;
+      EXPECT_OK(api().Run(session, nullptr, &in, &inputs, 1, &out, 1, result.out()));
+    }
+    char* name = nullptr;
+    EXPECT_OK(api().SessionEndProfiling(session, default_allocator(), &name));
+    path = take(name);
+  }
+  EXPECT_GE(counters_->events_begun, 6);
+  EXPECT_EQ(counters_->events_begun, counters_->events_ended);
+  std::string trace = file_content(path);
+  std::remove(path.c_str());
+  EXPECT_NE(trace.find("kernel_test_event"), std::string::npos) << trace;
+  size_t seen = trace.find("adds_seen");
+  ASSERT_NE(seen, std::string::npos);
+  EXPECT_NE(trace.substr(seen, 20).find("\"3\""), std::string::npos) << trace.substr(seen, 20);
 }
 
 TEST(ControlFlowKernels, WrongUsesAreRefused) {

@@ -17,5 +17,8 @@ struct KernelCounters {
   std::atomic<const void*> last_shared{nullptr};
   std::atomic<int> concatenated{0};  // calls of ConcatOutput
   std::atomic<int> transposed{0};    // calls of Transpose
-  std::atomic<int> misplaced{0};     // values in the wrong memory, and answers that were wrong
+  std::atomic<int> profilers{0};     // alive
+  std::atomic<int> events_begun{0};
+  std::atomic<int> events_ended{0};
+  std::atomic<int> misplaced{0};  // values in the wrong memory, and answers that were wrong
 };

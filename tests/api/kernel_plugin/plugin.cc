@@ -360,6 +360,45 @@ OrtStatus* add(OrtKernelRegistry* registry, const Row& row) {
   return status;
 }
 
+/** Adds one event to each profile, which says how many events of the runtime it saw. */
+struct Profiler : OrtEpProfilerImpl {
+  std::atomic<int> seen{0};
+
+  Profiler() : OrtEpProfilerImpl{} {
+    ort_version_supported = ORT_API_VERSION;
+    ++counters.profilers;
+    Release = [](OrtEpProfilerImpl* self) noexcept {
+      --counters.profilers;
+      delete static_cast<Profiler*>(self);
+    };
+    StartProfiling = [](OrtEpProfilerImpl*, int64_t offset) noexcept -> OrtStatusPtr {
+      if (offset < 0) ++counters.misplaced;
+      return nullptr;
+    };
+    StartEvent = [](OrtEpProfilerImpl*, uint64_t) noexcept -> OrtStatusPtr {
+      ++counters.events_begun;
+      return nullptr;
+    };
+    StopEvent = [](OrtEpProfilerImpl* self, uint64_t, const OrtProfilingEvent* event) noexcept -> OrtStatusPtr {
+      const char* name = nullptr;
+      TRY(ep_api->ProfilingEvent_GetName(event, &name));
+      if (std::strstr(name, "Add_node") != nullptr) ++static_cast<Profiler*>(self)->seen;
+      ++counters.events_ended;
+      return nullptr;
+    };
+    EndProfiling = [](OrtEpProfilerImpl* self, OrtProfilingEventsContainer* container) noexcept -> OrtStatusPtr {
+      std::string seen = std::to_string(static_cast<Profiler*>(self)->seen.load());
+      const char *key = "adds_seen", *value = seen.c_str();
+      OrtProfilingEvent* event = nullptr;
+      TRY(ep_api->CreateProfilingEvent(OrtProfilingEventCategory_KERNEL, 1, 2, "kernel_test_event", 3, 4, &key, &value,
+                                       1, &event));
+      OrtStatus* status = ep_api->ProfilingEventsContainer_AddEvents(container, &event, 1);
+      ep_api->ReleaseProfilingEvent(event);
+      return status;
+    };
+  }
+};
+
 struct Provider : OrtEp {
   OrtKernelRegistry* registry = nullptr;
 
@@ -376,6 +415,10 @@ struct Provider : OrtEp {
         TRY(ep_api->EpGraphSupportInfo_LookUpKernel(support, node, &def));
         if (def != nullptr) TRY(ep_api->EpGraphSupportInfo_AddSingleNode(support, node));
       }
+      return nullptr;
+    };
+    CreateProfiler = [](OrtEp*, OrtEpProfilerImpl** out) noexcept -> OrtStatusPtr {
+      *out = new Profiler;
       return nullptr;
     };
     GetKernelRegistry = [](OrtEp* self, const OrtKernelRegistry** out) noexcept -> OrtStatusPtr {
