@@ -57,6 +57,7 @@ class PluginProfiler::Profile final : public runtime::ProfileObserver {
   runtime::Profiler& profiler_;
 };
 
+PluginProfiler::PluginProfiler(OrtEp& ep) : ep_(ep) {}
 PluginProfiler::~PluginProfiler() = default;
 
 void PluginProfiler::start(runtime::Profiler& profiler) {

@@ -21,7 +21,7 @@ struct ProfilingEvents {
 class PluginProfiler {
  public:
   /** `ep` must outlive it. */
-  explicit PluginProfiler(OrtEp& ep) : ep_(ep) {}
+  explicit PluginProfiler(OrtEp& ep);
   ~PluginProfiler();
 
   /** The beginning of a profile, and its end, at which the plugin's events join it. Throw what the plugin reports. */

@@ -32,6 +32,7 @@ PluginExecutionProvider::PluginExecutionProvider(std::shared_ptr<EpLibrary> libr
       ep_(nullptr, ReleaseEp{&factory_}),
       memory_(&cpu_allocator()->info()) {
   create(options, logger);
+  profiler_.emplace(*ep_);
   read_options(options);
   copy_kernels();
   choose_memory();

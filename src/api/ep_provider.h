@@ -9,6 +9,7 @@
 
 #include "api/ep_kernel_registry.h"
 #include "api/ep_library.h"
+#include "api/ep_profiling.h"
 #include "api/graph_objects.h"
 #include "runtime/execution_provider.h"
 
@@ -54,6 +55,9 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   void set_dynamic_option(const std::string& key, const std::string& value) override;
   void synchronize() override;
 
+  void start_profiling(runtime::Profiler& profiler) override { profiler_->start(profiler); }
+  void end_profiling(runtime::Profiler& profiler) override { profiler_->end(profiler); }
+
   bool captures_graphs() const override;
   bool graph_captured(int annotation) const override;
   void replay_graph(int annotation) override;
@@ -86,6 +90,7 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   std::string name_;
   std::vector<std::pair<std::string, std::string>> options_;
   Origin origin_;
+  std::optional<PluginProfiler> profiler_;
   std::optional<PluginKernelRegistry> kernels_;
   const OrtMemoryInfo* their_memory_ = nullptr;  // as the plugin knows it; NULL: the CPU's
   const tensor::MemoryInfo* memory_;
