@@ -5,9 +5,9 @@
 
 #include "api/allocators.h"
 #include "api/arguments.h"
+#include "api/ep_members.h"
 #include "api/guard.h"
 #include "api/kernel_info.h"
-#include "api/status.h"
 #include "runtime/packed_weights.h"
 
 namespace ortolan::api {
@@ -41,11 +41,12 @@ bool is_shared(const runtime::PackedWeights& weights) {
 class PluginOpKernel final : public runtime::OpKernel {
  public:
   PluginOpKernel(const PluginKernel& kernel, const PluginKernelOwner& owner, const runtime::KernelInfo& info)
-      : description_(describe_kernel(info)), info_{description_, &info} {
+      : provider_(kernel.def.provider), description_(describe_kernel(info)), info_{description_, &info} {
     description_->ep = owner.ep;
     description_->allocator = owner.allocator;
     OrtKernelImpl* made = nullptr;
-    check_status(kernel.create(kernel.state, wrap<const OrtKernelInfo>(&info_), &made));
+    check_plugin(kernel.create(kernel.state, wrap<const OrtKernelInfo>(&info_), &made), provider_,
+                 "OrtKernelCreateFunc");
     require(made != nullptr, ErrorCode::kFail, "execution provider ", kernel.def.provider,
             ": the function that makes the kernel succeeded but gave NULL");
     impl_.reset(made);
@@ -57,7 +58,7 @@ class PluginOpKernel final : public runtime::OpKernel {
   }
 
   void compute(runtime::KernelContext& context) const override {
-    check_status(impl_->Compute(impl_.get(), wrap<OrtKernelContext>(&context)));
+    check_plugin(impl_->Compute(impl_.get(), wrap<OrtKernelContext>(&context)), provider_, "OrtKernelImpl::Compute");
   }
   runtime::ConstantUse constant_use(size_t i) const override {
     return i < packed_.size() && packed_[i] ? runtime::ConstantUse::kNothing : runtime::ConstantUse::kElements;
@@ -80,9 +81,10 @@ class PluginOpKernel final : public runtime::OpKernel {
     const bool shared = on_cpu && is_shared(info.packed_weights()) && impl_->SetSharedPrePackedWeight != nullptr;
     auto buffers = std::make_shared<SharedWeightBuffers>(memory);
     bool is_packed = false;
-    check_status(
+    OrtStatus* status =
         impl_->PrePackWeight(impl_.get(), wrap<const OrtValue>(&constant), static_cast<int>(i), allocator_for(memory),
-                             shared ? wrap<OrtSharedPrePackedWeightCache>(buffers.get()) : nullptr, &is_packed));
+                             shared ? wrap<OrtSharedPrePackedWeightCache>(buffers.get()) : nullptr, &is_packed);
+    check_plugin(status, provider_, "OrtKernelImpl::PrePackWeight");
     if (is_packed && !buffers->data.empty()) {
       auto kept = info.packed_weights().get(constant.tensor(), layout_of(def, i, *buffers), [&] { return buffers; });
       take_shared(std::static_pointer_cast<SharedWeightBuffers>(kept), i);
@@ -91,8 +93,9 @@ class PluginOpKernel final : public runtime::OpKernel {
   }
 
   void take_shared(std::shared_ptr<SharedWeightBuffers> buffers, size_t input) {
-    check_status(impl_->SetSharedPrePackedWeight(impl_.get(), buffers->data.data(), buffers->sizes.data(),
-                                                 buffers->data.size(), static_cast<int>(input)));
+    OrtStatus* status = impl_->SetSharedPrePackedWeight(impl_.get(), buffers->data.data(), buffers->sizes.data(),
+                                                        buffers->data.size(), static_cast<int>(input));
+    check_plugin(status, provider_, "OrtKernelImpl::SetSharedPrePackedWeight");
     shared_.push_back(std::move(buffers));
   }
 
@@ -106,6 +109,7 @@ class PluginOpKernel final : public runtime::OpKernel {
     return allocators_.back().second.get();
   }
 
+  std::string provider_;
   std::vector<std::pair<std::shared_ptr<Allocator>, std::unique_ptr<OrtAllocator, EndAllocator>>> allocators_;
   std::vector<std::shared_ptr<SharedWeightBuffers>> shared_;
   std::shared_ptr<KernelDescription> description_;
