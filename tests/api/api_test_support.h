@@ -227,10 +227,6 @@ class ModelWriter {
     for (const auto& value : values) text += field(9, value);
     return field(5, text + number(20, 8));
   }
-  /** The graph of another writer. */
-  static std::string graph_attribute(const std::string& name, const ModelWriter& body) {
-    return field(5, field(1, name) + field(6, body.graph_ + field(2, "body")) + number(20, 5));
-  }
   static std::string tensor_attribute(const std::string& name, const std::vector<float>& values) {
     std::string value = tensor("", 1, {static_cast<int64_t>(values.size())}, values.data(), values.size() * 4);
     return field(5, field(1, name) + field(5, value) + number(20, 4));
