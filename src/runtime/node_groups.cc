@@ -60,8 +60,10 @@ GroupChecker::GroupChecker(const Graph& graph) : graph_(graph), readers_(graph.n
 
 std::string GroupChecker::refuse(const NodeGroup& group) const {
   if (group.nodes.empty()) return "the group is empty";
+  std::unordered_set<const Node*> seen;
   for (const Node* node : group.nodes) {
     if (!position_.contains(node)) return "a node of the group belongs to another graph";
+    if (!seen.insert(node).second) return join("it names ", node->label(), " twice");
   }
   if (group.nodes.size() == 1) return {};
   if (!connected(group)) return "its nodes are not connected with each other";

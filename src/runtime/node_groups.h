@@ -15,8 +15,8 @@ namespace ortolan::runtime {
 class GroupChecker {
  public:
   explicit GroupChecker(const Graph& graph);
-  /** Why the nodes cannot become one: not of this graph, not connected, or a path from one to another runs outside.
-      Empty when they can. Costs about as much as the part of the graph that the group spans. */
+  /** Why the nodes cannot become one: not of this graph, named twice, not connected, or a path from one to another runs
+     outside. Empty when they can. Costs about as much as the part of the graph that the group spans. */
   std::string refuse(const NodeGroup& group) const;
   /** Puts the group's nodes in the graph's order. They must be the graph's. */
   void sort(NodeGroup& group) const;
