@@ -81,10 +81,26 @@ class Fetches {
 /** A caller's first run goes on until it is recorded, as providers may need some runs before, but not for ever. */
 constexpr int kMaxRecordingRuns = 8;
 
-bool wants_recording(std::span<const std::unique_ptr<ExecutionProvider>> providers, int annotation) {
+/** Only a provider that computes every node can stand in for a run. */
+bool computes_all(const ExecutionProvider& provider, const std::vector<NodeAssignment>& assignments) {
+  return std::ranges::all_of(assignments, [&](const auto& node) { return node.provider == provider.type(); });
+}
+
+bool wants_recording(std::span<const std::unique_ptr<ExecutionProvider>> providers,
+                     const std::vector<NodeAssignment>& assignments, int annotation) {
   return std::ranges::any_of(providers, [&](const auto& provider) {
-    return provider->captures_graphs() && !provider->graph_captured(annotation);
+    return provider->captures_graphs() && !provider->graph_captured(annotation) && computes_all(*provider, assignments);
   });
+}
+
+/** A recorded run reads and writes memory of its device: what the caller gives must all be there. */
+bool all_there(std::span<const Value* const> inputs, std::span<const Value> outputs, const MemoryInfo& memory) {
+  auto is_there = [&](const Value& value) {
+    const Tensor* tensor = value.tensor_if();
+    return tensor != nullptr && same_place(tensor->memory(), memory);
+  };
+  return std::ranges::all_of(inputs, [&](const Value* value) { return is_there(*value); }) &&
+         std::ranges::all_of(outputs, is_there);
 }
 
 }  // namespace
@@ -99,21 +115,23 @@ void Session::run_on_devices(const RunOptions& options, RunServices& services, s
     DeviceRun device_run(*devices_, options, services);
     Feeds inputs(feeds, feeds_cpu_, services);
     Fetches fetches(outputs, places, made);
-    if (ExecutionProvider* replaying = annotation >= 0 ? replaying_provider(annotation) : nullptr) {
+    ExecutionProvider* replaying = annotation >= 0 ? replaying_provider(annotation) : nullptr;
+    if (replaying != nullptr && all_there(feeds, outputs, replaying->memory())) {
       replaying->replay_graph(annotation);
     } else {
       compiled_->run(services, inputs.values(), wanted, fetches.results(), profiler);
       fetches.deliver(services);
     }
     device_run.finish();
-    if (annotation < 0 || !wants_recording(providers_, annotation)) return;
+    if (annotation < 0 || !wants_recording(providers_, assignments_, annotation)) return;
   }
 }
 
 /** The provider that has recorded a run under that number; NULL if none. */
 ExecutionProvider* Session::replaying_provider(int annotation) const {
   for (const auto& provider : providers_) {
-    if (provider->captures_graphs() && provider->graph_captured(annotation)) return provider.get();
+    if (!provider->captures_graphs() || !provider->graph_captured(annotation)) continue;
+    if (computes_all(*provider, assignments_)) return provider.get();
   }
   return nullptr;
 }
