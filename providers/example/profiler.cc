@@ -69,7 +69,7 @@ OrtStatus* ORT_API_CALL Profiler::end(OrtEpProfilerImpl* self, OrtProfilingEvent
 }
 
 void Profiler::add_event(const Record& record, OrtProfilingEventsContainer* events) const {
-  const char *key = "provider", *value = provider_.c_str();
+  const char *key = "example.provider", *value = provider_.c_str();
   OrtProfilingEvent* event = nullptr;
   check(host_,
         host_.ep->CreateProfilingEvent(OrtProfilingEventCategory_KERNEL, getpid(), gettid(), record.name.c_str(),

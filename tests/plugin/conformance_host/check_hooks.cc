@@ -44,6 +44,7 @@ void check_profile(Suite& suite, Runtime& runtime, const char* provider) {
     Handle<OrtSessionOptions> options = runtime.options_with(provider);
     runtime.ok(runtime.api->EnableProfiling(options.get(), "conformance_profile"));
     Handle<OrtSession> session = runtime.session(product(), options.get());
+    int64_t before = runtime.times(Event::kProfile);
     runtime.run(session.get(), {{"x", ramp({2})}}, {"z"});
     OrtAllocator* allocator = nullptr;
     runtime.ok(runtime.api->GetAllocatorWithDefaultOptions(&allocator));
@@ -52,8 +53,11 @@ void check_profile(Suite& suite, Runtime& runtime, const char* provider) {
     std::string path = name, text = read_file(path);
     runtime.ok(runtime.api->AllocatorFree(allocator, name));
     std::remove(path.c_str());
-    expect(text.find("\"provider\"") != std::string::npos, "its argument is not in " + path);
-    expect(text.find(provider) != std::string::npos, "its name is not in " + path);
+    expect_equal(runtime.times(Event::kProfile), before + 1, "profiles that the provider heard of");
+    // The provider's own event is beside the runtime's, which is of the category Node.
+    size_t own = text.find("example.provider");
+    expect(own != std::string::npos, "no event of the provider is in " + path);
+    expect(text.find(provider, own) < own + 100, "the event's argument is wrong in " + path);
   });
 }
 

@@ -14,6 +14,42 @@ OrtStatus* remove(Runtime& runtime, const char* name) {
   return runtime.api->UnregisterExecutionProviderLibrary(runtime.env, name);
 }
 
+/** Unregistering while things of the library are in use, which the official library does not bear. */
+void check_use(Suite& suite, Runtime& runtime) {
+  GraphText graph;
+  graph.input("x", {2}).output("z", {2}).node("Mul", {"x", "x"}, {"z"});
+  suite.check("unregister: a session keeps its library", 23, [&] {
+    if (!runtime.ours) return;
+    {
+      Handle<OrtSessionOptions> options = runtime.options_with(kCompileProvider);
+      Handle<OrtSession> session = runtime.session(graph, options.get());
+      runtime.ok(remove(runtime, "example"));
+      expect_near(runtime.run(session.get(), {{"x", ramp({2})}}, {"z"})[0], multiply(ramp({2}), ramp({2})), "z");
+    }
+    expect_equal(runtime.live(Live::kFactory), 0, "factories after the session");
+    runtime.ok(add(runtime, "example", runtime.plugin));
+  });
+  suite.check("unregister: options keep their library", 23, [&] {
+    if (!runtime.ours) return;
+    {
+      Handle<OrtSessionOptions> options = runtime.options_with(kCompileProvider);
+      runtime.ok(remove(runtime, "example"));
+      OrtStatus* status = runtime.try_session(graph, options.get());  // may fail or work, but not crash
+      runtime.api->ReleaseStatus(status);
+    }
+    expect_equal(runtime.live(Live::kFactory), 0, "factories after the options");
+    runtime.ok(add(runtime, "example", runtime.plugin));
+  });
+  suite.check("unregister: a device of before is refused", 23, [&] {
+    if (!runtime.ours) return;
+    const OrtEpDevice* device = runtime.device(kCompileProvider);
+    runtime.ok(remove(runtime, "example"));
+    Handle<OrtSessionOptions> options = runtime.options();
+    runtime.fails(runtime.append(options.get(), {device}));
+    runtime.ok(add(runtime, "example", runtime.plugin));
+  });
+}
+
 }  // namespace
 
 void check_registration(Suite& suite, Runtime& runtime) {
@@ -69,6 +105,7 @@ void check_registration(Suite& suite, Runtime& runtime) {
 }
 
 void check_unregistration(Suite& suite, Runtime& runtime) {
+  check_use(suite, runtime);
   suite.check("unregister: the library is released whole", 22, [&] {
     runtime.ok(remove(runtime, "example"));
     for (const OrtEpDevice* device : runtime.devices()) {
