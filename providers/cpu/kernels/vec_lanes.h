@@ -13,12 +13,10 @@ ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
 }
 ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) { return (Vf)_mm512_maskz_loadu_ps(range, p); }
 ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) {
-  const Vi even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
-  return __builtin_shuffle(a, b, even);
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) {
-  const Vi odd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  return __builtin_shuffle(a, b, odd);
+  return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 }
 #elif defined(__AVX2__)
 typedef __m256i LaneRange;
@@ -26,8 +24,8 @@ ORTOLAN_INLINE LaneRange lane_range(int64_t low, int64_t high) {
   return _mm256_andnot_si256(first_lanes(low), first_lanes(high));
 }
 ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) { return (Vf)_mm256_maskload_ps(p, range); }
-ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6, 8, 10, 12, 14}); }
-ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7, 9, 11, 13, 15}); }
+ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
+ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
 #else
 struct LaneRange {
   int64_t low, high;
@@ -39,8 +37,8 @@ ORTOLAN_INLINE Vf load_range(const float* p, LaneRange range) {
   for (int64_t i = range.low; i < range.high; ++i) v[i] = p[i];
   return v;
 }
-ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 2, 4, 6}); }
-ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{1, 3, 5, 7}); }
+ORTOLAN_INLINE Vf even_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
+ORTOLAN_INLINE Vf odd_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
 #endif
 
 ORTOLAN_INLINE int64_t clamp_lane(int64_t lane) { return most(0, least(lane, kLanes)); }
@@ -56,17 +54,17 @@ ORTOLAN_INLINE void store_count(float* p, int64_t count, Vf v) {
 /** a0 b0 a1 b1 ...: the first and the second vector of it. */
 #if defined(__AVX512F__)
 ORTOLAN_INLINE Vf zip_low(Vf a, Vf b) {
-  return __builtin_shuffle(a, b, Vi{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 ORTOLAN_INLINE Vf zip_high(Vf a, Vf b) {
-  return __builtin_shuffle(a, b, Vi{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 #elif defined(__AVX2__)
-ORTOLAN_INLINE Vf zip_low(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 8, 1, 9, 2, 10, 3, 11}); }
-ORTOLAN_INLINE Vf zip_high(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{4, 12, 5, 13, 6, 14, 7, 15}); }
+ORTOLAN_INLINE Vf zip_low(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+ORTOLAN_INLINE Vf zip_high(Vf a, Vf b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
 #else
-ORTOLAN_INLINE Vf zip_low(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 4, 1, 5}); }
-ORTOLAN_INLINE Vf zip_high(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{2, 6, 3, 7}); }
+ORTOLAN_INLINE Vf zip_low(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+ORTOLAN_INLINE Vf zip_high(Vf a, Vf b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 #endif
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

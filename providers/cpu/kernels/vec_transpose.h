@@ -17,10 +17,10 @@ ORTOLAN_INLINE Vf mix_high(Vf a, Vf b) { return (Vf)_mm256_unpackhi_ps((__m256)a
 ORTOLAN_INLINE Vf low_pairs(Vf a, Vf b) { return (Vf)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x44); }
 ORTOLAN_INLINE Vf high_pairs(Vf a, Vf b) { return (Vf)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xee); }
 #else
-ORTOLAN_INLINE Vf mix_low(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 4, 1, 5}); }
-ORTOLAN_INLINE Vf mix_high(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{2, 6, 3, 7}); }
-ORTOLAN_INLINE Vf low_pairs(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{0, 1, 4, 5}); }
-ORTOLAN_INLINE Vf high_pairs(Vf a, Vf b) { return __builtin_shuffle(a, b, Vi{2, 3, 6, 7}); }
+ORTOLAN_INLINE Vf mix_low(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+ORTOLAN_INLINE Vf mix_high(Vf a, Vf b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+ORTOLAN_INLINE Vf low_pairs(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
+ORTOLAN_INLINE Vf high_pairs(Vf a, Vf b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
 #endif
 
 /** Four floats from each of kLanes rows `stride` apart: out[i] holds element i of every row. */
