@@ -152,7 +152,7 @@ constexpr Fault<OrtEpProfilerImpl> kProfilerFaults[] = {
 
 /** Faults of the library itself; plugin.cc and short_structs.cc say what they do. */
 constexpr const char* kLibraryFaults[] = {
-    "Library:status",          "Library:no factories?",  "Library:too many factories", "Library:null factory",
+    "Library:status",          "Library:no factories?", "Library:too many factories", "Library:null factory",
     "Library:release status?", "Devices:too many",      "Devices:null device",        "Kernel:create status",
     "Kernel:create null",      "Compile:null info",     "Claims:no connection",       "Claims:twice",
     "Claims:other graph?",     "Factory:short struct?", "Ep:short struct?",
