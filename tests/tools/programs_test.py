@@ -123,6 +123,31 @@ class Ortolan(unittest.TestCase):
         self.assertEqual({row["provider"] for row in rows}, {"CPUExecutionProvider"})
         self.assertIn("Softmax", {row["operator"] for row in rows})
 
+    def test_explain_draws_what_providers_share_out(self):
+        nodes = [helper.make_node("Mul", ["x", "x"], ["squares"], "square"),
+                 helper.make_node("Neg", ["squares"], ["negated"], "negate"),
+                 helper.make_node("Add", ["negated", "x"], ["y"], "join <x>")]
+        info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3]) for n in "xy"]
+        model = helper.make_model(helper.make_graph(nodes, "g", info[:1], info[1:]),
+                                  opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        with tempfile.TemporaryDirectory() as folder:
+            path, page = pathlib.Path(folder, "shared.onnx"), pathlib.Path(folder, "page.html")
+            onnx.save(model, str(path))
+            library = PROGRAMS.parent / "lib" / "libonnxruntime_ep_example.so"
+            options = ["--plugin", f"example|{library}", "-e", "ExampleKernel", "-e", "cpu", "--html", page]
+            result = call("ortolan", "explain", *options, path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for text in ("ExampleKernelExecutionProvider: 2 of 3 nodes", "no kernel for operator 'Neg'"):
+                self.assertIn(text, result.stdout)
+            copies = [line.split() for line in result.stdout.split("value copied")[1].splitlines()[1:] if line.strip()]
+            self.assertEqual([copy[0] for copy in copies], ["x", "squares", "negated", "y"])
+            drawn = page.read_text()
+            self.assertEqual(drawn.count("<rect"), 3)
+            self.assertEqual(drawn.count('class="copy"'), 2, "edges between devices")
+            self.assertIn("join &lt;x&gt;", drawn)
+            self.assertNotIn("join <x>", drawn)
+
     def test_api_lists_every_slot(self):
         rows = json.loads(call("ortolan", "api", "--json").stdout)
         self.assertEqual(sum(row["table"] == "OrtApi" for row in rows), 426)
