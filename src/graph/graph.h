@@ -37,7 +37,7 @@ struct ValueInfo {
   bool is_input = false;
   bool is_output = false;
   const MemoryInfo* memory = nullptr;  // where a run has it; NULL: the CPU's, or not placed yet
-  std::optional<DimVector> content;  // what an integer tensor of rank 0 or 1 holds, as far as known
+  std::optional<DimVector> content;    // what an integer tensor of rank 0 or 1 holds, as far as known
 
   /** True for an initializer that no caller can override. */
   bool is_fixed() const { return constant && !is_input; }

@@ -35,7 +35,7 @@ class IoBinding {
   std::vector<Value> inputs_;
   std::vector<std::string> output_names_;
   std::vector<Value> outputs_;
-  std::vector<bool> bound_;  // output i was given by the caller
+  std::vector<bool> bound_;                // output i was given by the caller
   std::vector<const MemoryInfo*> places_;  // where output i is made; NULL: the CPU's memory
 };
 
