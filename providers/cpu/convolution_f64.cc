@@ -13,7 +13,7 @@ int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 /** Positions p in [0, count) whose image p*stride + shift lies in [0, limit). */
 std::pair<int64_t, int64_t> inside(int64_t count, int64_t stride, int64_t shift, int64_t limit) {
-  int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  int64_t begin = shift >= 0 ? 0 : (-shift - 1) / stride + 1;
   int64_t end = limit - 1 - shift < 0 ? 0 : std::min(count, (limit - 1 - shift) / stride + 1);
   return {begin, std::max(begin, end)};
 }

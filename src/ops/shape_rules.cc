@@ -48,6 +48,9 @@ int64_t effective_kernel(int64_t kernel, int64_t dilation) {
   return checked_add(checked_mul(kernel - 1, dilation), int64_t{1});
 }
 
+/** Windows under SAME padding: one every `stride` elements, the last perhaps partly outside. */
+int64_t same_windows(int64_t input, int64_t stride) { return input / stride + (input % stride != 0 ? 1 : 0); }
+
 }  // namespace
 
 void same_as_first_input(InferContext& context) { context.set_output_like(0, 0); }
@@ -133,8 +136,8 @@ std::vector<int64_t> WindowAttributes::pads_for(std::span<const int64_t> input) 
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return pads;
   std::vector<int64_t> result(2 * spatial, 0);
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t output = (input[i] + strides[i] - 1) / strides[i];
-    int64_t needed = (output - 1) * strides[i] + effective_kernel(kernel[i], dilations[i]) - input[i];
+    int64_t last = (same_windows(input[i], strides[i]) - 1) * strides[i];
+    int64_t needed = effective_kernel(kernel[i], dilations[i]) - (input[i] - last);
     int64_t total = std::max<int64_t>(needed, 0);
     int64_t smaller = total / 2;
     result[i] = auto_pad == "SAME_LOWER" ? total - smaller : smaller;
@@ -145,7 +148,7 @@ std::vector<int64_t> WindowAttributes::pads_for(std::span<const int64_t> input) 
 
 Dim WindowAttributes::output_size(size_t i, Dim input) const {
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    return input.known() ? Dim((input.value() + strides[i] - 1) / strides[i]) : Dim{};
+    return input.known() ? Dim(same_windows(input.value(), strides[i])) : Dim{};
   }
   int64_t pad = auto_pad == "VALID" ? 0 : checked_add(pads[i], pads[kernel.size() + i]);
   Dim size = window_output(input, kernel[i], strides[i], dilations[i], pad, ceil_mode);

@@ -135,6 +135,18 @@ TEST(Conv, AutoPad) {
   }
 }
 
+template <class T>
+Tensor with_long_stride() {
+  OpTest node("Conv", 11);
+  node.input<T>({1, 1, 5}, {1, 2, 3, 4, 5}).template input<T>({1, 1, 3}, {7, 8, 9});
+  return node.ints("pads", {2, 2}).ints("strides", {INT64_MAX}).run_tensor();
+}
+
+TEST(Conv, StridesMayBeAsLargeAsNumbersGo) {
+  EXPECT_TRUE(near(with_long_stride<float>(), {1, 1, 1}, {9}));
+  EXPECT_TRUE(near(with_long_stride<double>(), {1, 1, 1}, {9}));
+}
+
 TEST(Conv, EmptyBatch) {
   Tensor y = OpTest("Conv")
                  .input(random_tensor<float>({0, 1, 4, 4}, 1))

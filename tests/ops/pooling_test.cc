@@ -91,6 +91,13 @@ TEST(MaxPool, ColumnMajorIndices) {
   EXPECT_TRUE(equal<int64_t>(results[1].tensor(), {1, 2, 1, 1}, {4, 6}));
 }
 
+TEST(MaxPool, StridesMayBeAsLargeAsNumbersGo) {
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    auto node = OpTest("MaxPool", 8).input<float>({1, 1, 5}, {1, 5, 2, 4, 3}).ints("kernel_shape", {3});
+    EXPECT_TRUE(equal<float>(node.ints("strides", {INT64_MAX}).set("auto_pad", mode).run_tensor(), {1, 1, 1}, {5}));
+  }
+}
+
 TEST(MaxPool, OneAndThreeDimensions) {
   Tensor line = OpTest("MaxPool", 8).input<float>({1, 1, 5}, {1, 5, 2, 4, 3}).ints("kernel_shape", {2}).run_tensor();
   EXPECT_TRUE(near(line, {1, 1, 4}, {5, 5, 4, 4}));

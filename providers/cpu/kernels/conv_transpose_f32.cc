@@ -20,7 +20,7 @@ struct Landing {
 
 Landing landing(const ConvGeometry& g, int axis, int64_t tap) {
   const int64_t shift = tap * g.dilation[axis] - g.pad_begin[axis], stride = g.stride[axis];
-  const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  const int64_t first = shift >= 0 ? 0 : (-shift - 1) / stride + 1;
   const int64_t end = shift >= g.out[axis] ? 0 : std::min(g.in[axis], (g.out[axis] - 1 - shift) / stride + 1);
   return {first, end, shift};
 }
