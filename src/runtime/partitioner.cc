@@ -47,7 +47,7 @@ class GraphPartition {
 
   void ask(ExecutionProvider& provider, bool last) {
     std::vector<NodeGroup> groups = accepted(provider, last);
-    return_small_islands(provider, groups);
+    if (!last) return_small_islands(provider, groups);
     std::vector<NodeGroup> compiled;
     for (NodeGroup& group : groups) {
       if (group.compile) {
@@ -141,17 +141,18 @@ class GraphPartition {
 
   /** Takes back groups whose island has fewer nodes than the provider wants. */
   void return_small_islands(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
-    if (provider.least_island() < 2) return;
+    const size_t least = std::max(provider.least_island(), options_.least_island);
+    if (least < 2) return;
     std::vector<const Node*> nodes;
     for (const NodeGroup& group : groups) nodes.insert(nodes.end(), group.nodes.begin(), group.nodes.end());
     std::unordered_set<const Node*> small;
     for (const auto& island : GroupChecker(graph_).islands(nodes)) {
-      if (island.size() >= provider.least_island()) continue;
+      if (island.size() >= least) continue;
       small.insert(island.begin(), island.end());
       for (const Node* node : island) {
-        add_reason(node, provider,
-                   join("its island has ", island.size(), " nodes, fewer than the ", provider.least_island(),
-                        " that are worth a transfer"));
+        add_reason(
+            node, provider,
+            join("its island has ", island.size(), " nodes, fewer than the ", least, " that are worth a transfer"));
       }
     }
     std::erase_if(groups, [&](const NodeGroup& group) { return small.contains(group.nodes.front()); });

@@ -17,6 +17,8 @@ struct PartitionOptions {
   bool forbid_compiling = false;   // a group to compile that is no EPContext node is one too
   std::string_view name_prefix;    // of the names of fused nodes
   std::string_view model_path;     // makes those names differ from other models'; empty where there is none
+  /** Connected nodes that a provider takes go back when they are fewer; a provider may want more. */
+  size_t least_island = 1;
 };
 
 struct Partition {

@@ -299,6 +299,7 @@ void SessionBuilder::assign_nodes() {
   PartitionOptions options{&logger, is_on(session_->options_, "session.disable_cpu_ep_fallback", false),
                            is_on(session_->options_, "session.record_ep_graph_assignment_info", false)};
   options.forbid_compiling = is_on(session_->options_, "session.disable_model_compile", false);
+  options.least_island = static_cast<size_t>(number_or(session_->options_, "ortolan.min_island_nodes", 1));
   options.model_path = session_->model_->path;
   options.name_prefix = session_->options_.config_or("ep.context_node_name_prefix", "");
   Partition result = partition(*session_->model_->graph, session_->providers_, options);

@@ -375,11 +375,13 @@ TEST(Devices, SaysHowManyNodesFallBack) {
   EXPECT_EQ(fakes.error(), "");
 }
 
-TEST(Devices, ReturnsIslandsThatAreTooSmall) {
+/** The provider may set the limit, and so may the session. */
+void expect_small_islands_return(size_t providers_limit, const char* sessions_limit) {
   auto fake = settings(false);
   fake->group_of = only({"m", "s", "y"});
-  fake->least_island = 2;
+  fake->least_island = providers_limit;
   Fakes fakes;
+  fakes.options.config["ortolan.min_island_nodes"] = sessions_limit;
   fakes.add(fake);
   auto session = fakes.session();
   expect_right(*session, 2);
@@ -390,6 +392,20 @@ TEST(Devices, ReturnsIslandsThatAreTooSmall) {
       EXPECT_NE(node.declined[0].second.find("fewer than the 2"), std::string::npos) << node.declined[0].second;
     }
   }
+}
+
+TEST(Devices, ReturnsIslandsThatAreTooSmall) {
+  expect_small_islands_return(2, "1");
+  expect_small_islands_return(1, "2");
+}
+
+TEST(Devices, TheLastProviderKeepsIslandsOfAnySize) {
+  Fakes fakes;
+  fakes.add(settings(false));
+  fakes.options.config["ortolan.min_island_nodes"] = "100";
+  auto session = fakes.session();
+  for (const NodeAssignment& node : session->assignments()) EXPECT_EQ(node.provider, "CPUExecutionProvider");
+  expect_right(*session, 2);
 }
 
 TEST(Devices, FailuresEndInAnErrorOrAFallback) {
