@@ -81,14 +81,7 @@ std::vector<OrtValueInfo*> copy_values(const Host& host, const std::vector<const
 }
 
 OrtValue* copy_tensor(const Host& host, const OrtValue* tensor) {
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const int64_t* dims = nullptr;
-  size_t rank = 0;
-  check(host, host.api->GetTensorElementTypeAndShapeDataReference(tensor, &type, &dims, &rank));
-  OrtAllocator* allocator = nullptr;
-  check(host, host.api->GetAllocatorWithDefaultOptions(&allocator));
-  OrtValue* copy = nullptr;
-  check(host, host.api->CreateTensorAsOrtValue(allocator, dims, rank, type, &copy));
+  OrtValue* copy = new_like(host, tensor);
   example::Tensor from = example::tensor_of(host, tensor), to = example::tensor_of(host, copy);
   if (from.bytes > 0) std::memcpy(to.address, from.address, from.bytes);
   return copy;
@@ -119,6 +112,18 @@ OrtModel* create_model(const Host& host, const OrtGraph* graph) {
 }
 
 }  // namespace
+
+OrtValue* new_like(const Host& host, const OrtValue* tensor) {
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const int64_t* dims = nullptr;
+  size_t rank = 0;
+  check(host, host.api->GetTensorElementTypeAndShapeDataReference(tensor, &type, &dims, &rank));
+  OrtAllocator* allocator = nullptr;
+  check(host, host.api->GetAllocatorWithDefaultOptions(&allocator));
+  OrtValue* made = nullptr;
+  check(host, host.api->CreateTensorAsOrtValue(allocator, dims, rank, type, &made));
+  return made;
+}
 
 OrtOpAttr* copy_attribute(const Host& host, const OrtOpAttr* attribute) {
   OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;

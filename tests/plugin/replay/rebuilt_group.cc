@@ -26,19 +26,6 @@ bool is_plain_tensor(const Host& host, const OrtValueInfo* value) {
   return element != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED && element != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
 }
 
-/** A tensor on the host with the type and shape of another one. */
-Value new_like(const Host& host, const OrtValue* tensor) {
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const int64_t* dims = nullptr;
-  size_t rank = 0;
-  check(host, host.api->GetTensorElementTypeAndShapeDataReference(tensor, &type, &dims, &rank));
-  OrtAllocator* allocator = nullptr;
-  check(host, host.api->GetAllocatorWithDefaultOptions(&allocator));
-  OrtValue* made = nullptr;
-  check(host, host.api->CreateTensorAsOrtValue(allocator, dims, rank, type, &made));
-  return {made, host.api->ReleaseValue};
-}
-
 std::vector<const char*> pointers(const std::vector<std::string>& names) {
   std::vector<const char*> list;
   for (const std::string& name : names) list.push_back(name.c_str());
@@ -115,7 +102,7 @@ void RebuiltGroup::run(OrtKernelContext* context) const {
     const OrtValue* input = nullptr;
     check(host_, host_.api->KernelContext_GetInput(context, i, &input));
     if (!input) example::fail(ORT_FAIL, "input '" + inputs_[i] + "' is missing");
-    owners.push_back(new_like(host_, input));
+    owners.emplace_back(new_like(host_, input), host_.api->ReleaseValue);
     inputs.push_back(owners.back().get());
     example::copy_tensor(host_, device_, input, owners.back().get(), queue);
   }
