@@ -31,6 +31,20 @@ ORT_EXPORT const char* ORT_API_CALL OrtGetVersionString(void) NO_EXCEPTION;
 
 /* ==== Where nodes run ==== */
 
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSession_GetEpGraphAssignmentInfo(
+    _In_ const OrtSession* session, _Outptr_ const OrtEpAssignedSubgraph* const** ep_subgraphs,
+    _Out_ size_t* num_ep_subgraphs) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedSubgraph_GetEpName(_In_ const OrtEpAssignedSubgraph* ep_subgraph,
+                                                                   _Outptr_ const char** out) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedSubgraph_GetNodes(_In_ const OrtEpAssignedSubgraph* ep_subgraph,
+                                                                  _Outptr_ const OrtEpAssignedNode* const** ep_nodes,
+                                                                  _Out_ size_t* num_ep_nodes) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNode_GetName(_In_ const OrtEpAssignedNode* ep_node,
+                                                             _Outptr_ const char** out) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNode_GetDomain(_In_ const OrtEpAssignedNode* ep_node,
+                                                               _Outptr_ const char** out) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNode_GetOperatorType(_In_ const OrtEpAssignedNode* ep_node,
+                                                                     _Outptr_ const char** out) NO_EXCEPTION;
 /** How many execution providers were asked before the one that runs the node, and left it. The node comes from
  *  EpAssignedSubgraph_GetNodes. */
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDeclineCount(_In_ const OrtEpAssignedNode* node,
@@ -207,8 +221,14 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_V2(
     _In_reads_(num_ep_devices) const OrtEpDevice* const* ep_devices, _In_ size_t num_ep_devices,
     _In_reads_(num_op_options) const char* const* ep_option_keys,
     _In_reads_(num_op_options) const char* const* ep_option_vals, size_t num_ep_options) NO_EXCEPTION;
+ORT_EXPORT const OrtMemoryInfo* ORT_API_CALL OrtEpDevice_MemoryInfo(_In_ const OrtEpDevice* ep_device,
+                                                                    _In_ OrtDeviceMemoryType memory_type) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionOptionsSetEpSelectionPolicy(
     _In_ OrtSessionOptions* session_options, _In_ OrtExecutionProviderDevicePolicy policy) NO_EXCEPTION;
+ORT_EXPORT void ORT_API_CALL OrtCreateKeyValuePairs(_Outptr_ OrtKeyValuePairs** out) NO_EXCEPTION;
+ORT_EXPORT void ORT_API_CALL OrtAddKeyValuePair(_In_ OrtKeyValuePairs* kvps, _In_ const char* key,
+                                                _In_ const char* value) NO_EXCEPTION;
+ORT_EXPORT void ORT_API_CALL OrtReleaseKeyValuePairs(_Frees_ptr_opt_ OrtKeyValuePairs* input) NO_EXCEPTION;
 ORT_EXPORT const char* ORT_API_CALL OrtGetKeyValue(_In_ const OrtKeyValuePairs* kvps,
                                                    _In_ const char* key) NO_EXCEPTION;
 ORT_EXPORT void ORT_API_CALL OrtGetKeyValuePairs(_In_ const OrtKeyValuePairs* kvps, _Outptr_ const char* const** keys,
@@ -246,6 +266,14 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetOutputTypeInfo(_In_ const OrtSes
                                                                _Outptr_ OrtTypeInfo** type_info) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetOverridableInitializerTypeInfo(
     _In_ const OrtSession* session, size_t index, _Outptr_ OrtTypeInfo** type_info) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetMemoryInfoForInputs(_In_ const OrtSession* session,
+                                                                    _Out_writes_(num_inputs)
+                                                                        const OrtMemoryInfo** inputs_memory_info,
+                                                                    _In_ size_t num_inputs) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetMemoryInfoForOutputs(_In_ const OrtSession* session,
+                                                                     _Out_writes_(num_outputs)
+                                                                         const OrtMemoryInfo** outputs_memory_info,
+                                                                     _In_ size_t num_outputs) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetModelMetadata(_In_ const OrtSession* session,
                                                               _Outptr_ OrtModelMetadata** out) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionEndProfiling(_In_ OrtSession* session, _Inout_ OrtAllocator* allocator,
@@ -378,6 +406,9 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetAllocatorWithDefaultOptions(_Outptr_ Or
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtCreateAllocator(_In_ const OrtSession* session,
                                                       _In_ const OrtMemoryInfo* mem_info,
                                                       _Outptr_ OrtAllocator** out) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetSharedAllocator(_In_ OrtEnv* env, _In_ const OrtMemoryInfo* mem_info,
+                                                         _Outptr_result_maybenull_ OrtAllocator** allocator)
+    NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtAllocatorAlloc(_Inout_ OrtAllocator* ort_allocator, size_t size,
                                                      _Outptr_ void** out) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtAllocatorFree(_Inout_ OrtAllocator* ort_allocator, void* p) NO_EXCEPTION;
@@ -422,6 +453,13 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetTensorSizeInBytes(_In_ const OrtValue* 
                                                            _Out_ size_t* size) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetTensorMemoryInfo(_In_ const OrtValue* value,
                                                           _Out_ const OrtMemoryInfo** mem_info) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetTensorElementTypeAndShapeDataReference(
+    _In_ const OrtValue* value, _Out_ ONNXTensorElementDataType* elem_type,
+    _Outptr_result_maybenull_ const int64_t** shape_data, _Out_ size_t* shape_data_count) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtCopyTensors(_In_ const OrtEnv* env,
+                                                  _In_reads_(num_tensors) const OrtValue* const* src_tensors,
+                                                  _In_reads_(num_tensors) OrtValue* const* dst_tensors,
+                                                  _In_opt_ OrtSyncStream* stream, _In_ size_t num_tensors) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtTensorAt(_Inout_ OrtValue* value, const int64_t* location_values,
                                                size_t location_values_count, _Outptr_ void** out) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetValueCount(_In_ const OrtValue* value, _Out_ size_t* out) NO_EXCEPTION;
