@@ -158,6 +158,8 @@ TextList* input_names(const OrtSession* session, OrtStatus** status);
 TextList* output_names(const OrtSession* session, OrtStatus** status);
 /** Initializers that a run may give values for, as inputs. */
 TextList* overridable_names(const OrtSession* session, OrtStatus** status);
+/** All that a run may give values for: the inputs, then the overridable initializers. */
+TextList* feed_names(const OrtSession* session, OrtStatus** status);
 OrtTypeInfo* input_type(const OrtSession* session, size_t index, OrtStatus** status);
 OrtTypeInfo* output_type(const OrtSession* session, size_t index, OrtStatus** status);
 OrtTypeInfo* overridable_type(const OrtSession* session, size_t index, OrtStatus** status);

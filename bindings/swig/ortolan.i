@@ -22,7 +22,10 @@
 //   (const OrtEpDevice* const* READ_DEVICES, size_t LENGTH)
 //   (OrtValue* const* READ_VALUES, size_t LENGTH)        arrays of handles, read
 //   (OrtValue** UPDATE_VALUES, size_t LENGTH)            arrays of handles, read and written
-// Texts are UTF-8 in both directions; NULL is the language's null.
+// Texts are UTF-8 in both directions; NULL is the language's null. Owned texts are freed once they are copied; a language
+// that copies them later says %typemap(newfree) char* "" and frees them itself.
+%typemap(newfree) char* "free($1);"
+
 #if defined(LANGUAGE_JAVA)
 %include "java.i"
 #elif defined(LANGUAGE_CSHARP)
@@ -66,7 +69,6 @@
 // Only tensor_over keeps the memory.
 %apply(void* HELD_BYTES, size_t LENGTH) { (void* held, size_t held_length) };
 
-%typemap(newfree) char* "free($1);"
 %newobject session_setting;
 %newobject end_profiling;
 %newobject metadata_producer;

@@ -52,6 +52,25 @@ TextList* overridable_names(const OrtSession* session, OrtStatus** status) {
   return names(session, OrtSessionGetOverridableInitializerCount, OrtSessionGetOverridableInitializerName, status);
 }
 
+static TextList* join_texts(const TextList* first, const TextList* second, OrtStatus** status) {
+  size_t count = text_count(first), total = count + text_count(second);
+  const char** texts = calloc(total ? total : 1, sizeof *texts);
+  if (!texts) return refuse_memory(status);
+  for (size_t i = 0; i < total; ++i) texts[i] = i < count ? text_at(first, i) : text_at(second, i - count);
+  TextList* list = copy_texts(texts, total, status);
+  free(texts);
+  return list;
+}
+
+TextList* feed_names(const OrtSession* session, OrtStatus** status) {
+  TextList* inputs = input_names(session, status);
+  TextList* initializers = inputs ? overridable_names(session, status) : NULL;
+  TextList* all = initializers ? join_texts(inputs, initializers, status) : NULL;
+  release_texts(initializers);
+  release_texts(inputs);
+  return all;
+}
+
 OrtTypeInfo* input_type(const OrtSession* session, size_t index, OrtStatus** status) {
   OrtTypeInfo* type = NULL;
   *status = OrtSessionGetInputTypeInfo(session, index, &type);

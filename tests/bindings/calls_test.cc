@@ -92,6 +92,18 @@ TEST_F(Calls, RunsByOrderAndByChoice) {
   EXPECT_EQ(take(overridable_names(session, status)), std::vector<std::string>{"factor"});
 }
 
+TEST_F(Calls, RunsMayOverrideInitializers) {
+  open("add");
+  TextList *feeds = feed_names(session, status), *outputs = output_names(session, status);
+  OrtValue* values[] = {floats({1, 2}), floats({10, 20}), floats({3})};
+  OrtValue* results[2] = {};
+  run_session(session, nullptr, feeds, nullptr, 0, values, 3, outputs, nullptr, 0, results, 2, status);
+  EXPECT_EQ(floats_of(results[1]), (std::vector<float>{33, 66}));
+  for (OrtValue* value : {values[0], values[1], values[2], results[0], results[1]}) release_value(value);
+  EXPECT_EQ(take(feeds), (std::vector<std::string>{"a", "b", "factor"}));
+  release_texts(outputs);
+}
+
 TEST_F(Calls, RefusesMoreValuesThanNamesAndChoicesOutside) {
   open("add");
   TextList *inputs = input_names(session, status), *outputs = output_names(session, status);
