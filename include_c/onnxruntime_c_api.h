@@ -1595,7 +1595,8 @@ struct OrtApi {
 
   /* ---- Plugin libraries and devices ---- */
 
-  /** Loads a plugin library under a name; its devices then are in GetEpDevices. */
+  /** Loads a plugin library under a name; its devices then are in GetEpDevices. A path that is not absolute is looked
+   * for beside this library, then in the folder ortolan-1/providers there, then as the system's loader does. */
   ORT_API2_STATUS(RegisterExecutionProviderLibrary, _In_ OrtEnv* env, _In_ const char* registration_name,
                   _In_ const ORTCHAR_T* path);
   /** Unloads it. No session may use it any more. */

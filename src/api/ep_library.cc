@@ -10,6 +10,7 @@
 #include "api/ep_memory.h"
 #include "api/guard.h"
 #include "api/tables.h"
+#include "ortolan_version.h"
 
 namespace ortolan::api {
 namespace {
@@ -17,14 +18,21 @@ namespace {
 constexpr size_t kMaxFactories = 4;
 constexpr size_t kMaxDevices = 8;  // of one factory
 
-/** Where to open a library from. */
+/** Where to open a library from: a path that is not absolute is looked for beside this library and in the folder of
+    provider libraries, under the name that this library was opened by and under its own. */
 std::string resolved(const std::string& path) {
   std::filesystem::path given(path);
   Dl_info ours{};
   if (given.is_absolute() || dladdr(wrap_function<void*>(&OrtGetApiBase), &ours) == 0) return path;
   std::error_code error;
-  std::filesystem::path beside = std::filesystem::absolute(ours.dli_fname, error).parent_path() / given;
-  return std::filesystem::exists(beside, error) ? beside.string() : path;
+  for (const auto& library :
+       {std::filesystem::absolute(ours.dli_fname, error), std::filesystem::canonical(ours.dli_fname, error)}) {
+    for (const char* folder : {"", ORTOLAN_PROVIDER_FOLDER}) {
+      std::filesystem::path candidate = library.parent_path() / folder / given;
+      if (!library.empty() && std::filesystem::exists(candidate, error)) return candidate.string();
+    }
+  }
+  return path;
 }
 
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }

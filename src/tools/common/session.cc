@@ -37,8 +37,15 @@ std::string plugin_path(const Library& library, const std::string& provider) {
   for (char& letter : stem) letter = char(std::tolower(letter));
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(library->GetEpApi), &info) || !info.dli_fname) return {};
-  auto path = std::filesystem::path(info.dli_fname).parent_path() / ("libonnxruntime_ep_" + stem + ".so");
-  return std::filesystem::exists(path) ? path.string() : std::string();
+  std::error_code error;
+  for (const auto& runtime :
+       {std::filesystem::path(info.dli_fname), std::filesystem::canonical(info.dli_fname, error)}) {
+    for (const char* folder : {"", ORTOLAN_PROVIDER_FOLDER}) {
+      auto path = runtime.parent_path() / folder / ("libonnxruntime_ep_" + stem + ".so");
+      if (!runtime.empty() && std::filesystem::exists(path, error)) return path.string();
+    }
+  }
+  return {};
 }
 
 std::pair<std::vector<const char*>, std::vector<const char*>> option_arrays(const SessionConfig& config) {

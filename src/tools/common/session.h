@@ -75,7 +75,8 @@ class PreparedRun {
 Handle<OrtSessionOptions> make_session_options(const Library& library, OrtEnv* environment,
                                                const SessionConfig& config);
 // An environment in which the plugin libraries are registered that the config lists, and those of the providers it
-// names: a provider `name` comes from libonnxruntime_ep_<name>.so beside the runtime's library.
+// names: a provider `name` comes from libonnxruntime_ep_<name>.so beside the runtime's library,
+// or in the folder ortolan-1/providers there.
 Handle<OrtEnv> environment_for(const Library& library, const SessionConfig& config,
                                OrtLoggingLevel level = ORT_LOGGING_LEVEL_ERROR);
 // The name of a provider as the ABI has it: "cpu" gives CPUExecutionProvider.

@@ -1,0 +1,234 @@
+#!/usr/bin/python3
+"""Tests of an installation, as other projects meet it: install_test.py BUILD REPOSITORY LIBDIR."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, REPOSITORY = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+LIBDIR = sys.argv[3]
+CONSUMER = REPOSITORY / "tests" / "install" / "consumer"
+CAN_HIDE = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0
+
+
+def call(*command, **options):
+    """Status and output of a command, errors included."""
+    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            timeout=300, **options)
+    return result.returncode, result.stdout
+
+
+def call_far_away(*command, cwd, environment=None):
+    """The same, with empty folders in the place of the source tree and of the build tree."""
+    words = [str(word) for word in command]
+    if CAN_HIDE:
+        hide = " && ".join(f"mount -t tmpfs none {shlex.quote(str(folder))}" for folder in (BUILD, REPOSITORY))
+        words = ["unshare", "-rm", "sh", "-c", f"{hide} && exec {shlex.join(words)}"]
+    return call(*words, cwd=cwd, env={**os.environ, **(environment or {})})
+
+
+class Installation(unittest.TestCase):
+    """One installation for all tests, with what a consumer needs beside it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = pathlib.Path(cls.folder.name).resolve()
+        cls.prefix = cls.work / "prefix"
+        status, out = call("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        assert status == 0, out
+        cls.libraries = cls.prefix / LIBDIR
+        shutil.copytree(CONSUMER, cls.work / "consumer")
+        for name in ("digits.onnx", "digit_3.pgm"):
+            shutil.copy(REPOSITORY / "tests" / "models" / name, cls.work)
+
+    def far_away(self, *command, **environment):
+        status, out = call_far_away(*command, cwd=self.work, environment=environment)
+        self.assertEqual(status, 0, f"{command}\n{out}")
+        return out
+
+    def assert_classifies(self, program, *arguments, **environment):
+        out = self.far_away(program, "digits.onnx", "digit_3.pgm", *arguments, **environment)
+        self.assertEqual(out, "3\n")
+
+    def assert_apart(self, text):
+        """Nothing of the source tree or the build tree is in the text."""
+        for folder in {str(BUILD), str(REPOSITORY)}:
+            self.assertNotIn(folder, text)
+
+    # ---- what is installed ----
+
+    def test_libraries_and_their_links(self):
+        links = {name: os.readlink(self.libraries / name) for name in os.listdir(self.libraries)
+                 if (self.libraries / name).is_symlink()}
+        version = next(self.libraries.glob("libortolan.so.1.*")).name
+        self.assertEqual(links, {"libortolan.so": "libortolan.so.1", "libortolan.so.1": version,
+                                 **{f"libonnxruntime.so{end}": "libortolan.so.1" for end in ("", ".1", ".1.21", ".1.23")}})
+        self.assertTrue((self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_example.so").is_file())
+
+    def test_archive_defines_the_exported_names_only(self):
+        def names(library, *options):
+            out = call("nm", "--defined-only", "--format=posix", *options, self.libraries / library)[1]
+            return {line.split()[0].split("@")[0] for line in out.splitlines() if " T " in line}
+        defined = call("nm", "-g", "--defined-only", "--format=just-symbols", self.libraries / "libortolan.a")[1]
+        self.assertEqual({name for name in defined.split() if ":" not in name}, names("libortolan.so", "-D"))
+
+    def test_every_header_stands_once_and_is_found_in_both_folders(self):
+        include = self.prefix / "include"
+        for header in (REPOSITORY / "include_c").glob("*.h"):
+            installed = include / "onnxruntime" / header.name
+            self.assertEqual(installed.read_bytes(), header.read_bytes())
+            self.assertTrue((include / header.name).is_symlink())
+            self.assertTrue((include / header.name).samefile(installed))
+
+    def test_nothing_installed_names_this_tree(self):
+        for path in self.prefix.rglob("*"):
+            if path.is_symlink():
+                self.assert_apart(os.readlink(path))
+            elif path.is_file() and path.suffix in (".cmake", ".pc", ".h", ".1"):
+                self.assert_apart(path.read_text())
+            elif path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
+                self.assert_apart(call("readelf", "-d", path)[1])
+
+    def test_staged_installation_knows_its_final_place_only(self):
+        stage = self.work / "stage"
+        status, out = call("cmake", "--install", BUILD, "--prefix", "/opt/ortolan", env={**os.environ, "DESTDIR": str(stage)})
+        self.assertEqual(status, 0, out)
+        installed = {p.relative_to(self.prefix) for p in self.prefix.rglob("*")}
+        self.assertEqual({p.relative_to(stage / "opt" / "ortolan") for p in stage.rglob("*")
+                          if p.is_relative_to(stage / "opt" / "ortolan") and p != stage / "opt" / "ortolan"}, installed)
+        text = (stage / "opt/ortolan" / LIBDIR / "pkgconfig" / "libonnxruntime.pc").read_text()
+        self.assertIn("prefix=/opt/ortolan\n", text)
+        self.assertNotIn(str(stage), text)
+
+    def test_components_are_disjoint_and_complete(self):
+        seen = {}
+        for component in ("runtime", "dev", "tools", "compat", "plugins"):
+            root = self.work / "components" / component
+            status, out = call("cmake", "--install", BUILD, "--prefix", root, "--component", component)
+            self.assertEqual(status, 0, out)
+            for path in root.rglob("*"):
+                if path.is_symlink() or path.is_file():
+                    self.assertNotIn(path.relative_to(root), seen)
+                    seen[path.relative_to(root)] = component
+        self.assertEqual(seen.pop(pathlib.Path(LIBDIR, "libonnxruntime.so.1")), "compat")
+        self.assertEqual(seen.pop(pathlib.Path(LIBDIR, "libonnxruntime.so")), "dev")
+        self.assertEqual(seen.pop(pathlib.Path(LIBDIR, "libortolan.so.1")), "runtime")
+        missing = {p.relative_to(self.prefix) for p in self.prefix.rglob("*") if p.is_file()} - set(seen)
+        languages = ("java", "cli", "gocode", "python", "cxx", "csharp")
+        self.assertEqual([p for p in missing if not any(w in str(p) for w in (*languages, "libonnxruntime.so.1"))
+                          and p.name not in ("libortolan.so.1", "libonnxruntime.so")], [])
+
+    # ---- pkg-config ----
+
+    def pkg_config(self, *arguments):
+        return self.far_away("pkg-config", *arguments, PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")).split()
+
+    def test_pkg_config_says_versions_and_folders(self):
+        self.assertRegex(self.pkg_config("--modversion", "libonnxruntime")[0], r"^1\.30\.\d+$")
+        self.assertEqual(self.pkg_config("--variable=includedir", "libonnxruntime")[0],
+                         str(self.prefix / "include" / "onnxruntime"))
+        self.assertEqual(self.pkg_config("--variable=providerdir", "libortolan")[0],
+                         str(self.libraries / "ortolan-1" / "providers"))
+
+    def test_shared_by_pkg_config(self):
+        for package in ("libortolan", "libonnxruntime"):
+            flags = self.pkg_config("--cflags", "--libs", package)
+            for compiler, source in (("cc", "flat.c"), ("c++", "table.cc")):
+                with self.subTest(package=package, source=source):
+                    self.far_away(compiler, f"consumer/{source}", *flags, "-o", "program")
+                    self.assertIn("[libortolan.so.1]", call("readelf", "-d", self.work / "program")[1])
+                    self.assert_classifies("./program", LD_LIBRARY_PATH=str(self.libraries))
+
+    def test_static_by_pkg_config(self):
+        flags = self.pkg_config("--static", "--cflags", "--libs", "libortolan")
+        for compiler, source in (("cc", "flat.c"), ("c++", "table.cc")):
+            with self.subTest(source=source):
+                self.far_away(compiler, "-static", f"consumer/{source}", *flags, "-o", "program")
+                self.assertNotIn("NEEDED", call("readelf", "-d", self.work / "program")[1])
+                self.assert_classifies("./program")
+
+    # ---- CMake ----
+
+    def build_with_cmake(self, package, target):
+        tree = self.work / f"build-{target.replace('::', '-')}"
+        self.far_away("cmake", "-S", "consumer", "-B", tree, f"-DPACKAGE={package}", f"-DLIBRARY={target}",
+                      f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.far_away("cmake", "--build", tree)
+        for entry in json.loads((tree / "compile_commands.json").read_text()):
+            self.assert_apart(entry["command"])
+            self.assertIn(str(self.prefix / "include"), entry["command"])
+        self.assert_apart((tree / "CMakeCache.txt").read_text())
+        return tree
+
+    def test_cmake_packages(self):
+        for package, target in (("ortolan", "ortolan::ortolan"), ("onnxruntime", "onnxruntime::onnxruntime"),
+                                ("ortolan", "ortolan::ortolan_static")):
+            with self.subTest(target=target):
+                tree = self.build_with_cmake(package, target)
+                for program in ("flat", "table"):
+                    self.assert_classifies(tree / program)
+                    dynamic = call("readelf", "-d", tree / program)[1]
+                    self.assertEqual("libortolan.so.1" in dynamic, "static" not in target)
+
+    def test_cmake_package_of_another_major_version_is_refused(self):
+        script = self.work / "versions.cmake"
+        script.write_text("find_package(onnxruntime ${VERSION} QUIET)\nmessage(STATUS \"found ${onnxruntime_FOUND}\")\n")
+        project = self.work / "versions"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(versions C)\n"
+                                                "include(../versions.cmake)\n")
+        for version, found in (("1", "1"), ("1.21.0", "1"), ("1.30", "1"), ("1.31", "0"), ("2", "0")):
+            out = self.far_away("cmake", "-S", project, "-B", project / "build", f"-DVERSION={version}",
+                                f"-DCMAKE_PREFIX_PATH={self.prefix}")
+            self.assertIn(f"-- found {found}\n", out, version)
+
+    # ---- programs and providers ----
+
+    def test_installed_programs_run_as_they_are(self):
+        out = self.far_away(self.prefix / "bin" / "ortolan", "run", "digits.onnx", "digit_3.pgm")
+        self.assertIn("digit_3.pgm: 3\n", out)
+        out = self.far_away(self.prefix / "bin" / "onnxruntime_perf_test", "-I", "-r", "2", "digits.onnx")
+        self.assertNotIn(str(BUILD), out)
+
+    def test_provider_libraries_are_found_by_file_name(self):
+        self.test_shared_by_pkg_config()
+        self.assert_classifies("./program", "libonnxruntime_ep_example.so", LD_LIBRARY_PATH=str(self.libraries))
+        elsewhere = self.work / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "libortolan.so.1").symlink_to(self.libraries / "libortolan.so.1")
+        self.assert_classifies("./program", "libonnxruntime_ep_example.so", LD_LIBRARY_PATH=str(elsewhere))
+
+    def test_programs_find_provider_libraries_by_the_provider(self):
+        providers = self.libraries / "ortolan-1" / "providers"
+        link = providers / "libonnxruntime_ep_examplekernel.so"
+        link.symlink_to("libonnxruntime_ep_example.so")
+        self.addCleanup(link.unlink)
+        out = self.far_away(self.prefix / "bin" / "ortolan", "explain", "-e", "ExampleKernel", "digits.onnx")
+        self.assertIn("ExampleKernelExecutionProvider: no kernel", out)
+
+    def test_manual_pages_name_every_option(self):
+        commands = {"ortolan": ["run", "inspect", "explain", "api", "devices"], "onnx_test_runner": [""],
+                    "onnxruntime_perf_test": [""]}
+        for program, subcommands in commands.items():
+            page = (self.prefix / "share" / "man" / "man1" / f"{program}.1").read_text().replace("\\-", "-")
+            for subcommand in subcommands:
+                words = [word for word in (subcommand, "--help") if word]
+                help_text = self.far_away(self.prefix / "bin" / program, *words)
+                options = re.findall(r"^  +(-\w)?(?:, )?(--[\w-]+)?", help_text, re.M)
+                self.assertGreaterEqual(len(options), 2)
+                for option in filter(None, sum(options, ())):
+                    self.assertIn(f"\\fB{option}\\fR", page, f"{program} {subcommand}")
+
+
+if __name__ == "__main__":
+    if not CAN_HIDE:
+        print("this machine lets nobody hide a folder: only paths are checked for the source tree")
+    unittest.main(argv=sys.argv[:1], verbosity=2)
