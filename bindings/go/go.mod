@@ -1,0 +1,3 @@
+module ortolan.org/ortolan
+
+go 1.19

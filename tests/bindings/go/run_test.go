@@ -1,0 +1,174 @@
+// Runs: by order and by name, in place, with every type, cancelled, and failing.
+
+package tests
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"ortolan.org/ortolan"
+)
+
+func modelPath(name string) string {
+	return filepath.Join(os.Getenv("ORTOLAN_TEST_MODELS"), name+".onnx")
+}
+
+// must stops the test on an error and gives the result otherwise.
+func must[T any](t testing.TB) func(result T, err error) T {
+	return func(result T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal(t testing.TB, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("got %#v, want %#v", got, want)
+	}
+}
+
+// refused checks that an error is the library's or the package's own, with a code and a part of its text.
+func refused(t testing.TB, err error, code ortolan.ErrorCode, part string) {
+	t.Helper()
+	var failed *ortolan.Error
+	if !errors.As(err, &failed) {
+		t.Fatalf("got %v, want an error", err)
+	}
+	if failed.Code != code || !strings.Contains(failed.Message, part) {
+		t.Fatalf("got code %d and '%s', want code %d and '%s'", failed.Code, failed.Message, code, part)
+	}
+}
+
+func open(t testing.TB, name string, options *ortolan.SessionOptions) *ortolan.Session {
+	t.Helper()
+	session := must[*ortolan.Session](t)(ortolan.NewSession(modelPath(name), options))
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+func tensor[T ortolan.Element](t testing.TB, data []T, shape ...int64) *ortolan.Value {
+	t.Helper()
+	value := must[*ortolan.Value](t)(ortolan.NewTensor(data, shape...))
+	t.Cleanup(func() { value.Close() })
+	return value
+}
+
+func floats(t testing.TB, numbers ...float32) *ortolan.Value {
+	t.Helper()
+	return tensor(t, numbers, int64(len(numbers)))
+}
+
+func dataOf[T ortolan.Element](t testing.TB, value *ortolan.Value) []T {
+	t.Helper()
+	return must[[]T](t)(ortolan.Data[T](value))
+}
+
+func TestRunByOrder(t *testing.T) {
+	session := open(t, "add", nil)
+	outputs := must[[]*ortolan.Value](t)(session.Run(floats(t, 1, 2), floats(t, 10, 20)))
+	equal(t, len(outputs), 2)
+	equal(t, dataOf[float32](t, outputs[0]), []float32{11, 22})
+	equal(t, dataOf[float32](t, outputs[1]), []float32{22, 44})
+}
+
+func TestRunByName(t *testing.T) {
+	session := open(t, "add", nil)
+	inputs := map[string]*ortolan.Value{"b": floats(t, 1), "a": floats(t, 2), "factor": floats(t, 100)}
+	results := must[map[string]*ortolan.Value](t)(session.RunNamed(context.Background(), inputs, "scaled"))
+	equal(t, len(results), 1)
+	equal(t, dataOf[float32](t, results["scaled"]), []float32{300})
+	results = must[map[string]*ortolan.Value](t)(session.RunNamed(context.Background(), inputs))
+	equal(t, dataOf[float32](t, results["sum"]), []float32{3})
+	equal(t, dataOf[float32](t, results["scaled"]), []float32{300})
+
+	_, err := session.RunNamed(context.Background(), inputs, "product")
+	refused(t, err, ortolan.InvalidArgument, "the model has no output 'product'; it has sum, scaled")
+	inputs["c"] = inputs["a"]
+	_, err = session.RunNamed(context.Background(), inputs)
+	refused(t, err, ortolan.InvalidArgument, "the model has no input 'c'; it has a, b, factor")
+}
+
+func TestOutputsInPlace(t *testing.T) {
+	session := open(t, "add", nil)
+	given := floats(t, 0, 0)
+	outputs := must[[]*ortolan.Value](t)(session.Do(context.Background(), ortolan.Request{
+		Inputs:      []*ortolan.Value{floats(t, 1, 2), floats(t, 3, 4)},
+		OutputNames: []string{"scaled", "sum"},
+		Outputs:     []*ortolan.Value{given, nil},
+	}))
+	equal(t, outputs[0] == given, true)
+	equal(t, dataOf[float32](t, given), []float32{8, 12})
+	equal(t, dataOf[float32](t, outputs[1]), []float32{4, 6})
+	outputs = must[[]*ortolan.Value](t)(session.Do(context.Background(), ortolan.Request{
+		Inputs:  []*ortolan.Value{floats(t, 1, 1), floats(t, 1, 1)},
+		Outputs: []*ortolan.Value{given},
+	}))
+	equal(t, len(outputs), 1)
+	equal(t, dataOf[float32](t, given), []float32{2, 2})
+}
+
+func TestWrongRequests(t *testing.T) {
+	session, one := open(t, "add", nil), floats(t, 1)
+	do := func(request ortolan.Request) error {
+		_, err := session.Do(context.Background(), request)
+		return err
+	}
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one, nil}}), ortolan.InvalidArgument, "input 1 is nil")
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one}, InputNames: []string{"a", "b"}}),
+		ortolan.InvalidArgument, "there are 2 names for 1 inputs")
+	refused(t, do(ortolan.Request{OutputNames: []string{"sum"}, Outputs: []*ortolan.Value{nil, nil}}),
+		ortolan.InvalidArgument, "there are 1 names for 2 outputs")
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one, one, one, one}}), ortolan.InvalidArgument,
+		"there are more values than names")
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one}}), ortolan.InvalidArgument, "b")
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one, tensor(t, []int64{1}, 1)}}), ortolan.InvalidArgument,
+		"int64")
+	failing := open(t, "failing", nil)
+	_, err := failing.Run(tensor(t, []int64{7}, 1))
+	refused(t, err, ortolan.InvalidArgument, "picker")
+}
+
+func TestContextEndsARun(t *testing.T) {
+	session := open(t, "endless", nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := session.RunContext(ctx, floats(t, 0))
+	equal(t, errors.Is(err, context.DeadlineExceeded), true)
+	equal(t, errors.Is(err, ortolan.ErrCanceled), false)
+	_, err = session.RunContext(ctx, floats(t, 0))
+	equal(t, errors.Is(err, context.DeadlineExceeded), true)
+	refused(t, err, ortolan.Fail, "the run did not begin")
+}
+
+func TestTerminateEndsRuns(t *testing.T) {
+	session, options := open(t, "endless", nil), &ortolan.RunOptions{Tag: "endless"}
+	input := floats(t, 0)
+	request := ortolan.Request{Inputs: []*ortolan.Value{input}, Options: options}
+	time.AfterFunc(50*time.Millisecond, options.Terminate)
+	_, err := session.Do(context.Background(), request)
+	equal(t, errors.Is(err, ortolan.ErrCanceled), true)
+	_, err = session.Do(context.Background(), request)
+	equal(t, errors.Is(err, ortolan.ErrCanceled), true)
+	options.Unterminate()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = session.Do(ctx, request)
+	equal(t, errors.Is(err, context.Canceled), true)
+}
