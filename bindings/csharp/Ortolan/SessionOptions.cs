@@ -1,0 +1,344 @@
+// Settings of sessions.
+using System;
+using System.Collections.Generic;
+using System.Linq;
+
+namespace Ortolan
+{
+    /// <summary>
+    /// Settings of sessions. Changed by one thread at a time; a session copies them when it is created, so later changes
+    /// and Dispose do not touch it. Initializers and log functions stay alive as long as the options and their sessions.
+    /// </summary>
+    public sealed unsafe class SessionOptions : IDisposable
+    {
+        readonly List<Handle> initializers = new List<Handle>();
+        LogSink log;
+
+        /// <summary>The usual settings.</summary>
+        public SessionOptions()
+        {
+            IntPtr made = nativePINVOKE.create_session_options(out IntPtr status);
+            OrtolanException.Check(status);
+            Handle = new Handle(made, ReleaseWithInitializers);
+        }
+
+        SessionOptions(SessionOptions original)
+        {
+            Handle[] shared = original.ShareInitializers();
+            try
+            {
+                using (var options = original.Handle.Use())
+                {
+                    IntPtr made = nativePINVOKE.clone_session_options(options.Address, out IntPtr status);
+                    OrtolanException.Check(status);
+                    Handle = new Handle(made, ReleaseWithInitializers);
+                }
+            }
+            catch
+            {
+                Release.Shares(shared);
+                throw;
+            }
+            initializers.AddRange(shared);
+            log = original.log;
+        }
+
+        /// <summary>Other options with the same settings.</summary>
+        public SessionOptions Clone()
+        {
+            return new SessionOptions(this);
+        }
+
+        internal Handle Handle { get; }
+
+        /// <summary>What sessions must keep.</summary>
+        internal LogSink Log => log;
+
+        /// <summary>Shares of the initializers' values, for a session.</summary>
+        internal Handle[] ShareInitializers()
+        {
+            lock (initializers) return Release.Share(initializers.ToArray());
+        }
+
+        void ReleaseWithInitializers(IntPtr options)
+        {
+            nativePINVOKE.release_session_options(options);
+            lock (initializers) Release.Shares(initializers.ToArray());
+        }
+
+        delegate void IntSetter(IntPtr options, int value, out IntPtr status);
+
+        void Set(IntSetter setter, int value)
+        {
+            using (var options = Handle.Use())
+            {
+                setter(options.Address, value, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        delegate void TextSetter(IntPtr options, byte* value, out IntPtr status);
+
+        void Set(TextSetter setter, byte[] value)
+        {
+            fixed (byte* text = value)
+            using (var options = Handle.Use())
+            {
+                setter(options.Address, text, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        /// <summary>How far graphs are rewritten; All unless set.</summary>
+        public OptimizationLevel OptimizationLevel
+        {
+            set => Set(nativePINVOKE.set_optimization_level, (int)value);
+        }
+
+        /// <summary>Whether independent nodes run at once; Sequential unless set.</summary>
+        public ExecutionMode ExecutionMode
+        {
+            set => Set(nativePINVOKE.set_execution_mode, (int)value);
+        }
+
+        /// <summary>Threads within a node; 0, the machine's choice, unless set.</summary>
+        public int IntraOpThreads
+        {
+            set => Set(nativePINVOKE.set_intra_op_threads, value);
+        }
+
+        /// <summary>Threads for nodes at once; 0, the machine's choice, unless set.</summary>
+        public int InterOpThreads
+        {
+            set => Set(nativePINVOKE.set_inter_op_threads, value);
+        }
+
+        /// <summary>Sessions get no threads of their own but use the shared pools of the environment.</summary>
+        public void UseEnvironmentThreads()
+        {
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.disable_session_threads(options.Address, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        /// <summary>Profiles go to the file PREFIX_DATE.json; null, as it is unless set, for none.</summary>
+        public string ProfilePrefix
+        {
+            set => Set(nativePINVOKE.set_profiling, value == null ? null : Utf8.Terminated(value, nameof(value)));
+        }
+
+        /// <summary>Whether memory is planned ahead from the shapes of earlier runs.</summary>
+        public bool MemoryPattern
+        {
+            set => Set(nativePINVOKE.set_memory_pattern, value ? 1 : 0);
+        }
+
+        /// <summary>Whether memory of the CPU comes from an arena, which keeps it.</summary>
+        public bool CpuArena
+        {
+            set => Set(nativePINVOKE.set_cpu_arena, value ? 1 : 0);
+        }
+
+        /// <summary>Whether kernels must give the same bits in every run.</summary>
+        public bool Deterministic
+        {
+            set => Set(nativePINVOKE.set_deterministic, value ? 1 : 0);
+        }
+
+        /// <summary>The name of the session in log lines.</summary>
+        public string LogId
+        {
+            set => Set(nativePINVOKE.set_session_log_id, Utf8.Terminated(value, nameof(value)));
+        }
+
+        /// <summary>The least severity that the session logs; that of the environment unless set.</summary>
+        public LogSeverity LogSeverity
+        {
+            set => Set(nativePINVOKE.set_session_severity, (int)value);
+        }
+
+        /// <summary>How much a session with severity Verbose says.</summary>
+        public int LogVerbosity
+        {
+            set => Set(nativePINVOKE.set_session_verbosity, value);
+        }
+
+        /// <summary>Receives the log lines of the sessions; see <see cref="EnvironmentOptions.Log"/> for its duties.</summary>
+        public void SetLog(Action<LogLine> handler)
+        {
+            var sink = new LogSink(handler ?? throw new ArgumentNullException(nameof(handler)));
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.set_session_log(options.Address, LogSink.Address, (void*)sink.Number, out IntPtr status);
+                OrtolanException.Check(status);
+                log = sink;
+            }
+        }
+
+        /// <summary>Where sessions write the model as they rewrote it.</summary>
+        public string OptimizedModelPath
+        {
+            set => Set(nativePINVOKE.set_optimized_model_path, Utf8.Terminated(value, nameof(value)));
+        }
+
+        /// <summary>A setting by its key, as "session.intra_op.allow_spinning"; null where it is not set.</summary>
+        public string this[string key]
+        {
+            get
+            {
+                fixed (byte* keyText = Utf8.Terminated(key, nameof(key)))
+                using (var options = Handle.Use())
+                {
+                    byte* value = nativePINVOKE.session_setting(options.Address, keyText, out IntPtr status);
+                    OrtolanException.Check(status);
+                    return Utf8.Take(value);
+                }
+            }
+            set
+            {
+                fixed (byte* keyText = Utf8.Terminated(key, nameof(key)), valueText = Utf8.Terminated(value, nameof(value)))
+                using (var options = Handle.Use())
+                {
+                    nativePINVOKE.add_session_setting(options.Address, keyText, valueText, out IntPtr status);
+                    OrtolanException.Check(status);
+                }
+            }
+        }
+
+        /// <summary>Whether sessions note which provider runs each node: <see cref="Session.NodeAssignments"/>.</summary>
+        public bool RecordNodeAssignments
+        {
+            set => this["session.record_ep_graph_assignment_info"] = value ? "1" : "0";
+        }
+
+        /// <summary>
+        /// Whether a model that the appended providers cannot run whole is an error. Otherwise the CPU runs the rest.
+        /// </summary>
+        public bool DisableCpuFallback
+        {
+            set => this["session.disable_cpu_ep_fallback"] = value ? "1" : "0";
+        }
+
+        /// <summary>Fixes the dimensions with that denotation.</summary>
+        public void AddFreeDimension(string denotation, long size)
+        {
+            fixed (byte* text = Utf8.Terminated(denotation, nameof(denotation)))
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.add_free_dimension(options.Address, text, size, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        /// <summary>Fixes the symbolic dimension of that name.</summary>
+        public void AddFreeDimensionByName(string name, long size)
+        {
+            fixed (byte* text = Utf8.Terminated(name, nameof(name)))
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.add_free_dimension_by_name(options.Address, text, size, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        /// <summary>Gives the model's initializer of that name another value, whose elements must not change afterwards.</summary>
+        public void AddInitializer(string name, Value value)
+        {
+            fixed (byte* text = Utf8.Terminated(name, nameof(name)))
+            using (var options = Handle.Use())
+            using (var initializer = value.Handle.Use())
+            {
+                nativePINVOKE.add_initializer(options.Address, text, initializer.Address, out IntPtr status);
+                OrtolanException.Check(status);
+                lock (initializers) initializers.Add(value.Handle.Share());
+            }
+        }
+
+        /// <summary>Loads a library of custom operators.</summary>
+        public void RegisterCustomOperators(string libraryPath)
+        {
+            Set(nativePINVOKE.register_custom_operators, Utf8.Terminated(libraryPath, nameof(libraryPath)));
+        }
+
+        /// <summary>Gives sessions a provider; they ask providers in the order of these calls, and the CPU last.</summary>
+        /// <param name="name">The provider.</param>
+        /// <param name="settings">Its options; null for none.</param>
+        /// <exception cref="OrtolanException">The provider is not there, or refuses the options.</exception>
+        public void AppendProvider(string name, IEnumerable<KeyValuePair<string, string>> settings = null)
+        {
+            fixed (byte* text = Utf8.Terminated(name, nameof(name)))
+            using (Handle pairs = Utf8.Settings(settings))
+            using (var pairsInUse = pairs.Use())
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.append_provider(options.Address, text, pairsInUse.Address, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+        }
+
+        /// <summary>
+        /// As <see cref="AppendProvider(string, IEnumerable{KeyValuePair{string, string}})"/>, for programs that can do
+        /// without the provider: says whether sessions will have it. Wrong options are an exception all the same.
+        /// </summary>
+        public bool TryAppendProvider(string name, IEnumerable<KeyValuePair<string, string>> settings = null)
+        {
+            if (!IsAvailable(name)) return false;
+            AppendProvider(name, settings);
+            return true;
+        }
+
+        static bool IsAvailable(string name)
+        {
+            if (OrtolanLibrary.AvailableProviders.Contains(name)) return true;
+            using (var environment = new OrtolanEnvironment())
+                return environment.Devices.Any(device => device.ProviderName == name);
+        }
+
+        /// <summary>Gives sessions the provider of these devices, which must be of one provider.</summary>
+        public void AppendProvider(IReadOnlyList<Device> devices,
+                                   IEnumerable<KeyValuePair<string, string>> settings = null)
+        {
+            if (devices == null || devices.Count == 0)
+                throw new ArgumentException("there must be at least one device", nameof(devices));
+            using (Handle pairs = Utf8.Settings(settings))
+                Append(devices.ToArray(), new IntPtr[devices.Count], 0, pairs);
+        }
+
+        /// <summary>Collects the addresses of the devices from <paramref name="next"/> on, each while it is in use.</summary>
+        int Append(Device[] devices, IntPtr[] addresses, int next, Handle settings)
+        {
+            if (next < devices.Length)
+            {
+                return devices[next].Use(address =>
+                {
+                    addresses[next] = address;
+                    return Append(devices, addresses, next + 1, settings);
+                });
+            }
+            fixed (IntPtr* first = addresses)
+            using (var environment = devices[0].Environment.Handle.Use())
+            using (var pairs = settings.Use())
+            using (var options = Handle.Use())
+            {
+                nativePINVOKE.append_provider_devices(options.Address, environment.Address, first, addresses.Length,
+                                                      pairs.Address, out IntPtr status);
+                OrtolanException.Check(status);
+            }
+            return next;
+        }
+
+        /// <summary>Sessions choose among the devices themselves.</summary>
+        public DevicePolicy DevicePolicy
+        {
+            set => Set(nativePINVOKE.set_device_policy, (int)value);
+        }
+
+        /// <summary>Frees the options; sessions that were made with them are not touched.</summary>
+        public void Dispose()
+        {
+            Handle.Dispose();
+        }
+    }
+}
