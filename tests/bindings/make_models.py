@@ -46,6 +46,13 @@ def add():
     return made
 
 
+def many(count=20):
+    """y<i> = -x<i>, for more inputs and outputs than most models have."""
+    return model([helper.make_node("Neg", [f"x{i}"], [f"y{i}"]) for i in range(count)], "many",
+                 [tensor(f"x{i}", TensorProto.FLOAT, ["n"]) for i in range(count)],
+                 [tensor(f"y{i}", TensorProto.FLOAT, ["n"]) for i in range(count)])
+
+
 def sequence():
     """pair = [a, b]; second = pair[1]."""
     one = numpy_helper.from_array(numpy.array(1, numpy.int64), "one")
@@ -136,7 +143,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     models = {f"identity_{name}": identity(kind) for name, kind in DTYPES.items()}
     models |= {
-        "add": add(), "sequence": sequence(), "sequence_length": sequence_length(),
+        "add": add(), "many": many(), "sequence": sequence(), "sequence_length": sequence_length(),
         "zip_map_words": zip_map("classlabels_strings", ["cat", "dög", "bird"], TensorProto.STRING),
         "zip_map_numbers": zip_map("classlabels_int64s", [10, 20, 30], TensorProto.INT64),
         "map_to_vector": map_to_vector(), "optional": optional(), "endless": endless(), "failing": failing(),

@@ -1,0 +1,54 @@
+"""Ortolan for Python: runs ONNX models, under the names that users of ONNX Runtime know.
+
+    import ortolan as ort
+    session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+    outputs = session.run(None, {"x": array})
+"""
+from . import _native
+from ._binding import IOBinding
+from ._environment import (
+    Environment, OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, OrtLoggingLevel, get_ep_devices,
+    register_execution_provider_library, set_default_logger_severity, set_default_logger_verbosity,
+    set_global_thread_pool_sizes, unregister_execution_provider_library)
+from ._errors import (
+    EngineError, EPFail, Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, ModelLoadCanceled, ModelLoaded,
+    ModelRequiresCompilation, NoModel, NoSuchFile, NotFound, NotImplemented, OrtError, RuntimeException)
+from ._options import (
+    ExecutionMode, ExecutionOrder, GraphOptimizationLevel, OrtExecutionProviderDevicePolicy, RunOptions, SessionOptions)
+from ._providers import get_all_providers, get_available_providers, get_device
+from ._session import InferenceSession, ModelMetadata, NodeArg, NodeAssignment
+from ._types import TensorElementType
+from ._values import OrtDevice, OrtValue
+
+__version__: str = _native.library_version()
+
+
+def get_version_string() -> str:
+    """The release of ONNX Runtime that the library stands for."""
+    return __version__
+
+
+def get_build_info() -> str:
+    """The library's own name and version, and how it was built."""
+    return _native.library_build_info()
+
+
+def enable_telemetry_events() -> None:
+    """Does nothing: there is no telemetry."""
+
+
+def disable_telemetry_events() -> None:
+    """Does nothing: there is no telemetry."""
+
+
+__all__ = [
+    "EPFail", "EngineError", "Environment", "ExecutionMode", "ExecutionOrder", "Fail", "GraphOptimizationLevel",
+    "IOBinding", "InferenceSession", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "ModelLoadCanceled",
+    "ModelLoaded", "ModelMetadata", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NodeAssignment",
+    "NotFound", "NotImplemented", "OrtDevice", "OrtEpDevice", "OrtError", "OrtExecutionProviderDevicePolicy",
+    "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtLoggingLevel", "OrtValue", "RunOptions", "RuntimeException",
+    "SessionOptions", "TensorElementType", "disable_telemetry_events", "enable_telemetry_events", "get_all_providers",
+    "get_available_providers", "get_build_info", "get_device", "get_ep_devices", "get_version_string",
+    "register_execution_provider_library", "set_default_logger_severity", "set_default_logger_verbosity",
+    "set_global_thread_pool_sizes", "unregister_execution_provider_library",
+]

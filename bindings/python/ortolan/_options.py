@@ -1,0 +1,256 @@
+"""Options of sessions and of runs."""
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+from . import _native
+from ._environment import Environment, Logger, OrtEpDevice, Path, default_environment, settings_of
+from ._errors import InvalidArgument, fail
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """How much the model is rewritten before it runs."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """Whether operators that do not wait for one another run at the same time."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    """Orders of operators that programs may ask for; the library chooses its own."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class OrtExecutionProviderDevicePolicy(enum.IntEnum):
+    """Which of the registered devices a session takes by itself."""
+
+    DEFAULT = 0
+    PREFER_CPU = 1
+    PREFER_NPU = 2
+    PREFER_GPU = 3
+    MAX_PERFORMANCE = 4
+    MAX_EFFICIENCY = 5
+    MIN_OVERALL_POWER = 6
+
+
+class _Setting:
+    """An attribute that is kept here and set in the library's object."""
+
+    def __init__(self, default: Any, convert: Callable[[Any], Any], apply: Callable[[Any, Any], Any], doc: str) -> None:
+        self._default, self._convert, self._apply = default, convert, apply
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = "_" + name
+
+    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
+        return self if instance is None else instance.__dict__.get(self._name, self._default)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        value = self._convert(value)
+        self._apply(instance._handle, value)
+        instance.__dict__[self._name] = value
+
+    def is_set(self, instance: Any) -> bool:
+        """Whether a program gave it a value."""
+        return self._name in instance.__dict__
+
+
+def _only_kept(handle: Any, value: Any) -> None:
+    """For settings of a runtime that plans its memory in another way: they are accepted and change nothing."""
+
+
+def _set_own_threads(handle: Any, own: bool) -> None:
+    if not own:
+        _native.disable_session_threads(handle)
+
+
+class SessionOptions:
+    """How sessions are made. A session takes a copy: later changes do not touch it. One thread changes an object at a
+    time."""
+
+    def __init__(self) -> None:
+        self._handle = _native.create_session_options()
+        self._enable_profiling, self._profile_file_prefix = False, "onnxruntime_profile_"
+        self._appended: list[str] = []
+        self._has_policy = False
+
+    graph_optimization_level: int = _Setting(
+        GraphOptimizationLevel.ORT_ENABLE_ALL, GraphOptimizationLevel, _native.set_optimization_level,
+        "GraphOptimizationLevel")
+    execution_mode: int = _Setting(ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
+                                   "ExecutionMode")
+    execution_order: int = _Setting(ExecutionOrder.DEFAULT, ExecutionOrder, _only_kept, "accepted; changes nothing")
+    intra_op_num_threads: int = _Setting(0, int, _native.set_intra_op_threads,
+                                         "Threads that share the work of an operator; 0: the machine's choice.")
+    inter_op_num_threads: int = _Setting(0, int, _native.set_inter_op_threads,
+                                         "Threads that operators run on in parallel mode; 0: the machine's choice.")
+    use_per_session_threads: bool = _Setting(
+        True, bool, _set_own_threads,
+        "False, which cannot be taken back: the session uses the environment's pools of threads.")
+    enable_mem_pattern: bool = _Setting(True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
+    enable_mem_reuse: bool = _Setting(True, bool, _only_kept, "accepted; changes nothing")
+    enable_cpu_mem_arena: bool = _Setting(True, bool, _native.set_cpu_arena,
+                                          "Whether freed memory is kept for the next tensors.")
+    logid: str = _Setting("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
+    log_severity_level: int = _Setting(-1, int, _native.set_session_severity,
+                                       "Log lines less bad than this are not written; 0 verbose to 4 fatal.")
+    log_verbosity_level: int = _Setting(0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
+    optimized_model_filepath: str = _Setting("", os.fsdecode, _native.set_optimized_model_path,
+                                             "The file that the rewritten model is saved to.")
+    use_deterministic_compute: bool = _Setting(False, bool, _native.set_deterministic,
+                                               "Whether results must not depend on the order of threads.")
+
+    @property
+    def enable_profiling(self) -> bool:
+        """Whether the session writes a profile; see InferenceSession.end_profiling."""
+        return self._enable_profiling
+
+    @enable_profiling.setter
+    def enable_profiling(self, on: bool) -> None:
+        self._enable_profiling = bool(on)
+        self._apply_profiling()
+
+    @property
+    def profile_file_prefix(self) -> str:
+        """What the profile's path begins with."""
+        return self._profile_file_prefix
+
+    @profile_file_prefix.setter
+    def profile_file_prefix(self, prefix: str) -> None:
+        self._profile_file_prefix = str(prefix)
+        self._apply_profiling()
+
+    def _apply_profiling(self) -> None:
+        _native.set_profiling(self._handle, self._profile_file_prefix if self._enable_profiling else None)
+
+    def set_logger(self, logger: Logger) -> None:
+        """Sends the log lines of sessions to `logger(severity, category, log_id, where, message)`, on any thread. It is
+        kept as long as the options and their sessions; it should not refer to them."""
+        _native.set_session_log(self._handle, logger)
+        _native.keep(self._handle, logger)
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """Sets an entry, such as "session.disable_cpu_ep_fallback" to "1"."""
+        _native.add_session_setting(self._handle, key, value)
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The value of an entry; InvalidArgument when it is not set."""
+        value = _native.session_setting(self._handle, key)
+        if value is None:
+            fail(InvalidArgument, f"the session options have no entry '{key}'")
+        return value
+
+    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
+        """Fixes the symbolic dimension of that name."""
+        _native.add_free_dimension_by_name(self._handle, name, int(size))
+
+    def add_free_dimension_override_by_denotation(self, denotation: str, size: int) -> None:
+        """Fixes the dimensions of that denotation, such as DATA_BATCH."""
+        _native.add_free_dimension(self._handle, denotation, int(size))
+
+    def add_initializer(self, name: str, value: Any) -> None:
+        """Uses an OrtValue in place of the model's initializer of that name. Its memory is shared, not copied."""
+        handle = value._value_handle()
+        _native.add_initializer(self._handle, name, handle)
+        _native.keep(self._handle, handle)
+
+    def register_custom_ops_library(self, path: Path) -> None:
+        """Opens a library of custom operators for the sessions."""
+        _native.register_custom_operators(self._handle, os.fsencode(path))
+
+    def add_provider(self, provider_name: str, provider_options: Optional[dict[str, Any]] = None) -> None:
+        """Adds a provider by name; earlier ones are asked first. Fail when it is known but not here."""
+        _native.append_provider(self._handle, provider_name, settings_of(provider_options))
+        self._appended.append(provider_name)
+
+    def add_provider_for_devices(self, ep_devices: Sequence[OrtEpDevice],
+                                 provider_options: Optional[dict[str, Any]] = None,
+                                 environment: Optional[Environment] = None) -> None:
+        """Adds the provider of these devices, which are all of one provider."""
+        devices = list(ep_devices)
+        (environment or default_environment())._append_devices(self._handle, devices, provider_options or {})
+        self._appended.append(devices[0].ep_name)
+
+    def set_provider_selection_policy(self, policy: int) -> None:
+        """Lets sessions choose among the registered devices: OrtExecutionProviderDevicePolicy."""
+        _native.set_device_policy(self._handle, int(policy))
+        self._has_policy = True
+
+    def has_providers(self) -> bool:
+        """Whether a provider has been added."""
+        return bool(self._appended)
+
+
+class RunOptions:
+    """How one or more runs go. `terminate` may be set by any thread, the rest by one at a time."""
+
+    def __init__(self) -> None:
+        self._handle = _native.create_run_options()
+        self._terminate = False
+        self._entries: dict[str, str] = {}
+
+    @property
+    def terminate(self) -> bool:
+        """True ends the runs that use these options, soon and with an error; False lets later ones run."""
+        return self._terminate
+
+    @terminate.setter
+    def terminate(self, on: bool) -> None:
+        _native.set_terminate(self._handle, bool(on))
+        self._terminate = bool(on)
+
+    @property
+    def logid(self) -> str:
+        """What log lines of the run are marked with; run_tag is the same."""
+        return _native.run_tag(self._handle) or ""
+
+    @logid.setter
+    def logid(self, tag: str) -> None:
+        _native.set_run_tag(self._handle, tag)
+
+    run_tag = logid
+
+    @property
+    def log_severity_level(self) -> int:
+        """Log lines less bad than this are not written; -1 is the session's level."""
+        return _native.run_severity(self._handle)
+
+    @log_severity_level.setter
+    def log_severity_level(self, level: int) -> None:
+        _native.set_run_severity(self._handle, int(level))
+
+    @property
+    def log_verbosity_level(self) -> int:
+        """How much verbose runs tell."""
+        return _native.run_verbosity(self._handle)
+
+    @log_verbosity_level.setter
+    def log_verbosity_level(self, level: int) -> None:
+        _native.set_run_verbosity(self._handle, int(level))
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Sets an entry, such as "memory.enable_memory_arena_shrinkage" to "cpu:0"."""
+        _native.add_run_setting(self._handle, key, value)
+        self._entries[key] = value
+
+    def get_run_config_entry(self, key: str) -> str:
+        """The value of an entry; InvalidArgument when it is not set."""
+        if key not in self._entries:
+            fail(InvalidArgument, f"the run options have no entry '{key}'")
+        return self._entries[key]

@@ -1,0 +1,276 @@
+"""InferenceSession: a model that is ready to run."""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from . import _convert, _environment, _native
+from ._binding import IOBinding
+from ._environment import Environment, Path, default_environment
+from ._errors import InvalidArgument, fail
+from ._options import RunOptions, SessionOptions
+from ._providers import CPU, Provider, append, normalise, texts
+from ._types import Dimension, Kind, ValueType, read_type
+from ._values import OrtValue
+
+_RECORD = "session.record_ep_graph_assignment_info"
+_run = _native.run_arrays
+
+
+@dataclass(frozen=True)
+class NodeArg:
+    """An input or output of a model: `type` such as "tensor(float)", `shape` with an int, the name of a symbolic
+    dimension, or None for each dimension."""
+
+    name: str
+    type: str
+    shape: list[Dimension]
+
+
+@dataclass(frozen=True)
+class ModelMetadata:
+    """What a model says about itself."""
+
+    producer_name: str
+    graph_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+
+
+@dataclass(frozen=True)
+class NodeAssignment:
+    """A node of the rewritten model, and the provider that runs it."""
+
+    provider: str
+    node: str
+    domain: str
+    op_type: str
+
+
+def _read_metadata(session: Any) -> ModelMetadata:
+    handle = _native.create_metadata(session)
+    custom = {key: _native.metadata_value(handle, key) for key in texts(_native.metadata_keys(handle))}
+    return ModelMetadata(
+        _native.metadata_producer(handle), _native.metadata_graph_name(handle), _native.metadata_domain(handle),
+        _native.metadata_description(handle), _native.metadata_graph_description(handle),
+        _native.metadata_version(handle), custom)
+
+
+def _typed(session: Any, names: list[str], type_of: Callable[[Any, int], Any]) -> dict[str, ValueType]:
+    return {name: read_type(type_of(session, i)) for i, name in enumerate(names)}
+
+
+def _node_args(types: dict[str, ValueType]) -> list[NodeArg]:
+    return [NodeArg(name, str(kind), list(kind.shape)) for name, kind in types.items()]
+
+
+def _ports(types: dict[str, ValueType]) -> list[tuple[str, int]]:
+    return [(name, kind.element if kind.kind == Kind.TENSOR else 0) for name, kind in types.items()]
+
+
+def _converter(types: dict[str, ValueType]) -> Callable[[int, str, Any], Any]:
+    """Makes input values that are not plain arrays. It must not refer to the session, which keeps it."""
+    names, kinds = list(types), list(types.values())
+
+    def convert(index: int, name: str, value: Any) -> Any:
+        if index < 0:
+            known = ", ".join(f"'{known}'" for known in names)
+            fail(InvalidArgument, f"Invalid input name: {name}; the model's inputs are {known}")
+        return _convert.value_of(value, kinds[index], f"; input '{name}'")
+
+    return convert
+
+
+class InferenceSession:
+    """A model that is ready to run. Any number of threads may run it at once, and other Python threads go on meanwhile.
+    close() gives it up early; runs in progress end well, and later calls raise ValueError."""
+
+    def __init__(self, path_or_bytes: Union[Path, bytearray, memoryview], sess_options: Optional[SessionOptions] = None,
+                 providers: Optional[Sequence[Provider]] = None,
+                 provider_options: Optional[Sequence[dict[str, Any]]] = None, *, fallback: Optional[bool] = None,
+                 environment: Optional[Environment] = None, **_kwargs: Any) -> None:
+        """Loads a model from a path (str or path object) or from its bytes.
+
+        `providers` are names or (name, options) pairs, those asked first standing first; the CPU's always comes last.
+        A name that nobody knows is InvalidArgument. A known provider that is not here is Fail, unless fallback was asked
+        for: by "CPUExecutionProvider" in the list or by fallback=True. Then a UserWarning tells which provider is not
+        used. With fallback=False it is always an error. get_providers lists what the session was given;
+        node_assignments tells what runs where."""
+        self._model = self._model_of(path_or_bytes)
+        self._options = sess_options if sess_options is not None else SessionOptions()
+        self._environment = environment or default_environment()
+        self._fallback = fallback
+        self._lock = threading.Lock()
+        self._handle: Any = None
+        self._open(providers, provider_options)
+
+    @staticmethod
+    def _model_of(path_or_bytes: Any) -> Union[bytes, tuple[bytes]]:
+        """Bytes of a model, or its path in a tuple."""
+        if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+            return bytes(path_or_bytes)
+        if isinstance(path_or_bytes, (str, os.PathLike)):
+            return (os.fsencode(path_or_bytes),)
+        raise TypeError(f"a model is a path or bytes, not '{type(path_or_bytes).__name__}'")
+
+    def _open(self, providers: Optional[Sequence[Provider]],
+              provider_options: Optional[Sequence[dict[str, Any]]]) -> None:
+        requested = normalise(providers or [], provider_options)
+        options = _native.clone_session_options(self._options._handle)
+        _native.keep(options, self._options._handle)
+        if _native.session_setting(options, _RECORD) is None:
+            _native.add_session_setting(options, _RECORD, "1")
+        if _environment.default_verbosity is not None and not SessionOptions.log_verbosity_level.is_set(self._options):
+            _native.set_session_verbosity(options, _environment.default_verbosity)
+        present = append(options, requested, self._fallback)
+        handle = self._create(options)
+        self._provider_options = dict([*((name, {}) for name in self._options._appended), *present])
+        self._provider_options.setdefault(CPU, {})
+        self._describe(handle)
+        self._handle = handle
+
+    def _create(self, options: Any) -> Any:
+        environment = self._environment._handle
+        if isinstance(self._model, tuple):
+            handle = _native.create_session(environment, self._model[0], options)
+        else:
+            handle = _native.create_session_from_bytes(environment, self._model, options)
+        _native.keep(handle, (options, environment, self._model))
+        return handle
+
+    def _describe(self, handle: Any) -> None:
+        self._input_names_handle = _native.input_names(handle)
+        self._output_names_handle = _native.output_names(handle)
+        self._overridable_types = _typed(handle, texts(_native.overridable_names(handle)), _native.overridable_type)
+        self._required_types = _typed(handle, texts(self._input_names_handle), _native.input_type)
+        self._output_types = _typed(handle, texts(self._output_names_handle), _native.output_type)
+        self._input_types = {**self._required_types, **self._overridable_types}
+        self._ports = _native.create_ports(_ports(self._input_types), len(self._required_types),
+                                           _ports(self._output_types), _converter(self._input_types),
+                                           _convert.object_of)
+
+    def _open_handle(self) -> Any:
+        if self._handle is None:
+            raise ValueError("the InferenceSession is closed")
+        return self._handle
+
+    # ---- Running ----
+
+    def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
+            run_options: Optional[RunOptions] = None) -> list[Any]:
+        """The outputs of these names, None or none for all, for the inputs of `input_feed`: arrays, numbers, lists, texts;
+        lists and dicts for sequences and maps; or OrtValue. Contiguous arrays are read in place; large output arrays lie
+        where the run left them. Missing inputs are a ValueError."""
+        return _run(self._handle, self._ports, output_names, input_feed,
+                    None if run_options is None else run_options._handle)
+
+    def run_with_ort_values(self, output_names: Optional[Sequence[str]], input_dict_ort_values: Mapping[str, OrtValue],
+                            run_options: Optional[RunOptions] = None) -> list[OrtValue]:
+        """As run, with values of the library in and out."""
+        binding = self.io_binding()
+        for name, value in input_dict_ort_values.items():
+            binding.bind_ortvalue_input(name, value)
+        for name in output_names or self._output_types:
+            binding.bind_output(name)
+        self.run_with_iobinding(binding, run_options)
+        return binding.get_outputs()
+
+    def io_binding(self) -> IOBinding:
+        """A new binding of inputs and outputs for run_with_iobinding."""
+        self._open_handle()
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
+        """Runs on what is bound."""
+        iobinding._run(self._open_handle(), None if run_options is None else run_options._handle)
+
+    def run_async(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
+                  callback: Callable[[list[Any], Any, str], Any], user_data: Any = None,
+                  run_options: Optional[RunOptions] = None) -> None:
+        """Runs on a thread of its own and then calls `callback(outputs, user_data, error)` there; `error` is empty when
+        all went well."""
+
+        def work() -> None:
+            try:
+                outputs, error = self.run(output_names, input_feed, run_options), ""
+            except Exception as failure:  # pylint: disable=broad-except
+                outputs, error = [], str(failure)
+            callback(outputs, user_data, error)
+
+        self._open_handle()
+        threading.Thread(target=work, name="ortolan-run-async").start()
+
+    # ---- What the session is ----
+
+    def get_inputs(self) -> list[NodeArg]:
+        """The inputs that every run must be given."""
+        self._open_handle()
+        return _node_args(self._required_types)
+
+    def get_outputs(self) -> list[NodeArg]:
+        """The outputs."""
+        self._open_handle()
+        return _node_args(self._output_types)
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """Initializers that a run may be given other values for, as inputs."""
+        self._open_handle()
+        return _node_args(self._overridable_types)
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the model says about itself."""
+        return _read_metadata(self._open_handle())
+
+    def get_session_options(self) -> SessionOptions:
+        """The options that the session was made with."""
+        return self._options
+
+    def get_providers(self) -> list[str]:
+        """The providers that the session was given and that are here, in the order in which they are asked, with the
+        CPU's at the end. They need not run any node: see providers_in_use."""
+        return list(self._provider_options)
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """The options given for each of these."""
+        return {name: dict(options) for name, options in self._provider_options.items()}
+
+    def set_providers(self, providers: Sequence[Provider],
+                      provider_options: Optional[Sequence[dict[str, Any]]] = None) -> None:
+        """Loads the model again, for other providers. Runs in progress end well; bindings made before stay with what
+        they were made for."""
+        with self._lock:
+            self._open_handle()
+            self._open(providers, provider_options)
+
+    def node_assignments(self) -> list[NodeAssignment]:
+        """Which provider runs each node of the rewritten model."""
+        flat = iter(texts(_native.node_assignments(self._open_handle())))
+        return [NodeAssignment(*four) for four in zip(flat, flat, flat, flat)]
+
+    def providers_in_use(self) -> list[str]:
+        """The providers that run nodes."""
+        return list(dict.fromkeys(node.provider for node in self.node_assignments()))
+
+    def end_profiling(self) -> str:
+        """Ends the profile and returns its file; empty when profiling is off."""
+        return _native.end_profiling(self._open_handle())
+
+    def get_profiling_start_time_ns(self) -> int:
+        """When profiling began, on the clock of the profile's times."""
+        return _native.profiling_start_ns(self._open_handle())
+
+    def close(self) -> None:
+        """Gives the session up, when runs in progress have ended; twice is once."""
+        self._handle = None
+
+    def __enter__(self) -> InferenceSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

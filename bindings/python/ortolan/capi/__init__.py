@@ -1,0 +1,1 @@
+"""Where programs look for the exceptions: ortolan.capi.onnxruntime_pybind11_state."""
