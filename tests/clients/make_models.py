@@ -2,6 +2,7 @@
 """Writes the models that the client programs run into a folder: make_models.py FOLDER.
 
 types.onnx       one input and one output of each element type; 2 x + 1, or the negation of a bool; strings as they are
+java_types.onnx  the same without the unsigned types that Java's package cannot make
 text.onnx        strings in upper case
 scores.onnx      a classifier as scikit-learn's converters write it: labels, and a sequence of maps with int64 keys
 words.onnx       the same with strings as keys
@@ -46,25 +47,25 @@ def model(name, nodes, inputs, outputs, initializers=(), **fields):
     return helper.make_model(graph, opset_imports=opsets, ir_version=7, producer_name="make_models", **fields)
 
 
-def types():
+def types(name, numbers):
     nodes, inputs, outputs = [], [], []
     constants = [numpy_helper.from_array(np.float64(2), "two"), numpy_helper.from_array(np.float64(1), "one")]
-    for kind in NUMBERS:
+    for kind in numbers:
         x, y = "x_" + kind.lower(), "y_" + kind.lower()
         nodes += [helper.make_node("Cast", [x], [x + "_wide"], to=TensorProto.DOUBLE),
                   helper.make_node("Mul", [x + "_wide", "two"], [x + "_twice"]),
                   helper.make_node("Add", [x + "_twice", "one"], [x + "_more"]),
                   helper.make_node("Cast", [x + "_more"], [y], to=getattr(TensorProto, kind))]
     nodes += [helper.make_node("Not", ["x_bool"], ["y_bool"]), helper.make_node("Identity", ["x_string"], ["y_string"])]
-    for kind in NUMBERS + ["BOOL", "STRING"]:
+    for kind in numbers + ["BOOL", "STRING"]:
         inputs.append(tensor("x_" + kind.lower(), kind, ["N"]))
         outputs.append(tensor("y_" + kind.lower(), kind, ["N"]))
-    return model("types", nodes, inputs, outputs, constants)
+    return model(name, nodes, inputs, outputs, constants)
 
 
 def text():
-    return model("text", [helper.make_node("StringNormalizer", ["text"], ["upper"], case_change_action="UPPER", locale="C")],
-                 [tensor("text", "STRING", [None])], [tensor("upper", "STRING", [None])])
+    node = helper.make_node("StringNormalizer", ["text"], ["upper"], case_change_action="UPPER", locale="C")
+    return model("text", [node], [tensor("text", "STRING", [None])], [tensor("upper", "STRING", [None])])
 
 
 def classifier(name, **labels):
@@ -131,8 +132,10 @@ def defaults():
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = [types(), text(), classifier("scores", classlabels_ints=[10, 20, 30]), vocabulary(), pieces(), join(),
-            classifier("words", classlabels_strings=LABELS), adder(), product("inline"), endless(), defaults()]
+    signed = [kind for kind in NUMBERS if kind not in ("UINT16", "UINT32", "UINT64")]
+    made = [types("types", NUMBERS), types("java_types", signed), text(), vocabulary(), pieces(), join(),
+            classifier("scores", classlabels_ints=[10, 20, 30]), classifier("words", classlabels_strings=LABELS), adder(),
+            product("inline"), endless(), defaults()]
     for one in made:
         onnx.save(one, str(folder / f"{one.graph.name}.onnx"))
     (folder / "external.bin").unlink(missing_ok=True)
