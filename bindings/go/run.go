@@ -63,71 +63,59 @@ func (s *Session) Do(ctx context.Context, request Request) ([]*Value, error) {
 		return nil, err
 	}
 	defer s.done()
-	call := calls.Get().(*call)
+	call := s.begin()
 	defer call.end()
-	if err := call.prepare(s, &request); err != nil {
+	if err := call.prepare(&request); err != nil {
 		return nil, err
 	}
-	if request.Options == nil && ctx.Done() == nil {
-		call.run(s, 0)
-		return call.results(request.Outputs, failure(call.numbers.status))
-	}
-	err := withRunOptions(ctx, request.Options, func(options uintptr) error {
-		call.run(s, options)
-		return failure(call.numbers.status)
-	})
+	err := withRunOptions(ctx, request.Options, call.run)
 	return call.results(request.Outputs, err)
 }
 
-// call is what one call of the library reads and writes; calls are used again.
+// call is one run: what the library reads and writes, and the values in use. Calls are used again.
 type call struct {
-	numbers                   *callNumbers
-	used                      []*object
-	inputs, outputs           []uintptr
-	inputChoice, outputChoice []int32
+	session                     *Session
+	frame                       *native.Frame
+	inputs, outputs             int
+	chosenInputs, chosenOutputs bool
+	used                        []*object
 }
 
-// callNumbers is the memory that C sees; nothing in it points into Go's.
-type callNumbers struct {
-	status                    uintptr
-	inputs, outputs           [8]uintptr
-	inputChoice, outputChoice [8]int32
+// begin makes a call for a session that is in use.
+func (s *Session) begin() *call {
+	if idle, _ := s.idleCalls.Get().(*call); idle != nil {
+		idle.session = s
+		return idle
+	}
+	return &call{session: s, frame: native.NewFrame(len(s.feeds.words), len(s.fetches.words))}
 }
-
-var calls = sync.Pool{New: func() any { return &call{numbers: new(callNumbers)} }}
 
 func (c *call) end() {
 	for i, used := range c.used {
 		used.done()
 		c.used[i] = nil
 	}
-	*c.numbers = callNumbers{}
-	*c = call{numbers: c.numbers, used: c.used[:0]}
-	calls.Put(c)
+	idleCalls := &c.session.idleCalls
+	*c = call{frame: c.frame, used: c.used[:0]}
+	idleCalls.Put(c)
 }
 
-func (c *call) prepare(s *Session, request *Request) (err error) {
-	if request.InputNames != nil {
-		if len(request.InputNames) != len(request.Inputs) {
-			return refuse("there are %d names for %d inputs", len(request.InputNames), len(request.Inputs))
+// prepare checks the request and writes it to the frame.
+func (c *call) prepare(request *Request) (err error) {
+	if c.inputs = len(request.Inputs); c.inputs > len(c.frame.Inputs) {
+		return refuse("there are %d inputs; the model has %s", c.inputs, &c.session.feeds)
+	}
+	if c.chosenInputs = request.InputNames != nil; c.chosenInputs {
+		if len(request.InputNames) != c.inputs {
+			return refuse("there are %d names for %d inputs", len(request.InputNames), c.inputs)
 		}
-		if c.inputChoice, err = s.feeds.choose(c.numbers.inputChoice[:0], "input", request.InputNames); err != nil {
+		if err := c.session.feeds.choose(c.frame.InputChoice, "input", request.InputNames); err != nil {
 			return err
 		}
 	}
-	wanted := len(request.Outputs)
-	if request.OutputNames != nil {
-		if wanted != 0 && wanted != len(request.OutputNames) {
-			return refuse("there are %d names for %d outputs", len(request.OutputNames), wanted)
-		}
-		wanted = len(request.OutputNames)
-		if c.outputChoice, err = s.fetches.choose(c.numbers.outputChoice[:0], "output", request.OutputNames); err != nil {
-			return err
-		}
-	} else if wanted == 0 {
-		wanted = len(s.fetches.words)
+	if err := c.prepareOutputs(request); err != nil {
+		return err
 	}
-	c.inputs = c.numbers.inputs[:0]
 	for i, input := range request.Inputs {
 		if input == nil {
 			return refuse("input %d is nil", i)
@@ -135,18 +123,35 @@ func (c *call) prepare(s *Session, request *Request) (err error) {
 		if err := c.use(input); err != nil {
 			return err
 		}
-		c.inputs = append(c.inputs, input.address)
+		c.frame.Inputs[i] = input.address
 	}
-	c.outputs = c.numbers.outputs[:0]
-	for i := 0; i < wanted; i++ {
-		address := uintptr(0)
+	return nil
+}
+
+func (c *call) prepareOutputs(request *Request) error {
+	c.outputs = len(request.Outputs)
+	if c.chosenOutputs = request.OutputNames != nil; c.chosenOutputs {
+		if c.outputs != 0 && c.outputs != len(request.OutputNames) {
+			return refuse("there are %d names for %d outputs", len(request.OutputNames), c.outputs)
+		}
+		c.outputs = len(request.OutputNames)
+	} else if c.outputs == 0 {
+		c.outputs = len(c.frame.Outputs)
+	}
+	if c.outputs > len(c.frame.Outputs) {
+		return refuse("%d outputs are wanted; the model has %s", c.outputs, &c.session.fetches)
+	}
+	if err := c.session.fetches.choose(c.frame.OutputChoice, "output", request.OutputNames); err != nil {
+		return err
+	}
+	for i := range c.frame.Outputs {
+		c.frame.Outputs[i] = 0
 		if i < len(request.Outputs) && request.Outputs[i] != nil {
 			if err := c.use(request.Outputs[i]); err != nil {
 				return err
 			}
-			address = request.Outputs[i].address
+			c.frame.Outputs[i] = request.Outputs[i].address
 		}
-		c.outputs = append(c.outputs, address)
 	}
 	return nil
 }
@@ -159,21 +164,24 @@ func (c *call) use(value *Value) error {
 	return err
 }
 
-// choose appends the indices of names to a choice.
-func (n *names) choose(choice []int32, what string, chosen []string) ([]int32, error) {
-	for _, name := range chosen {
+// choose writes the indices of names.
+func (n *names) choose(choice []int32, what string, chosen []string) error {
+	for i, name := range chosen {
 		index, known := n.index[name]
 		if !known {
-			return nil, refuse("the model has no %s '%s'; it has %s", what, name, strings.Join(n.words, ", "))
+			return refuse("the model has no %s '%s'; it has %s", what, name, n)
 		}
-		choice = append(choice, index)
+		choice[i] = index
 	}
-	return choice, nil
+	return nil
 }
 
-func (c *call) run(s *Session, options uintptr) {
-	native.Run_session(s.address, options, s.feeds.list, c.inputChoice, c.inputs, s.fetches.list, c.outputChoice,
-		c.outputs, &c.numbers.status)
+func (n *names) String() string { return strings.Join(n.words, ", ") }
+
+func (c *call) run(options uintptr) error {
+	native.Run_frame(c.session.address, options, c.session.feeds.list, c.inputs, flag(c.chosenInputs),
+		c.session.fetches.list, c.outputs, flag(c.chosenOutputs), c.frame.Address)
+	return failure(c.frame.TakeStatus())
 }
 
 // results are the given outputs and owners of those that were made.
@@ -181,13 +189,18 @@ func (c *call) results(given []*Value, err error) ([]*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := make([]*Value, len(c.outputs))
-	for i, address := range c.outputs {
+	values := make([]*Value, c.outputs)
+	for i := range values {
 		if i < len(given) && given[i] != nil {
 			values[i] = given[i]
 			continue
 		}
-		values[i], _ = newValue(address, nil)
+		values[i], _ = newValue(c.frame.Outputs[i], nil)
+		if facts := &c.frame.Facts[i]; facts.Type != 0 {
+			values[i].facts.set(ElementType(facts.Type), facts.Data, int(facts.Size), facts.OnCPU != 0,
+				facts.Shape[:facts.Rank])
+			values[i].known.Store(true)
+		}
 	}
 	return values, nil
 }

@@ -4,6 +4,7 @@ package ortolan
 
 import (
 	"runtime"
+	"sync"
 
 	"ortolan.org/ortolan/internal/native"
 )
@@ -13,6 +14,7 @@ type Session struct {
 	object
 	feeds, fetches names // what runs may be given, and what they give
 	inputs         int   // how many of the feeds are inputs; the others are overridable initializers
+	idleCalls      sync.Pool
 }
 
 // names is a list of the library's with an index.

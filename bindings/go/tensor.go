@@ -3,6 +3,7 @@
 package ortolan
 
 import (
+	"sync"
 	"unsafe"
 
 	"ortolan.org/ortolan/internal/native"
@@ -67,10 +68,24 @@ func NewTensor[T Element](data []T, shape ...int64) (*Value, error) {
 // NewRawTensor makes a tensor of any type but strings with a copy of the elements as they lie in memory. Elements of less
 // than a byte share bytes, the first one in the low bits.
 func NewRawTensor(elementType ElementType, bytes []byte, shape ...int64) (*Value, error) {
-	var status uintptr
-	address := native.Tensor_copy(bytes, shape, int32(elementType), &status)
-	return newValue(address, failure(status))
+	if len(shape) > native.MostDimensions {
+		var status uintptr
+		address := native.Tensor_copy(bytes, append([]int64(nil), shape...), int32(elementType), &status)
+		return newValue(address, failure(status))
+	}
+	frame := shapeFrames.Get().(*native.Frame)
+	copy(frame.Shape[:], shape)
+	var elements unsafe.Pointer
+	if len(bytes) > 0 {
+		elements = unsafe.Pointer(&bytes[0])
+	}
+	address := native.Copy_into_tensor(elements, len(bytes), int32(elementType), len(shape), frame.Address)
+	err := failure(frame.TakeStatus())
+	shapeFrames.Put(frame)
+	return newValue(address, err)
 }
+
+var shapeFrames = sync.Pool{New: func() any { return native.NewFrame(0, 0) }}
 
 // NewZeros makes a tensor of zeros, or of empty strings. WithData or Write fills it without a further copy.
 func NewZeros(elementType ElementType, shape ...int64) (*Value, error) {
@@ -106,8 +121,8 @@ func Data[T Element](v *Value) ([]T, error) {
 		return any(texts).([]T), err
 	}
 	var element T
-	data := make([]T, facts.bytes/int(unsafe.Sizeof(element)))
-	return data, read(v, data)
+	data := make([]T, facts.size/int(unsafe.Sizeof(element)))
+	return data, facts.read(bytesOf(data))
 }
 
 // Read copies the elements of a tensor, which must be of type T, to data, which must have as many.
@@ -121,7 +136,7 @@ func Read[T Element](v *Value, data []T) error {
 		return err
 	}
 	if facts.elementType != StringType {
-		return read(v, data)
+		return facts.read(bytesOf(data))
 	}
 	texts, err := readStrings(v.address, facts.shape)
 	if err == nil && len(texts) != len(data) {
@@ -131,10 +146,22 @@ func Read[T Element](v *Value, data []T) error {
 	return err
 }
 
-func read[T Element](v *Value, data []T) error {
-	var status uintptr
-	native.Read_tensor(v.address, bytesOf(data), &status)
-	return failure(status)
+// read copies all elements, as they lie in memory.
+func (f *tensorFacts) read(bytes []byte) error {
+	elements, err := f.elements(len(bytes))
+	copy(bytes, elements)
+	return err
+}
+
+// elements is the memory of a tensor that the CPU reaches, if it has that size.
+func (f *tensorFacts) elements(size int) ([]byte, error) {
+	if !f.onCPU {
+		return nil, refuse("the tensor is in the memory of a device; copy it to the CPU first")
+	}
+	if size != f.size {
+		return nil, refuse("there are %d bytes for the %d of the tensor", size, f.size)
+	}
+	return unsafe.Slice((*byte)(f.data), f.size), nil
 }
 
 // Write copies data to the elements of a tensor, which must be of type T and as many. Strings cannot be written.
@@ -150,9 +177,10 @@ func Write[T Element](v *Value, data []T) error {
 	if facts.elementType == StringType {
 		return refuse("the strings of a tensor cannot be written; make another tensor")
 	}
-	var status uintptr
-	native.Write_tensor(v.address, bytesOf(data), &status)
-	return failure(status)
+	bytes := bytesOf(data)
+	elements, err := facts.elements(len(bytes))
+	copy(elements, bytes)
+	return err
 }
 
 // WithData calls a function with the elements of a tensor in place, to read and to write. The tensor must be of type T,
@@ -170,19 +198,14 @@ func WithData[T Element](v *Value, use func(data []T) error) error {
 	if facts.elementType == StringType {
 		return refuse("the strings of a tensor cannot be used in place; Data copies them")
 	}
-	var status uintptr
-	memory := native.Tensor_memory(v.address, &status)
-	if err := failure(status); err != nil {
+	if _, err := facts.elements(facts.size); err != nil {
 		return err
 	}
-	if MemoryDevice(native.Memory_device_type(memory)) != MemoryOfCPU {
-		return refuse("the tensor is in the memory of a device; copy it to the CPU first")
-	}
-	var element T
-	if facts.bytes == 0 {
+	if facts.size == 0 {
 		return use([]T{})
 	}
-	return use(unsafe.Slice((*T)(facts.data), facts.bytes/int(unsafe.Sizeof(element))))
+	var element T
+	return use(unsafe.Slice((*T)(facts.data), facts.size/int(unsafe.Sizeof(element))))
 }
 
 // newStrings makes a tensor of strings: the library reads all bytes at once, and where each string ends.

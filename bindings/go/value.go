@@ -4,6 +4,7 @@ package ortolan
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -13,7 +14,9 @@ import (
 // Value is a tensor, a sequence, a map, or an optional. Its memory belongs to the library.
 type Value struct {
 	object
-	facts atomic.Pointer[tensorFacts]
+	known atomic.Bool // whether the facts are there
+	facts tensorFacts
+	mutex sync.Mutex // guards the writing of the facts
 }
 
 var valueClass = &class{"value", native.Release_value}
@@ -61,38 +64,61 @@ func (v *Value) HasValue() (present bool, err error) {
 // tensorFacts is what does not change about a tensor.
 type tensorFacts struct {
 	elementType ElementType
-	data        unsafe.Pointer // memory of the library, maybe of a device; nil for strings
-	bytes       int
+	onCPU       bool
+	data        unsafe.Pointer // memory of the library, of a device where it is not onCPU; nil for strings
+	size        int            // in bytes; 0 for strings
 	shape       []int64
+	fewSizes    [4]int64 // where the shape is when it is short
+}
+
+func (f *tensorFacts) set(elementType ElementType, data unsafe.Pointer, size int, onCPU bool, shape []int64) {
+	f.elementType, f.data, f.size, f.onCPU = elementType, data, size, onCPU
+	f.shape = append(f.fewSizes[:0], shape...)
 }
 
 // tensor reads the facts of a tensor that the caller uses.
 func (v *Value) tensor() (*tensorFacts, error) {
-	if facts := v.facts.Load(); facts != nil {
-		return facts, nil
+	if v.known.Load() {
+		return &v.facts, nil
 	}
-	const head = 4
-	numbers := make([]int64, head+4)
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if v.known.Load() {
+		return &v.facts, nil
+	}
+	numbers, err := readFacts(v.address)
+	if err != nil {
+		return nil, err
+	}
+	var status uintptr
+	memory := native.Tensor_memory(v.address, &status)
+	if err := failure(status); err != nil {
+		return nil, err
+	}
+	data := *(*unsafe.Pointer)(unsafe.Pointer(&numbers[1]))
+	onCPU := MemoryDevice(native.Memory_device_type(memory)) == MemoryOfCPU
+	v.facts.set(ElementType(numbers[0]), data, int(numbers[2]), onCPU, numbers[factsHead:])
+	v.known.Store(true)
+	return &v.facts, nil
+}
+
+// factsHead is how many facts stand before the dimensions.
+const factsHead = 4
+
+// readFacts reads element type, address, size, rank and dimensions of a tensor.
+func readFacts(address uintptr) ([]int64, error) {
+	numbers := make([]int64, factsHead+4)
 	for {
 		var status uintptr
-		needed := native.Tensor_facts(v.address, numbers, &status)
+		needed := native.Tensor_facts(address, numbers, &status)
 		if err := failure(status); err != nil {
 			return nil, err
 		}
 		if needed <= len(numbers) {
-			numbers = numbers[:needed]
-			break
+			return numbers[:needed], nil
 		}
 		numbers = make([]int64, needed)
 	}
-	facts := &tensorFacts{
-		elementType: ElementType(numbers[0]),
-		data:        *(*unsafe.Pointer)(unsafe.Pointer(&numbers[1])),
-		bytes:       int(numbers[2]),
-		shape:       numbers[head:],
-	}
-	v.facts.Store(facts)
-	return facts, nil
 }
 
 // ElementType is the type of a tensor's elements.
@@ -131,13 +157,27 @@ func (v *Value) Bytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	bytes := make([]byte, facts.bytes)
-	var status uintptr
-	native.Read_tensor(v.address, bytes, &status)
-	return bytes, failure(status)
+	if facts.elementType == StringType {
+		return nil, refuse("the tensor is of strings, which do not lie in memory as bytes")
+	}
+	bytes := make([]byte, facts.size)
+	return bytes, facts.read(bytes)
 }
 
 // SetBytes writes the elements of a tensor as they lie in memory: all of them, of any type but strings.
 func (v *Value) SetBytes(bytes []byte) error {
-	return v.use(func(address uintptr, status *uintptr) { native.Write_tensor(address, bytes, status) })
+	if err := v.acquire(); err != nil {
+		return err
+	}
+	defer v.done()
+	facts, err := v.tensor()
+	if err != nil {
+		return err
+	}
+	if facts.elementType == StringType {
+		return refuse("the tensor is of strings, which do not lie in memory as bytes")
+	}
+	elements, err := facts.elements(len(bytes))
+	copy(elements, bytes)
+	return err
 }

@@ -2,6 +2,7 @@
 // leaves its status in a uintptr that the caller gives. The result is the package ortolan.org/ortolan/internal/native.
 
 %{
+#include "frame.h"
 #include "log.h"
 %}
 
@@ -30,8 +31,8 @@
 %typemap(goout) char*, const char* ""
 %typemap(newfree) char* ""
 
-%typemap(gotype) void* "unsafe.Pointer"
-%typemap(in) void* "$1 = (void*)$input;"
+%typemap(gotype) void*, const void* "unsafe.Pointer"
+%typemap(in) void*, const void* "$1 = (void*)$input;"
 %typemap(out) void* "*(void**)&$result = $1;"
 
 // What receives log lines: the number of a Go object, 0 for none; see log.go.
@@ -66,3 +67,10 @@ static const char* status_message(const OrtStatus* failure) { return OrtGetError
 static void release_status(OrtStatus* failure) { OrtReleaseStatus(failure); }
 static void free_text(char* text) { free(text); }
 %}
+
+%handle(Frame)
+%handle(OrtRunOptions)
+%handle(OrtSession)
+%handle(OrtValue)
+%handle(TextList)
+%include "frame.h"
