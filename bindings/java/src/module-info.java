@@ -1,0 +1,4 @@
+/** ONNX models in Java: see {@link org.ortolan}. */
+module org.ortolan {
+  exports org.ortolan;
+}

@@ -1,0 +1,7 @@
+// How nodes follow each other.
+package org.ortolan;
+
+/** Whether nodes that do not need each other run one after the other or at the same time. */
+public enum ExecutionMode {
+  SEQUENTIAL, PARALLEL
+}
