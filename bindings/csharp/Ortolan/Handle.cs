@@ -10,16 +10,17 @@ namespace Ortolan
     /// </summary>
     sealed class Handle : SafeHandle
     {
-        readonly Action<IntPtr> release;
+        readonly Action<IntPtr> free;
         Handle parent;
         Handle[] parents;
         GCHandle pin;
         object kept;
+        volatile bool closed;
 
         /// <summary>Takes over <paramref name="address"/>, which is freed by <paramref name="release"/>.</summary>
         public Handle(IntPtr address, Action<IntPtr> release) : base(IntPtr.Zero, true)
         {
-            this.release = release;
+            free = release;
             SetHandle(address);
         }
 
@@ -59,9 +60,27 @@ namespace Ortolan
         /// <summary>Counts one more owner, for a child; ends with DangerousRelease. Throws after Close.</summary>
         public Handle Share()
         {
+            // Mono's SafeHandle counts new owners as long as it has old ones, closed or not.
+            if (closed) throw new ObjectDisposedException(null, "the object has been closed");
             bool shared = false;
             DangerousAddRef(ref shared);
             return this;
+        }
+
+        /// <summary>
+        /// A handle of its own that keeps this: new owners can share it even when this has been closed meanwhile. It comes
+        /// with one share; Drop ends it.
+        /// </summary>
+        public Handle Hold()
+        {
+            return new Handle(DangerousGetHandle(), Release.Nothing).Under(Share()).Share();
+        }
+
+        /// <summary>Ends what Hold began.</summary>
+        public void Drop()
+        {
+            Dispose();
+            DangerousRelease();
         }
 
         /// <summary>The address, for as long as the result is not disposed. Throws after Close.</summary>
@@ -71,9 +90,15 @@ namespace Ortolan
             return new InUse(this);
         }
 
+        protected override void Dispose(bool disposing)
+        {
+            closed = true;
+            base.Dispose(disposing);
+        }
+
         protected override bool ReleaseHandle()
         {
-            release(handle);
+            free(handle);
             if (parent != null) parent.DangerousRelease();
             if (parents != null) Release.Shares(parents);
             if (pin.IsAllocated) pin.Free();

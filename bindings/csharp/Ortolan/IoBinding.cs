@@ -36,8 +36,7 @@ namespace Ortolan
         void ReleaseWithValues(IntPtr binding)
         {
             nativePINVOKE.release_binding(binding);
-            Release.Shares(inputs.Values.ToArray());
-            Release.Shares(outputs.Values.ToArray());
+            foreach (Handle bound in inputs.Values.Concat(outputs.Values)) bound.Drop();
         }
 
         delegate void Binder(IntPtr binding, byte* name, IntPtr value, out IntPtr status);
@@ -56,7 +55,7 @@ namespace Ortolan
 
         void Bind(Binder binder, Dictionary<string, Handle> bound, string name, Value value)
         {
-            Handle shared = value.Handle.Share();
+            Handle held = value.Handle.Hold();
             try
             {
                 lock (gate)
@@ -64,26 +63,26 @@ namespace Ortolan
                     fixed (byte* text = Utf8.Terminated(name, nameof(name)))
                     using (var binding = handle.Use())
                     {
-                        binder(binding.Address, text, shared.DangerousGetHandle(), out IntPtr status);
+                        binder(binding.Address, text, held.DangerousGetHandle(), out IntPtr status);
                         OrtolanException.Check(status);
-                        Handle before = Replace(bound, name, shared);
-                        shared = before;
+                        Replace(bound, name, held);
                     }
                 }
             }
-            finally
+            catch
             {
-                if (shared != null) shared.DangerousRelease();
+                held.Drop();
+                throw;
             }
         }
 
-        /// <summary>Notes what is bound to a name, null for nothing of ours, and gives what was.</summary>
-        static Handle Replace(Dictionary<string, Handle> bound, string name, Handle now)
+        /// <summary>Notes what is bound to a name, null for nothing of ours, and drops what was.</summary>
+        static void Replace(Dictionary<string, Handle> bound, string name, Handle now)
         {
             bound.TryGetValue(name, out Handle before);
             bound.Remove(name);
             if (now != null) bound[name] = now;
-            return before;
+            if (before != null) before.Drop();
         }
 
         /// <summary>The next runs make this output new, in that memory.</summary>
@@ -92,17 +91,17 @@ namespace Ortolan
             byte[] terminated = Utf8.Terminated(name, nameof(name));
             lock (gate)
             {
-                Handle before = memory.Use(info =>
+                memory.Use(info =>
                 {
                     fixed (byte* text = terminated)
                     using (var binding = handle.Use())
                     {
                         nativePINVOKE.bind_output_to_memory(binding.Address, text, info, out IntPtr status);
                         OrtolanException.Check(status);
-                        return Replace(outputs, name, null);
+                        Replace(outputs, name, null);
+                        return true;
                     }
                 });
-                if (before != null) before.DangerousRelease();
             }
         }
 
@@ -125,9 +124,8 @@ namespace Ortolan
                 using (var binding = handle.Use())
                 {
                     clear(binding.Address);
-                    Handle[] before = bound.Values.ToArray();
+                    foreach (Handle before in bound.Values) before.Drop();
                     bound.Clear();
-                    Release.Shares(before);
                 }
             }
         }

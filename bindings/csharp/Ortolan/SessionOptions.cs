@@ -24,23 +24,17 @@ namespace Ortolan
 
         SessionOptions(SessionOptions original)
         {
-            Handle[] shared = original.ShareInitializers();
-            try
+            using (var options = original.Handle.Use())
             {
-                using (var options = original.Handle.Use())
+                IntPtr made = nativePINVOKE.clone_session_options(options.Address, out IntPtr status);
+                OrtolanException.Check(status);
+                Handle = new Handle(made, ReleaseWithInitializers);
+                lock (original.initializers)
                 {
-                    IntPtr made = nativePINVOKE.clone_session_options(options.Address, out IntPtr status);
-                    OrtolanException.Check(status);
-                    Handle = new Handle(made, ReleaseWithInitializers);
+                    foreach (Handle initializer in original.initializers) initializers.Add(initializer.Hold());
                 }
+                log = original.log;
             }
-            catch
-            {
-                Release.Shares(shared);
-                throw;
-            }
-            initializers.AddRange(shared);
-            log = original.log;
         }
 
         /// <summary>Other options with the same settings.</summary>
@@ -63,7 +57,7 @@ namespace Ortolan
         void ReleaseWithInitializers(IntPtr options)
         {
             nativePINVOKE.release_session_options(options);
-            lock (initializers) Release.Shares(initializers.ToArray());
+            lock (initializers) initializers.ForEach(initializer => initializer.Drop());
         }
 
         delegate void IntSetter(IntPtr options, int value, out IntPtr status);
@@ -246,13 +240,21 @@ namespace Ortolan
         /// <summary>Gives the model's initializer of that name another value, whose elements must not change afterwards.</summary>
         public void AddInitializer(string name, Value value)
         {
-            fixed (byte* text = Utf8.Terminated(name, nameof(name)))
-            using (var options = Handle.Use())
-            using (var initializer = value.Handle.Use())
+            Handle held = value.Handle.Hold();
+            try
             {
-                nativePINVOKE.add_initializer(options.Address, text, initializer.Address, out IntPtr status);
-                OrtolanException.Check(status);
-                lock (initializers) initializers.Add(value.Handle.Share());
+                fixed (byte* text = Utf8.Terminated(name, nameof(name)))
+                using (var options = Handle.Use())
+                {
+                    nativePINVOKE.add_initializer(options.Address, text, held.DangerousGetHandle(), out IntPtr status);
+                    OrtolanException.Check(status);
+                    lock (initializers) initializers.Add(held);
+                }
+            }
+            catch
+            {
+                held.Drop();
+                throw;
             }
         }
 

@@ -8,7 +8,7 @@ namespace Ortolan
 {
     public sealed unsafe partial class Session
     {
-        const int Few = 16;  // values of a run whose addresses need no array
+        const int Few = 4;  // values of a run whose addresses need no array
 
         /// <summary>Runs the model on its inputs in order and gives all outputs, in order.</summary>
         public RunResults Run(params Value[] inputs)

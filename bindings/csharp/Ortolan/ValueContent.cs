@@ -333,7 +333,13 @@ namespace Ortolan
         }
 
         /// <summary>The first element.</summary>
-        public IntPtr Address => handle.IsClosed ? throw new ObjectDisposedException(nameof(TensorAccess)) : address;
+        public IntPtr Address
+        {
+            get
+            {
+                using (handle.Use()) return address;
+            }
+        }
 
         /// <summary>The size of all elements.</summary>
         public long Bytes { get; }
