@@ -103,13 +103,13 @@ inline void transpose_4x4(const uint32_t* from, int64_t from_stride, uint32_t* t
   using Four [[gnu::vector_size(16)]] = uint32_t;
   Four in[4];
   for (int i = 0; i < 4; ++i) std::memcpy(&in[i], from + i * from_stride, sizeof(Four));
-  Four low01 = __builtin_shuffle(in[0], in[1], Four{0, 4, 1, 5}),
-       low23 = __builtin_shuffle(in[2], in[3], Four{0, 4, 1, 5});
-  Four high01 = __builtin_shuffle(in[0], in[1], Four{2, 6, 3, 7}),
-       high23 = __builtin_shuffle(in[2], in[3], Four{2, 6, 3, 7});
-  Four out[4] = {__builtin_shuffle(low01, low23, Four{0, 1, 4, 5}), __builtin_shuffle(low01, low23, Four{2, 3, 6, 7}),
-                 __builtin_shuffle(high01, high23, Four{0, 1, 4, 5}),
-                 __builtin_shuffle(high01, high23, Four{2, 3, 6, 7})};
+  Four low01 = __builtin_shufflevector(in[0], in[1], 0, 4, 1, 5),
+       low23 = __builtin_shufflevector(in[2], in[3], 0, 4, 1, 5);
+  Four high01 = __builtin_shufflevector(in[0], in[1], 2, 6, 3, 7),
+       high23 = __builtin_shufflevector(in[2], in[3], 2, 6, 3, 7);
+  Four out[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                 __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                 __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
   for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_stride, &out[i], sizeof(Four));
 }
 

@@ -270,11 +270,11 @@ std::span<const Attribute> default_attributes(const graph::Node& node) {
     for (const DefaultRow& row : kDefaults) all->push_back(parse(row.attributes));
     return all;
   }();
-  auto rows = std::ranges::equal_range(
-      kDefaults, std::pair<std::string_view, std::string_view>(node.domain, node.op_type), {}, key_of);
+  const std::pair<std::string_view, std::string_view> key(node.domain, node.op_type);
   std::span<const Attribute> found;
-  for (const DefaultRow& row : rows) {
-    if (row.since <= node.opset) found = parsed[static_cast<size_t>(&row - kDefaults)];
+  for (auto row = std::ranges::lower_bound(kDefaults, key, {}, key_of);
+       row != std::end(kDefaults) && key_of(*row) == key; ++row) {
+    if (row->since <= node.opset) found = parsed[static_cast<size_t>(row - kDefaults)];
   }
   return found;
 }

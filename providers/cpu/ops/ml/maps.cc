@@ -116,8 +116,8 @@ std::vector<size_t> ascending(const std::vector<K>& keys) {
   std::vector<size_t> order(keys.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return keys[a] < keys[b]; });
-  auto rest = std::ranges::unique(order, [&](size_t a, size_t b) { return keys[a] == keys[b]; });
-  order.erase(rest.begin(), rest.end());
+  auto equal = [&](size_t a, size_t b) { return keys[a] == keys[b]; };
+  order.erase(std::unique(order.begin(), order.end(), equal), order.end());
   return order;
 }
 
