@@ -68,6 +68,17 @@ def packed_tensor(data: np.ndarray, shape: tuple[int, ...], element: int) -> Any
     return _native.tensor_copy(in_place(data).view(np.uint8).ravel(), shape, element)
 
 
+def _numbers_of(value: Any, dtype: np.dtype) -> np.ndarray:
+    """Numbers of Python as an array; whole ones must stay what they are, others are rounded."""
+    given = np.array(value)
+    if given.dtype.kind not in "biufc":
+        raise ValueError(f"'{value!r:.80}' are not numbers")
+    numbers = given.astype(dtype)
+    if dtype.kind in "biu" and not np.array_equal(numbers, given):
+        raise ValueError(f"a number does not fit {dtype}")
+    return numbers
+
+
 def _tensor_of(value: Any, element: int, where: str) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
@@ -77,7 +88,7 @@ def _tensor_of(value: Any, element: int, where: str) -> Any:
     if element in PACKED:
         fail(InvalidArgument, f"tensors of {element_name(element)} are given as OrtValue{where}")
     try:
-        return tensor(np.array(value, object if element == STRING else dtype_of(element)), element)
+        return tensor(np.array(value, object) if element == STRING else _numbers_of(value, dtype_of(element)), element)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidArgument(f"[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : the value does not make a "
                               f"tensor({element_name(element)}): {error}{where}") from error

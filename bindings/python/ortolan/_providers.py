@@ -90,5 +90,5 @@ def append(options: Any, requested: list[tuple[str, dict[str, str]]],
             if not allowed:
                 raise
             warnings.warn(f"{name} is not used, and what comes after it in the list of providers runs its nodes: {error}",
-                          UserWarning, stacklevel=5)
+                          UserWarning, stacklevel=4)
     return present

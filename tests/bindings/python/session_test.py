@@ -116,7 +116,7 @@ class Running(unittest.TestCase):
              r"Unexpected input data type\. Actual: \(tensor\(double\)\) , expected: \(tensor\(float\)\)"),
             ({"a": one, "b": one, "z": one}, ort.InvalidArgument, "Invalid input name: z; .*'a', 'b', 'factor'"),
             ({"a": one, "b": one.reshape(1, 1)}, ort.InvalidArgument, r"input 'b' has shape .* \[1,1\]"),
-            ({"a": one, "b": ["word"]}, ort.InvalidArgument, "could not convert string to float: 'word'; input 'b'"),
+            ({"a": one, "b": ["word"]}, ort.InvalidArgument, r"the value does not make a tensor\(float\): '\['word'\]' are not numbers; input 'b'"),
             ({"a": one, "b": object()}, ort.InvalidArgument, "input 'b'"),
             ({"a": one, 3: one}, TypeError, "the names of inputs must be str, not 'int'"),
             (7, TypeError, "the feed must be a dict"),
