@@ -101,6 +101,15 @@ def optional():
     return made
 
 
+def optional_absent():
+    """nothing = an optional without a value; y = x."""
+    content = helper.make_tensor_type_proto(TensorProto.FLOAT, [None])
+    return model([helper.make_node("Optional", [], ["nothing"], type=content), helper.make_node("Identity", ["x"], ["y"])],
+                 "optional_absent", [tensor("x", TensorProto.FLOAT, [None])],
+                 [helper.make_value_info("nothing", helper.make_optional_type_proto(content)),
+                  tensor("y", TensorProto.FLOAT, [None])])
+
+
 def endless():
     """A loop of 2^62 steps, for runs that are cancelled: y = x + 2^62."""
     step = helper.make_graph([helper.make_node("Add", ["before", "unit"], ["after"]),
@@ -146,8 +155,8 @@ def main():
         "add": add(), "many": many(), "sequence": sequence(), "sequence_length": sequence_length(),
         "zip_map_words": zip_map("classlabels_strings", ["cat", "dög", "bird"], TensorProto.STRING),
         "zip_map_numbers": zip_map("classlabels_int64s", [10, 20, 30], TensorProto.INT64),
-        "map_to_vector": map_to_vector(), "optional": optional(), "endless": endless(), "failing": failing(),
-        "mlp": mlp(),
+        "map_to_vector": map_to_vector(), "optional": optional(), "optional_absent": optional_absent(),
+        "endless": endless(), "failing": failing(), "mlp": mlp(),
     }
     for name, made in models.items():
         onnx.save(made, folder / f"{name}.onnx")

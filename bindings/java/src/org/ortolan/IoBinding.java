@@ -68,10 +68,10 @@ public final class IoBinding extends NativeObject {
    */
   public synchronized IoBinding bindOutput(String name, MemoryInfo memory) {
     Objects.requireNonNull(name, "name");
-    handle.use(address -> memory.checked().use(place -> {
-      Native.bind_output_to_memory(address, name, place);
-      handle.hold("output " + name, memory.handle);
-    }));
+    try (InUse used = new InUse()) {
+      Native.bind_output_to_memory(used.add(this), name, memory.addTo(used));
+      handle.hold("output " + name, null);
+    }
     return this;
   }
 

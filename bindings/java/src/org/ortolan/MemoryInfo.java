@@ -5,7 +5,10 @@ import java.util.Objects;
 import org.ortolan.internal.Handle;
 import org.ortolan.internal.Native;
 
-/** A description of memory: the CPU's or a device's. */
+/**
+ * A description of memory: the CPU's or a device's. One that a tensor, a session or a device gave can be used as long as
+ * that is open; what it says can be read at any time. Only those made by a constructor need be closed.
+ */
 public final class MemoryInfo extends NativeObject {
   /** Kinds of devices that memory belongs to. */
   public enum DeviceType {
@@ -13,6 +16,7 @@ public final class MemoryInfo extends NativeObject {
     CPU, GPU, FPGA, NPU
   }
 
+  private final Handle owner; // whose memory this describes; null: its own
   private final Device device; // not null: what must still be there
   private final String name;
   private final int deviceId;
@@ -31,11 +35,12 @@ public final class MemoryInfo extends NativeObject {
    */
   public MemoryInfo(String name, int deviceId) {
     this(new Handle("memory description", Native.create_memory(Objects.requireNonNull(name, "name"), 1, deviceId, 0),
-        Native::release_memory), null);
+        Native::release_memory), null, null);
   }
 
-  private MemoryInfo(Handle handle, Device device) {
+  private MemoryInfo(Handle handle, Handle owner, Device device) {
     super(handle);
+    this.owner = owner;
     this.device = device;
     name = handle.with(Native::memory_name);
     deviceId = handle.with(Native::memory_device_id);
@@ -44,9 +49,7 @@ public final class MemoryInfo extends NativeObject {
 
   /** A description that belongs to the owner, which the caller is using. */
   static MemoryInfo borrowed(long address, Handle owner, Device device) {
-    Handle handle = new Handle("memory description", address, ignored -> {});
-    handle.hold("owner", owner);
-    return new MemoryInfo(handle, device);
+    return new MemoryInfo(new Handle("memory description", address, ignored -> {}), owner, device);
   }
 
   /**
@@ -76,11 +79,14 @@ public final class MemoryInfo extends NativeObject {
     return deviceType;
   }
 
-  /** The handle, once the device is known to be there still. */
-  Handle checked() {
+  /** The address, once it is known that what it describes is there still. */
+  long addTo(InUse used) {
+    if (owner != null) {
+      used.add(owner);
+    }
     if (device != null) {
       device.requirePresent();
     }
-    return handle;
+    return used.add(this);
   }
 }

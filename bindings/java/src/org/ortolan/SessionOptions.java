@@ -3,7 +3,6 @@ package org.ortolan;
 
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -320,12 +319,17 @@ public final class SessionOptions extends NativeObject {
    * @return whether it is there
    */
   public boolean addProviderIfPresent(Provider provider) {
-    boolean present = Ortolan.availableProviders().contains(provider.name())
-        || Environment.shared().devices().stream().anyMatch(device -> device.provider().equals(provider.name()));
+    boolean present = Ortolan.availableProviders().contains(provider.name()) || isRegistered(provider.name());
     if (present) {
       addProvider(provider);
     }
     return present;
+  }
+
+  private static boolean isRegistered(String provider) {
+    try (Environment environment = Environment.builder().build()) {
+      return environment.devices().stream().anyMatch(device -> device.provider().equals(provider));
+    }
   }
 
   /**
@@ -367,11 +371,5 @@ public final class SessionOptions extends NativeObject {
    */
   public SessionOptions setDevicePolicy(DevicePolicy policy) {
     return change(address -> Native.set_device_policy(address, policy.ordinal()));
-  }
-
-  /** Whether a model's bytes must stay while a session uses them. */
-  boolean usesBytesDirectly() {
-    return List.of("session.use_ort_model_bytes_directly", "session.use_ort_model_bytes_for_initializers").stream()
-        .anyMatch(key -> get(key).equals(Optional.of("1")));
   }
 }

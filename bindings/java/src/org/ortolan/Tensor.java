@@ -262,7 +262,7 @@ public final class Tensor extends Value {
     Shapes.count(shape);
     try (InUse used = new InUse()) {
       long owner = used.add(environment);
-      long place = used.add(memory.checked());
+      long place = memory.addTo(used);
       Handle handle = own(Native.tensor_on_device(owner, place, shape, type.ordinal()));
       handle.hold("environment", environment.handle);
       return new Tensor(handle, null);
