@@ -133,8 +133,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     signed = [kind for kind in NUMBERS if kind not in ("UINT16", "UINT32", "UINT64")]
-    made = [types("types", NUMBERS), types("java_types", signed), text(), vocabulary(), pieces(), join(),
-            classifier("scores", classlabels_ints=[10, 20, 30]), classifier("words", classlabels_strings=LABELS), adder(),
+    made = [types("types", NUMBERS), types("java_types", signed), text(), vocabulary(), pieces(), join(), adder(),
+            classifier("scores", classlabels_ints=[10, 20, 30]), classifier("words", classlabels_strings=LABELS),
             product("inline"), endless(), defaults()]
     for one in made:
         onnx.save(one, str(folder / f"{one.graph.name}.onnx"))
