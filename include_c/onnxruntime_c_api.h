@@ -855,7 +855,7 @@ struct OrtApi {
   /** The names of dimensions, borrowed from the object; empty where a dimension has none. */
   ORT_API2_STATUS(GetSymbolicDimensions, _In_ const OrtTensorTypeAndShapeInfo* info,
                   _Out_writes_all_(dim_params_length) const char* dim_params[], size_t dim_params_length);
-  /** The product of the dimensions; fails when one is not known. */
+  /** The product of the dimensions; SIZE_MAX when one is not known. */
   ORT_API2_STATUS(GetTensorShapeElementCount, _In_ const OrtTensorTypeAndShapeInfo* info, _Out_ size_t* out);
   /** The element type and shape of a tensor or sparse tensor. */
   ORT_API2_STATUS(GetTensorTypeAndShape, _In_ const OrtValue* value, _Outptr_ OrtTensorTypeAndShapeInfo** out);
