@@ -18,7 +18,7 @@ struct TensorTypeAndShapeInfoImpl : Base<T> {
   ONNXTensorElementDataType GetElementType() const {
     return Get<ONNXTensorElementDataType>(GetApi().GetTensorElementType, this->p_);
   }
-  /** The product of the dimensions, all of which must be known. */
+  /** The product of the dimensions; SIZE_MAX when one is not known. */
   size_t GetElementCount() const { return Get<size_t>(GetApi().GetTensorShapeElementCount, this->p_); }
   /** The rank; 0 also when the shape is not known. */
   size_t GetDimensionsCount() const { return Get<size_t>(GetApi().GetDimensionsCount, this->p_); }
