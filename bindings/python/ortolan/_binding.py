@@ -5,10 +5,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
-import numpy as np
-
 from . import _convert, _native
-from ._types import ValueType, element_from
+from ._types import Array, ValueType, element_from
 from ._values import OrtValue, tensor_at
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ class IOBinding:
             _native.bind_output(self._handle, name, handle)
             self._outputs[name] = handle
 
-    def bind_cpu_input(self, name: str, arr_on_cpu: np.ndarray) -> None:
+    def bind_cpu_input(self, name: str, arr_on_cpu: Array) -> None:
         """Binds an array as an input: without a copy where it is contiguous, so that its later content is what later
         runs read."""
         expected = self._types.get(name)

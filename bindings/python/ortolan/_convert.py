@@ -8,20 +8,20 @@ import numpy as np
 
 from . import _native
 from ._errors import InvalidArgument, fail
-from ._types import PACKED, STRING, Kind, ValueType, carrier_of, carries, dtype_of, element_name, element_of
+from ._types import PACKED, STRING, Array, DType, Kind, ValueType, carrier_of, carries, dtype_of, element_name, element_of
 
 
-def _tensor_type(dtype: np.dtype) -> str:
+def _tensor_type(dtype: DType) -> str:
     element = element_of(dtype)
     return f"tensor({element_name(element)})" if element else f"NumPy's {dtype}"
 
 
-def _refuse_type(dtype: np.dtype, element: int, where: str) -> None:
+def _refuse_type(dtype: DType, element: int, where: str) -> None:
     fail(InvalidArgument, f"Unexpected input data type. Actual: ({_tensor_type(dtype)}) , "
                           f"expected: (tensor({element_name(element)})){where}")
 
 
-def in_place(array: np.ndarray) -> np.ndarray:
+def in_place(array: Array) -> Array:
     """The array itself where the library can read it as it lies, else a copy that it can."""
     native = array.dtype.newbyteorder("=")
     return np.require(array, native, ["C_CONTIGUOUS", "ALIGNED"])
@@ -35,13 +35,13 @@ def _text_bytes(text: Any) -> bytes:
     return text.encode()
 
 
-def string_tensor(array: np.ndarray) -> Any:
+def string_tensor(array: Array) -> Any:
     """A handle of a tensor of the array's texts: str, as UTF-8, or bytes as they are."""
     texts = [_text_bytes(text) for text in array.ravel().tolist()]
     return _native.tensor_of_strings(b"".join(texts), list(accumulate(map(len, texts))), array.shape)
 
 
-def strings_of(handle: Any, shape: tuple[int, ...]) -> np.ndarray:
+def strings_of(handle: Any, shape: tuple[int, ...]) -> Array:
     """The texts of a tensor as an object array of str; bytes that are not UTF-8 are replaced."""
     ends = np.zeros(int(np.prod(shape, dtype=np.int64)), np.int64)
     content = bytearray(_native.strings_size(handle))
@@ -54,7 +54,7 @@ def strings_of(handle: Any, shape: tuple[int, ...]) -> np.ndarray:
     return texts.reshape(shape)
 
 
-def tensor(array: np.ndarray, element: int) -> Any:
+def tensor(array: Array, element: int) -> Any:
     """A handle of a tensor over an array that may carry that element type; the array is copied where it must be."""
     if element == STRING:
         return string_tensor(array)
@@ -63,12 +63,12 @@ def tensor(array: np.ndarray, element: int) -> Any:
     return _native.tensor_over_array(array if array.dtype == carrier else array.view(carrier), element)
 
 
-def packed_tensor(data: np.ndarray, shape: tuple[int, ...], element: int) -> Any:
+def packed_tensor(data: Array, shape: tuple[int, ...], element: int) -> Any:
     """A handle of a tensor with several elements a byte, from its bytes."""
     return _native.tensor_copy(in_place(data).view(np.uint8).ravel(), shape, element)
 
 
-def _numbers_of(value: Any, dtype: np.dtype) -> np.ndarray:
+def _numbers_of(value: Any, dtype: DType) -> Array:
     """Numbers of Python as an array; whole ones must stay what they are, others are rounded."""
     given = np.array(value)
     if given.dtype.kind not in "biufc":
@@ -104,7 +104,7 @@ def _map_of(value: Any, expected: ValueType, where: str) -> Any:
     if not isinstance(value, dict):
         fail(InvalidArgument, f"a dict is needed for a {expected}, not '{type(value).__name__}'{where}")
     keys = _tensor_of(list(value.keys()), expected.element, where)
-    return _native.create_map(keys, _tensor_of(list(value.values()), expected.content.element, where))
+    return _native.create_map(keys, _tensor_of(list(value.values()), expected.inner.element, where))
 
 
 def value_of(value: Any, expected: ValueType, where: str = "") -> Any:
@@ -114,15 +114,15 @@ def value_of(value: Any, expected: ValueType, where: str = "") -> Any:
     if expected.kind == Kind.TENSOR:
         return _tensor_of(value, expected.element, where)
     if expected.kind == Kind.SEQUENCE:
-        return _sequence_of(value, expected.content, where)
+        return _sequence_of(value, expected.inner, where)
     if expected.kind == Kind.MAP:
         return _map_of(value, expected, where)
     if expected.kind == Kind.OPTIONAL:
-        return value_of(value, expected.content, where)
+        return value_of(value, expected.inner, where)
     return fail(InvalidArgument, f"a {expected} cannot be made of '{type(value).__name__}'; give an OrtValue{where}")
 
 
-def array_of(handle: Any, copy: bool = True) -> np.ndarray:
+def array_of(handle: Any, copy: bool = True) -> Array:
     """The elements of a tensor in CPU memory. Packed types come as bytes, in one dimension."""
     element, _, size, shape = _native.tensor_description(handle)
     if element == STRING:

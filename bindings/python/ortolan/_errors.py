@@ -1,6 +1,8 @@
 """The exceptions: one for each error code of the library."""
 from __future__ import annotations
 
+from typing import NoReturn
+
 from . import _native
 
 
@@ -95,7 +97,7 @@ class NotFound(OrtError):
     code, code_name = 14, "NOT_FOUND"
 
 
-def fail(error: type[OrtError], text: str) -> None:
+def fail(error: type[OrtError], text: str) -> NoReturn:
     """Raises an error of this package in the form of the library's."""
     raise error(f"[ONNXRuntimeError] : {error.code} : {error.code_name} : {text}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any, Generic, Optional, TypeVar, overload
 
 from . import _native
 from ._environment import Environment, Logger, OrtEpDevice, Path, default_environment, settings_of
@@ -48,20 +48,29 @@ class OrtExecutionProviderDevicePolicy(enum.IntEnum):
     MIN_OVERALL_POWER = 6
 
 
-class _Setting:
+T = TypeVar("T")
+
+
+class _Setting(Generic[T]):
     """An attribute that is kept here and set in the library's object."""
 
-    def __init__(self, default: Any, convert: Callable[[Any], Any], apply: Callable[[Any, Any], Any], doc: str) -> None:
+    def __init__(self, default: T, convert: Callable[[Any], T], apply: Callable[[Any, T], Any], doc: str) -> None:
         self._default, self._convert, self._apply = default, convert, apply
         self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = "_" + name
 
+    @overload
+    def __get__(self, instance: None, owner: Optional[type] = None) -> _Setting[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: Optional[type] = None) -> T: ...
+
     def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         return self if instance is None else instance.__dict__.get(self._name, self._default)
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: Any, value: T) -> None:
         value = self._convert(value)
         self._apply(instance._handle, value)
         instance.__dict__[self._name] = value
@@ -90,30 +99,30 @@ class SessionOptions:
         self._appended: list[str] = []
         self._has_policy = False
 
-    graph_optimization_level: int = _Setting(
+    graph_optimization_level = _Setting[int](
         GraphOptimizationLevel.ORT_ENABLE_ALL, GraphOptimizationLevel, _native.set_optimization_level,
         "GraphOptimizationLevel")
-    execution_mode: int = _Setting(ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
+    execution_mode = _Setting[int](ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
                                    "ExecutionMode")
-    execution_order: int = _Setting(ExecutionOrder.DEFAULT, ExecutionOrder, _only_kept, "accepted; changes nothing")
-    intra_op_num_threads: int = _Setting(0, int, _native.set_intra_op_threads,
+    execution_order = _Setting[int](ExecutionOrder.DEFAULT, ExecutionOrder, _only_kept, "accepted; changes nothing")
+    intra_op_num_threads = _Setting[int](0, int, _native.set_intra_op_threads,
                                          "Threads that share the work of an operator; 0: the machine's choice.")
-    inter_op_num_threads: int = _Setting(0, int, _native.set_inter_op_threads,
+    inter_op_num_threads = _Setting[int](0, int, _native.set_inter_op_threads,
                                          "Threads that operators run on in parallel mode; 0: the machine's choice.")
-    use_per_session_threads: bool = _Setting(
+    use_per_session_threads = _Setting[bool](
         True, bool, _set_own_threads,
         "False, which cannot be taken back: the session uses the environment's pools of threads.")
-    enable_mem_pattern: bool = _Setting(True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
-    enable_mem_reuse: bool = _Setting(True, bool, _only_kept, "accepted; changes nothing")
-    enable_cpu_mem_arena: bool = _Setting(True, bool, _native.set_cpu_arena,
+    enable_mem_pattern = _Setting[bool](True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
+    enable_mem_reuse = _Setting[bool](True, bool, _only_kept, "accepted; changes nothing")
+    enable_cpu_mem_arena = _Setting[bool](True, bool, _native.set_cpu_arena,
                                           "Whether freed memory is kept for the next tensors.")
-    logid: str = _Setting("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
-    log_severity_level: int = _Setting(-1, int, _native.set_session_severity,
+    logid = _Setting[str]("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
+    log_severity_level = _Setting[int](-1, int, _native.set_session_severity,
                                        "Log lines less bad than this are not written; 0 verbose to 4 fatal.")
-    log_verbosity_level: int = _Setting(0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
-    optimized_model_filepath: str = _Setting("", os.fsdecode, _native.set_optimized_model_path,
+    log_verbosity_level = _Setting[int](0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
+    optimized_model_filepath = _Setting[str]("", os.fsdecode, _native.set_optimized_model_path,
                                              "The file that the rewritten model is saved to.")
-    use_deterministic_compute: bool = _Setting(False, bool, _native.set_deterministic,
+    use_deterministic_compute = _Setting[bool](False, bool, _native.set_deterministic,
                                                "Whether results must not depend on the order of threads.")
 
     @property

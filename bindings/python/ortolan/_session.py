@@ -130,7 +130,8 @@ class InferenceSession:
             _native.set_session_verbosity(options, _environment.default_verbosity)
         present = append(options, requested, self._fallback)
         handle = self._create(options)
-        self._provider_options = dict([*((name, {}) for name in self._options._appended), *present])
+        self._provider_options: dict[str, dict[str, str]] = {name: {} for name in self._options._appended}
+        self._provider_options.update(present)
         self._provider_options.setdefault(CPU, {})
         self._describe(handle)
         self._handle = handle

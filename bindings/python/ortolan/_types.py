@@ -11,6 +11,8 @@ import numpy as np
 from . import _native
 from ._errors import InvalidArgument, fail
 
+Array = np.ndarray[Any, Any]
+DType = np.dtype[Any]
 Dimension = Union[int, str, None]
 
 
@@ -58,25 +60,25 @@ class Kind(enum.IntEnum):
 
 
 STRING = TensorElementType.STRING
-_DTYPES = {
+_DTYPE_NAMES = {
     TensorElementType.FLOAT: "f4", TensorElementType.UINT8: "u1", TensorElementType.INT8: "i1",
     TensorElementType.UINT16: "u2", TensorElementType.INT16: "i2", TensorElementType.INT32: "i4",
     TensorElementType.INT64: "i8", TensorElementType.STRING: "O", TensorElementType.BOOL: "?",
     TensorElementType.FLOAT16: "f2", TensorElementType.DOUBLE: "f8", TensorElementType.UINT32: "u4",
     TensorElementType.UINT64: "u8", TensorElementType.COMPLEX64: "c8", TensorElementType.COMPLEX128: "c16",
 }
-_DTYPES = {element: np.dtype(name) for element, name in _DTYPES.items()}
+_DTYPES: dict[int, DType] = {element: np.dtype(name) for element, name in _DTYPE_NAMES.items()}
 _ELEMENTS = {dtype: element for element, dtype in _DTYPES.items()}
 # Types that NumPy does not have: their names in the package ml_dtypes, and the type that carries them without it.
-_EXTENDED = {
+_EXTENDED: dict[int, tuple[str, str]] = {
     TensorElementType.BFLOAT16: ("bfloat16", "u2"), TensorElementType.FLOAT8E4M3FN: ("float8_e4m3fn", "u1"),
     TensorElementType.FLOAT8E4M3FNUZ: ("float8_e4m3fnuz", "u1"), TensorElementType.FLOAT8E5M2: ("float8_e5m2", "u1"),
     TensorElementType.FLOAT8E5M2FNUZ: ("float8_e5m2fnuz", "u1"),
 }
 _EXTENDED_ELEMENTS = {name: element for element, (name, _) in _EXTENDED.items()}
 # Several elements a byte: tensors of these are read and written as bytes.
-PACKED = {TensorElementType.UINT4: 2, TensorElementType.INT4: 2, TensorElementType.FLOAT4E2M1: 2,
-          TensorElementType.UINT2: 4, TensorElementType.INT2: 4}
+PACKED: dict[int, int] = {TensorElementType.UINT4: 2, TensorElementType.INT4: 2, TensorElementType.FLOAT4E2M1: 2,
+                          TensorElementType.UINT2: 4, TensorElementType.INT2: 4}
 
 
 def element_name(element: int) -> str:
@@ -84,24 +86,23 @@ def element_name(element: int) -> str:
     return TensorElementType(element).name.lower()
 
 
-def carrier_of(element: int) -> Optional[np.dtype]:
+def carrier_of(element: int) -> Optional[DType]:
     """The NumPy type with the same bytes; None for packed types and strings."""
     if element in _EXTENDED:
-        return np.dtype(_EXTENDED[TensorElementType(element)][1])
-    return None if element == STRING else _DTYPES.get(TensorElementType(element))
+        return np.dtype(_EXTENDED[element][1])
+    return None if element == STRING else _DTYPES.get(element)
 
 
-def _extended_dtype(element: int) -> np.dtype:
-    name, carrier = _EXTENDED[TensorElementType(element)]
+def _extended_dtype(element: int) -> DType:
+    name, carrier = _EXTENDED[element]
     try:
         return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
     except (ImportError, AttributeError):
         return np.dtype(carrier)
 
 
-def dtype_of(element: int) -> np.dtype:
+def dtype_of(element: int) -> DType:
     """The NumPy type that users see: ml_dtypes' where NumPy has none, else its bytes as unsigned integers."""
-    element = TensorElementType(element)
     if element in _EXTENDED:
         return _extended_dtype(element)
     return _DTYPES.get(element, np.dtype("u1"))
@@ -115,7 +116,7 @@ def element_of(dtype: Any) -> int:
     return _ELEMENTS.get(dtype.newbyteorder("="), 0) or _EXTENDED_ELEMENTS.get(dtype.name, 0)
 
 
-def element_from(element_type: Any) -> int:
+def element_from(element_type: Any) -> TensorElementType:
     """An element type that a caller gave: an ONNX number, a NumPy type or the name of one."""
     if isinstance(element_type, int):
         try:
@@ -128,7 +129,7 @@ def element_from(element_type: Any) -> int:
     return TensorElementType(element)
 
 
-def carries(dtype: np.dtype, element: int) -> bool:
+def carries(dtype: DType, element: int) -> bool:
     """Whether arrays of the type may stand for tensors of the element type."""
     return element_of(dtype) == element or (element in _EXTENDED and dtype == carrier_of(element))
 
@@ -141,6 +142,12 @@ class ValueType:
     element: int = 0
     shape: tuple[Dimension, ...] = ()
     content: Optional[ValueType] = None
+
+    @property
+    def inner(self) -> ValueType:
+        """The content of a type that has one."""
+        assert self.content is not None
+        return self.content
 
     def __str__(self) -> str:
         if self.kind in (Kind.TENSOR, Kind.SPARSE_TENSOR):

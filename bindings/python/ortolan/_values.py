@@ -9,7 +9,7 @@ import numpy as np
 from . import _convert, _native
 from ._environment import default_environment
 from ._errors import InvalidArgument, fail
-from ._types import PACKED, STRING, Kind, ValueType, carries, dtype_of, element_from, element_of, read_type
+from ._types import PACKED, STRING, Array, Kind, ValueType, carries, dtype_of, element_from, element_of, read_type
 
 
 class OrtDevice:
@@ -66,7 +66,7 @@ class OrtValue:
     # ---- Making values ----
 
     @staticmethod
-    def ortvalue_from_numpy(numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0,
+    def ortvalue_from_numpy(numpy_obj: Array, device_type: str = "cpu", device_id: int = 0,
                             vendor_id: int = -1) -> OrtValue:
         """A tensor over the array's memory where the library can read it as it lies: later changes of the array are
         seen. Arrays that are not contiguous, of another byte order, of texts, or for another device are copied."""
@@ -78,7 +78,7 @@ class OrtValue:
         return value if device_type.lower() == "cpu" else value.to_device(device_type, device_id)
 
     @staticmethod
-    def ortvalue_from_numpy_with_onnx_type(data: np.ndarray, onnx_element_type: int) -> OrtValue:
+    def ortvalue_from_numpy_with_onnx_type(data: Array, onnx_element_type: int) -> OrtValue:
         """A tensor of an ONNX type that the array's type carries: uint16 for BFLOAT16, uint8 for the float8 types."""
         element = element_from(int(onnx_element_type))
         array = np.asarray(data)
@@ -191,14 +191,14 @@ class OrtValue:
         _native.copy_tensor(default_environment()._handle, handle, copy)
         return copy
 
-    def numpy(self, copy: bool = True) -> np.ndarray:
+    def numpy(self, copy: bool = True) -> Array:
         """The elements of a tensor as an array: a copy, or with copy=False a view of the tensor's own memory, which
         later runs may change. Packed types come as bytes."""
         if not self.is_tensor():
             fail(InvalidArgument, f"only tensors are arrays, not a {self.data_type()}; see to_python")
         return _convert.array_of(self._on_cpu(), copy)
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         array = self.numpy(copy=copy is not False)
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -206,7 +206,7 @@ class OrtValue:
         """The content as a run returns it: an array, a list for a sequence, a dict for a map, None for nothing."""
         return self.numpy() if self.is_tensor() else _convert.object_of(self._value_handle())
 
-    def update_inplace(self, np_arr: np.ndarray) -> None:
+    def update_inplace(self, np_arr: Array) -> None:
         """Copies an array of the same shape and type into the tensor's memory, wherever that is."""
         array, (element, _, size, shape) = np.asarray(np_arr), _native.tensor_description(self._value_handle())
         if array.shape != shape or not carries(array.dtype, element) or element == STRING:
