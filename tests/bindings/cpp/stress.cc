@@ -13,12 +13,12 @@
 
 namespace {
 
-constexpr int kThreads = 4, kRounds = 300, kSessionsPerRound = 3;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kMeasuresMemory = false;  // freed memory is kept back for a while; leaks are found by the sanitiser
 #else
 constexpr bool kMeasuresMemory = true;
 #endif
+constexpr int kThreads = 4, kRounds = kMeasuresMemory ? 300 : 20, kSessionsPerRound = 3;
 constexpr long kAllowedGrowth = 512 << 10;
 
 long resident_bytes() {
