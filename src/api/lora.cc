@@ -5,6 +5,7 @@
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "base/flat_reader.h"
 #include "base/mapped_file.h"
 #include "runtime/session_options.h"
 #include "tensor/tensor.h"
@@ -24,60 +25,14 @@ constexpr std::string_view kIdentifier = "TORT";
 enum AdapterField : size_t { kFormat = 0, kParameters = 3 };
 enum ParameterField : size_t { kName = 0, kDims = 1, kType = 2, kData = 3 };
 
-/** Reads within the bytes of a FlatBuffer; positions count from its start. Throws on anything outside. */
-class FlatReader {
- public:
-  explicit FlatReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T number(size_t at) const {
-    T value;
-    std::memcpy(&value, range(at, sizeof value), sizeof value);
-    return value;
-  }
-  /** The place that an offset at `at` points to. */
-  size_t follow(size_t at) const { return checked_add(at, size_t{number<uint32_t>(at)}); }
-  const std::byte* range(size_t at, size_t count) const {
-    require(at <= bytes_.size() && count <= bytes_.size() - at, ErrorCode::kFail, "the adapter is damaged: ", count,
-            " bytes at ", at, " are outside its ", bytes_.size(), " bytes");
-    return bytes_.data() + at;
-  }
-  /** Where a field of the table is; 0 when it was left out. */
-  size_t field(size_t table, size_t index) const {
-    int64_t vtable = static_cast<int64_t>(table) - number<int32_t>(table);
-    require(vtable >= 0, ErrorCode::kFail, "the adapter is damaged: a table's description is at ", vtable);
-    auto start = static_cast<size_t>(vtable);
-    size_t entry = 4 + 2 * index;
-    if (entry + 2 > number<uint16_t>(start)) return 0;
-    uint16_t offset = number<uint16_t>(start + entry);
-    return offset == 0 ? 0 : table + offset;
-  }
-  int32_t int_field(size_t table, size_t index) const {
-    size_t at = field(table, index);
-    return at == 0 ? 0 : number<int32_t>(at);
-  }
-  /** A vector's place and count, of items of that size; place 0 when it was left out. */
-  std::pair<size_t, size_t> vector_field(size_t table, size_t index, size_t item_bytes) const {
-    size_t at = field(table, index);
-    if (at == 0) return {0, 0};
-    size_t start = follow(at);
-    size_t count = number<uint32_t>(start);
-    range(start + 4, checked_mul(count, item_bytes));
-    return {start + 4, count};
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
-std::string name_of_parameter(const FlatReader& reader, size_t table) {
+std::string name_of_parameter(const base::FlatReader& reader, size_t table) {
   auto [at, count] = reader.vector_field(table, kName, 1);
   require(at != 0, ErrorCode::kFail, "a parameter of the adapter has no name");
   const std::byte* text = reader.range(at, count);
   return {static_cast<const char*>(static_cast<const void*>(text)), count};
 }
 
-Shape shape_of_parameter(const FlatReader& reader, size_t table, const std::string& name) {
+Shape shape_of_parameter(const base::FlatReader& reader, size_t table, const std::string& name) {
   auto [at, count] = reader.vector_field(table, kDims, sizeof(int64_t));
   constexpr size_t kMostDims = 64;
   require(count > 0 && count <= kMostDims, ErrorCode::kFail, "parameter '", name, "' of the adapter has ", count,
@@ -87,8 +42,8 @@ Shape shape_of_parameter(const FlatReader& reader, size_t table, const std::stri
   return shape;
 }
 
-ElementType type_of_parameter(const FlatReader& reader, size_t table, const std::string& name) {
-  int32_t number = reader.int_field(table, kType);
+ElementType type_of_parameter(const base::FlatReader& reader, size_t table, const std::string& name) {
+  int32_t number = reader.number_field<int32_t>(table, kType);
   constexpr auto kLast = static_cast<int32_t>(ElementType::kFloat8E5M2FNUZ);
   require(number > 0 && number <= kLast && number != static_cast<int32_t>(ElementType::kString), ErrorCode::kFail,
           "parameter '", name, "' of the adapter has element type ", number, "; types are those of numbers, 1 to ",
@@ -97,7 +52,7 @@ ElementType type_of_parameter(const FlatReader& reader, size_t table, const std:
 }
 
 /** A view of the adapter's bytes, which `owner` keeps, or a copy where they are not aligned. */
-Value tensor_of_parameter(const FlatReader& reader, size_t table, const std::string& name,
+Value tensor_of_parameter(const base::FlatReader& reader, size_t table, const std::string& name,
                           const std::shared_ptr<void>& owner) {
   Shape shape = shape_of_parameter(reader, table, name);
   ElementType type = type_of_parameter(reader, table, name);
@@ -114,12 +69,12 @@ Value tensor_of_parameter(const FlatReader& reader, size_t table, const std::str
 
 /** The adapter in the bytes, which `owner` keeps. */
 LoraAdapter read_adapter(std::span<const std::byte> bytes, const std::shared_ptr<void>& owner) {
-  FlatReader reader(bytes);
+  base::FlatReader reader(bytes, "the adapter");
   bool marked = bytes.size() >= 8 && std::memcmp(reader.range(4, 4), kIdentifier.data(), kIdentifier.size()) == 0;
   require(marked, ErrorCode::kFail, "these ", bytes.size(), " bytes are no adapter: the mark ", kIdentifier,
           " is missing at byte 4");
   size_t root = reader.follow(0);
-  int32_t version = reader.int_field(root, kFormat);
+  int32_t version = reader.number_field<int32_t>(root, kFormat);
   require(version == kFormatVersion, ErrorCode::kFail, "the adapter has format version ", version,
           "; this library reads ", kFormatVersion);
   LoraAdapter adapter;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "onnx/graph_reader.h"
+#include "onnx/ort_format.h"
 
 namespace ortolan::onnx {
 namespace {
@@ -74,17 +75,15 @@ ModelParts split(Bytes bytes, Model& model) {
   return parts;
 }
 
-bool begins_with(Bytes bytes, size_t offset, std::string_view text) {
-  return bytes.size() >= offset + text.size() && std::memcmp(bytes.data() + offset, text.data(), text.size()) == 0;
+bool begins_with(Bytes bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
 }
 
 /** Throws for contents that are known to be something else than a model. */
 void check_kind(Bytes bytes) {
   require(!bytes.empty(), ErrorCode::kInvalidArgument, "the model is empty: it has no bytes");
-  require(!begins_with(bytes, 0, "version https://git-lfs"), ErrorCode::kInvalidProtobuf,
+  require(!begins_with(bytes, "version https://git-lfs"), ErrorCode::kInvalidProtobuf,
           "this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
-  require(!begins_with(bytes, 4, "ORTM"), ErrorCode::kNotImplemented,
-          "this is a model in ORT format, which is not read here; use the ONNX file that it was made from");
 }
 
 void read_versions(const ModelParts& parts, Model& model) {
@@ -99,8 +98,7 @@ void read_versions(const ModelParts& parts, Model& model) {
           "it imports no operator set; add an opset_import, such as {domain: \"\", version: 17}");
 }
 
-std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& folder, const ReadOptions& options) {
-  check_kind(blob.bytes);
+std::unique_ptr<Model> read_message(const Blob& blob, const std::string& folder, const ReadOptions& options) {
   auto model = std::make_unique<Model>();
   ModelParts parts = split(blob.bytes, *model);
   require(parts.has_graph, ErrorCode::kInvalidArgument, "the model is empty: it has no graph");
@@ -114,6 +112,13 @@ std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& folder, co
     if (external.file) model->files.push_back(external.file);
   }
   return model;
+}
+
+std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& folder, const ReadOptions& options) {
+  check_kind(blob.bytes);
+  if (!is_ort_format(blob.bytes)) return read_message(blob, folder, options);
+  auto message = std::make_shared<std::string>(model_of_ort_format(blob.bytes));
+  return read_message({std::as_bytes(std::span(*message)), message, nullptr, options.copy_bytes}, folder, options);
 }
 
 std::string folder_of(const std::string& path) {
@@ -149,7 +154,8 @@ Metadata read_metadata_bytes(Bytes bytes) {
   try {
     check_kind(bytes);
     Model model;
-    split(bytes, model);
+    std::string message = is_ort_format(bytes) ? model_of_ort_format(bytes) : std::string{};
+    split(message.empty() ? bytes : std::as_bytes(std::span(message)), model);
     return std::move(model.metadata);
   } catch (const Error& error) {
     throw error.within("cannot read the model's metadata");

@@ -1,0 +1,242 @@
+// Models in ORT format, written here table by table; and damaged ones.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "graph/constant_value.h"
+#include "model_builder.h"
+#include "onnx/ort_format.h"
+
+namespace ortolan::onnx {
+namespace {
+
+/** Writes a FlatBuffer: each part behind what refers to it. Places count from the start. */
+class FlatWriter {
+ public:
+  FlatWriter() : bytes_(8, '\0') { bytes_.replace(4, 4, "ORTM"); }
+
+  size_t root() { return refer(0, new_table()); }
+  template <class T>
+  void number(size_t table, size_t field, T value) {
+    set(place(table, field), value);
+  }
+  void text(size_t table, size_t field, const std::string& value) { text_at(place(table, field), value); }
+  size_t table(size_t parent, size_t field) { return refer(place(parent, field), new_table()); }
+  std::vector<size_t> tables(size_t parent, size_t field, size_t count) {
+    size_t items = vector(place(parent, field), count, 4);
+    std::vector<size_t> made;
+    for (size_t i = 0; i < count; ++i) made.push_back(refer(items + 4 * i, new_table()));
+    return made;
+  }
+  void texts(size_t parent, size_t field, const std::vector<std::string>& values) {
+    size_t items = vector(place(parent, field), values.size(), 4);
+    for (size_t i = 0; i < values.size(); ++i) text_at(items + 4 * i, values[i]);
+  }
+  template <class T>
+  void numbers(size_t parent, size_t field, const std::vector<T>& values) {
+    size_t items = vector(place(parent, field), values.size(), sizeof(T));
+    std::memcpy(&bytes_[items], values.data(), values.size() * sizeof(T));
+  }
+  /** A field that refers to a table that is there already. */
+  void share(size_t parent, size_t field, size_t table) { refer(place(parent, field), table); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  static constexpr size_t kFields = 13;
+  static constexpr size_t kDescription = 4 + 2 * kFields;
+
+  template <class T>
+  void set(size_t at, T value) {
+    std::memcpy(&bytes_[at], &value, sizeof value);
+  }
+  size_t append(size_t count) {
+    bytes_.resize((bytes_.size() + 7) / 8 * 8);
+    bytes_.append(count, '\0');
+    return bytes_.size() - count;
+  }
+  size_t refer(size_t at, size_t target) {
+    set(at, static_cast<uint32_t>(target - at));
+    return target;
+  }
+  /** A table of eight bytes a field, no field set yet. */
+  size_t new_table() {
+    size_t description = append(kDescription);
+    set(description, static_cast<uint16_t>(kDescription));
+    size_t at = append(8 + 8 * kFields);
+    set(at, static_cast<int32_t>(at - description));
+    descriptions_[at] = description;
+    return at;
+  }
+  size_t place(size_t table, size_t field) {
+    set(descriptions_.at(table) + 4 + 2 * field, static_cast<uint16_t>(8 + 8 * field));
+    return table + 8 + 8 * field;
+  }
+  size_t vector(size_t from, size_t count, size_t item) {
+    size_t at = append(8 + count * item) + 4;
+    refer(from, at);
+    set(at, static_cast<uint32_t>(count));
+    return at + 4;
+  }
+  void text_at(size_t from, const std::string& value) {
+    bytes_.replace(vector(from, value.size(), 1), value.size(), value);
+  }
+
+  std::string bytes_;
+  std::map<size_t, size_t> descriptions_;
+};
+
+void add_float_value(FlatWriter& out, size_t table, const std::string& name) {
+  out.text(table, 0, name);
+  size_t type = out.table(table, 2);
+  out.number<uint8_t>(type, 1, 1);
+  size_t tensor = out.table(type, 2);
+  out.number<int32_t>(tensor, 0, 1);
+  auto dims = out.tables(out.table(tensor, 1), 0, 2);
+  size_t symbol = out.table(dims[0], 0), number = out.table(dims[1], 0);
+  out.number<int8_t>(symbol, 0, 2);
+  out.text(symbol, 2, "N");
+  out.number<int8_t>(number, 0, 1);
+  out.number<int64_t>(number, 1, 2);
+}
+
+void add_weight(FlatWriter& out, size_t table) {
+  out.text(table, 0, "w");
+  out.numbers<int64_t>(table, 2, {1, 2});
+  out.number<int32_t>(table, 3, 1);
+  out.numbers<float>(table, 4, {5, 6});
+}
+
+void add_vector_size(FlatWriter& out, size_t tensor) {
+  out.numbers<uint8_t>(tensor, 4, {0, 0, 160, 64, 0, 0, 192, 64});
+}
+
+/** A table of the graph, so that tests may add to it. */
+struct OrtModel {
+  FlatWriter out;
+  size_t graph = 0;
+  size_t weight = 0;
+};
+
+/** y[N,2] = Concat(x[N,2], w[1,2]) along axis 0. */
+OrtModel concat_model() {
+  OrtModel made;
+  FlatWriter& out = made.out;
+  size_t model = out.table(out.root(), 1);
+  out.number<int64_t>(model, 0, 8);
+  size_t import = out.tables(model, 1, 1)[0];
+  out.text(import, 0, "");
+  out.number<int64_t>(import, 1, 13);
+  out.text(model, 2, "ort_format_test");
+  size_t entry = out.tables(model, 9, 1)[0];
+  out.text(entry, 0, "key");
+  out.text(entry, 1, "value");
+  made.graph = out.table(model, 7);
+  auto values = out.tables(made.graph, 1, 2);
+  add_float_value(out, values[0], "x");
+  add_float_value(out, values[1], "y");
+  out.texts(made.graph, 5, {"x"});
+  out.texts(made.graph, 6, {"y"});
+  made.weight = out.tables(made.graph, 0, 1)[0];
+  add_weight(out, made.weight);
+  add_vector_size(out, made.weight);
+  size_t node = out.tables(made.graph, 2, 1)[0];
+  out.text(node, 0, "join");
+  out.text(node, 5, "Concat");
+  out.texts(node, 8, {"x", "w"});
+  out.texts(node, 9, {"y"});
+  size_t axis = out.tables(node, 10, 1)[0];
+  out.text(axis, 0, "axis");
+  out.number<int32_t>(axis, 2, 2);
+  out.number<int64_t>(axis, 4, 0);
+  return made;
+}
+
+TEST(OrtFormat, IsReadLikeAModel) {
+  auto model = read(concat_model().out.bytes());
+  EXPECT_EQ(model->ir_version, 8);
+  EXPECT_EQ(model->producer_name, "ort_format_test");
+  ASSERT_EQ(model->metadata.size(), 1u);
+  EXPECT_EQ(model->metadata[0].second, "value");
+  const Graph& graph = *model->graph;
+  ASSERT_EQ(graph.nodes().size(), 1u);
+  const Node& node = *graph.nodes()[0];
+  EXPECT_EQ(node.name, "join");
+  EXPECT_EQ(node.op_type, "Concat");
+  EXPECT_EQ(node.opset, 13);
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  const SymbolicShape& shape = graph.inputs[0]->type.shape;
+  EXPECT_EQ(model->context->symbols.name_of(shape[0]), "N");
+  EXPECT_TRUE(shape[1].is(2));
+  const Tensor* weight = graph.find("w")->fixed_constant();
+  ASSERT_NE(weight, nullptr);
+  EXPECT_EQ(weight->data<float>()[0], 5);
+  EXPECT_EQ(weight->data<float>()[1], 6);
+}
+
+void expect_refused(const std::string& bytes, const std::string& words) {
+  try {
+    read(bytes);
+    ADD_FAILURE() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find(words), std::string::npos) << error.text();
+  }
+}
+
+TEST(OrtFormat, RefusesWhatItDoesNotRead) {
+  OrtModel external = concat_model();
+  external.out.number<int64_t>(external.weight, 6, 0);
+  expect_refused(external.out.bytes(), "tensor 'w' of the ORT file has its data in a second file");
+  OrtModel sparse = concat_model();
+  sparse.out.tables(sparse.graph, 7, 1);
+  expect_refused(sparse.out.bytes(), "sparse initializers");
+  OrtModel nameless = concat_model();
+  nameless.out.texts(nameless.graph, 6, {"z"});
+  expect_refused(nameless.out.bytes(), "'z' is not among its values");
+  expect_refused(std::string("\x08\0\0\0ORTM", 8), "damaged");
+}
+
+/** A node of the graph with attributes of graphs, `count` of them. */
+std::vector<size_t> add_graph_attributes(FlatWriter& out, size_t graph, size_t count) {
+  auto attributes = out.tables(out.tables(graph, 2, 1)[0], 10, count);
+  for (size_t attribute : attributes) out.number<int32_t>(attribute, 2, 5);
+  return attributes;
+}
+
+TEST(OrtFormat, RefusesDeepNests) {
+  OrtModel deep = concat_model();
+  size_t graph = deep.graph;
+  for (int i = 0; i < 70; ++i) graph = deep.out.table(add_graph_attributes(deep.out, graph, 1)[0], 7);
+  expect_refused(deep.out.bytes(), "nested more than 64 deep");
+}
+
+TEST(OrtFormat, RefusesSharedPartsThatGrow) {
+  OrtModel wide = concat_model();
+  size_t graph = wide.graph;
+  for (int i = 0; i < 40; ++i) {
+    auto attributes = add_graph_attributes(wide.out, graph, 2);
+    graph = wide.out.table(attributes[0], 7);
+    wide.out.share(attributes[1], 7, graph);
+  }
+  expect_refused(wide.out.bytes(), "its tables share parts");
+}
+
+TEST(OrtFormat, DamageIsAnErrorOrAnotherModel) {
+  std::string whole = concat_model().out.bytes();
+  auto try_reading = [](const std::string& bytes) {
+    try {
+      read(bytes);
+    } catch (const Error&) {
+    }
+  };
+  for (size_t size = 0; size < whole.size(); ++size) try_reading(whole.substr(0, size));
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (char value : {'\0', '\1', '\x7f', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = value;
+      try_reading(damaged);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ortolan::onnx
