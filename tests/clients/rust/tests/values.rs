@@ -7,7 +7,7 @@ use ort::{
     editor,
     error::ErrorCode,
     inputs,
-    memory::Allocator,
+    memory::{AllocationDevice, Allocator},
     session::{RunOptions, Session},
     value::{
         DynMapValueType, DynTensorValueType, Map, Outlet, Sequence, Shape, SymbolicDimensions, Tensor,
@@ -86,6 +86,18 @@ fn sequences_and_maps_as_inputs() -> Result<()> {
     let outputs = split.run(inputs![Tensor::from_array(([2, 2], vec![1f32, 2., 3., 4.]))?])?;
     let pieces = outputs[0].try_extract_sequence::<DynTensorValueType>()?;
     assert_eq!(pieces[1].try_extract_tensor::<f32>()?.1, [3., 4.]);
+    Ok(())
+}
+
+#[test]
+fn copies() -> Result<()> {
+    environment();
+    let original = Tensor::from_array(([2, 2], vec![1i64, 2, 3, 4]))?;
+    let copy = original.clone();
+    assert_eq!(copy.try_extract_tensor::<i64>()?.1, [1, 2, 3, 4]);
+    assert_ne!(copy.data_ptr(), original.data_ptr());
+    let moved = Tensor::from_array(([3], vec![1f32, 2., 3.]))?.to(AllocationDevice::CPU, 0)?;
+    assert_eq!(moved.try_extract_tensor::<f32>()?.1, [1., 2., 3.]);
     Ok(())
 }
 
