@@ -1,6 +1,5 @@
 // How C#'s types stand for the element types of tensors, and how large shapes are.
 using System;
-using System.Runtime.InteropServices;
 
 namespace Ortolan
 {
@@ -129,16 +128,5 @@ namespace Ortolan
                 throw new ArgumentException($"{type} elements of the shape [{string.Join(", ", shape)}] take {needed} " +
                                             $"bytes, but there are {bytes}");
         }
-    }
-
-    /// <summary>
-    /// An array of elements of any type seen as one of bytes, so that `fixed` gives its address. Only the address of the
-    /// first element is ever used: the length is that of the array that was put in.
-    /// </summary>
-    [StructLayout(LayoutKind.Explicit)]
-    struct ArrayBytes
-    {
-        [FieldOffset(0)] public Array Array;
-        [FieldOffset(0)] public byte[] Bytes;
     }
 }

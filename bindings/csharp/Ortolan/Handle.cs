@@ -61,7 +61,7 @@ namespace Ortolan
         public Handle Share()
         {
             // Mono's SafeHandle counts new owners as long as it has old ones, closed or not.
-            if (closed) throw new ObjectDisposedException(null, "the object has been closed");
+            if (closed || handle == IntPtr.Zero) throw new ObjectDisposedException(null, "the object has been closed");
             bool shared = false;
             DangerousAddRef(ref shared);
             return this;

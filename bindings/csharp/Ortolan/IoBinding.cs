@@ -55,7 +55,7 @@ namespace Ortolan
 
         void Bind(Binder binder, Dictionary<string, Handle> bound, string name, Value value)
         {
-            Handle held = value.Handle.Hold();
+            Handle held = Value.HandleOf(value, nameof(value)).Hold();
             try
             {
                 lock (gate)
@@ -88,6 +88,7 @@ namespace Ortolan
         /// <summary>The next runs make this output new, in that memory.</summary>
         public void BindOutputToMemory(string name, MemoryInfo memory)
         {
+            if (memory == null) throw new ArgumentNullException(nameof(memory));
             byte[] terminated = Utf8.Terminated(name, nameof(name));
             lock (gate)
             {

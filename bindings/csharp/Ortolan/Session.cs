@@ -8,7 +8,8 @@ namespace Ortolan
 {
     /// <summary>
     /// A model made ready to run. Any number of threads may run it at once. Dispose ends it once no run uses it; runs that
-    /// begin later throw <see cref="ObjectDisposedException"/>.
+    /// begin later throw <see cref="ObjectDisposedException"/>. (Mono ends a process only after the runs in progress:
+    /// programs that leave during a long run set <see cref="RunOptions.Terminate"/> first.)
     /// </summary>
     public sealed unsafe partial class Session : IDisposable
     {

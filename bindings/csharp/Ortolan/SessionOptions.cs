@@ -240,7 +240,7 @@ namespace Ortolan
         /// <summary>Gives the model's initializer of that name another value, whose elements must not change afterwards.</summary>
         public void AddInitializer(string name, Value value)
         {
-            Handle held = value.Handle.Hold();
+            Handle held = Value.HandleOf(value, nameof(value)).Hold();
             try
             {
                 fixed (byte* text = Utf8.Terminated(name, nameof(name)))
@@ -302,8 +302,8 @@ namespace Ortolan
         public void AppendProvider(IReadOnlyList<Device> devices,
                                    IEnumerable<KeyValuePair<string, string>> settings = null)
         {
-            if (devices == null || devices.Count == 0)
-                throw new ArgumentException("there must be at least one device", nameof(devices));
+            if (devices == null || devices.Count == 0 || devices.Contains(null))
+                throw new ArgumentException("there must be at least one device, and none that is null", nameof(devices));
             using (Handle pairs = Utf8.Settings(settings))
                 Append(devices.ToArray(), new IntPtr[devices.Count], 0, pairs);
         }

@@ -21,6 +21,12 @@ namespace Ortolan
 
         internal Handle Handle { get; }
 
+        /// <summary>The handle of a value that a caller gave; null is refused.</summary>
+        internal static Handle HandleOf(Value value, string parameter)
+        {
+            return (value ?? throw new ArgumentNullException(parameter)).Handle;
+        }
+
         static Value Own(IntPtr value, IntPtr status)
         {
             OrtolanException.Check(status);
@@ -61,7 +67,7 @@ namespace Ortolan
         static Value Over(Array elements, ElementType type, int size, long[] shape)
         {
             Elements.RequireCount(shape, elements.LongLength);
-            if (type == ElementType.Bool) return Copy(elements, type, shape);
+            if (type == ElementType.Bool) return CopyOfBytes(elements, type, shape);
             GCHandle pin = GCHandle.Alloc(elements, GCHandleType.Pinned);
             try
             {
@@ -82,7 +88,8 @@ namespace Ortolan
             }
         }
 
-        static Value Copy(Array elements, ElementType type, long[] shape)
+        /// <summary>For arrays of bool.</summary>
+        static Value CopyOfBytes(Array elements, ElementType type, long[] shape)
         {
             var flat = new byte[elements.LongLength * Elements.Bits(type) / 8];
             Buffer.BlockCopy(elements, 0, flat, 0, flat.Length);
@@ -93,14 +100,19 @@ namespace Ortolan
         public static Value CopyArray<T>(T[] elements, params long[] shape) where T : struct
         {
             if (elements == null) throw new ArgumentNullException(nameof(elements));
-            return CopySpan(Element<T>.Checked(), new ArrayBytes { Array = elements }.Bytes,
-                            (long)elements.Length * Element<T>.Size, shape ?? new long[] { elements.Length });
+            return CopySpan(new ReadOnlySpan<T>(elements), shape ?? new long[] { elements.Length });
         }
 
         /// <summary>Likewise, of one dimension.</summary>
         public static Value CopyArray<T>(T[] elements) where T : struct
         {
             return CopyArray(elements, null);
+        }
+
+        /// <summary>Likewise, of elements that are anywhere.</summary>
+        public static Value CopySpan<T>(ReadOnlySpan<T> elements, params long[] shape) where T : struct
+        {
+            return Copy(MemoryMarshal.AsBytes(elements), Element<T>.Checked(), shape);
         }
 
         /// <summary>
@@ -110,17 +122,18 @@ namespace Ortolan
         public static Value CopyBytes(byte[] bytes, ElementType type, params long[] shape)
         {
             if (bytes == null) throw new ArgumentNullException(nameof(bytes));
-            if (shape == null) throw new ArgumentNullException(nameof(shape));
-            return CopySpan(type, bytes, bytes.LongLength, shape);
+            return Copy(new ReadOnlySpan<byte>(bytes), type, shape);
         }
 
-        static Value CopySpan(ElementType type, byte[] first, long length, long[] shape)
+        static Value Copy(ReadOnlySpan<byte> bytes, ElementType type, long[] shape)
         {
-            Elements.RequireBytes(type, shape, length);
-            fixed (byte* bytes = first)
+            if (shape == null) throw new ArgumentNullException(nameof(shape));
+            Elements.RequireBytes(type, shape, bytes.Length);
+            fixed (byte* first = &MemoryMarshal.GetReference(bytes))
             fixed (long* sizes = shape)
             {
-                IntPtr made = nativePINVOKE.tensor_copy(bytes, length, sizes, shape.Length, (int)type, out IntPtr status);
+                IntPtr made = nativePINVOKE.tensor_copy(first, bytes.Length, sizes, shape.Length, (int)type,
+                                                        out IntPtr status);
                 return Own(made, status);
             }
         }
@@ -190,30 +203,29 @@ namespace Ortolan
         public static Value OnDevice(OrtolanEnvironment environment, MemoryInfo memory, ElementType type,
                                      params long[] shape)
         {
+            if (environment == null) throw new ArgumentNullException(nameof(environment));
+            if (memory == null) throw new ArgumentNullException(nameof(memory));
             if (shape == null) throw new ArgumentNullException(nameof(shape));
             Elements.Count(shape);
-            using (environment.Handle.Use())
+            Handle parent = environment.Handle.Share();
+            try
             {
-                Handle parent = environment.Handle.Share();
-                try
+                IntPtr made = memory.Use(info =>
                 {
-                    IntPtr made = memory.Use(info =>
+                    fixed (long* sizes = shape)
                     {
-                        fixed (long* sizes = shape)
-                        {
-                            IntPtr tensor = nativePINVOKE.tensor_on_device(parent.DangerousGetHandle(), info, sizes,
-                                                                           shape.Length, (int)type, out IntPtr status);
-                            OrtolanException.Check(status);
-                            return tensor;
-                        }
-                    });
-                    return new Value(new Handle(made, Release.Value).Under(parent));
-                }
-                catch
-                {
-                    parent.DangerousRelease();
-                    throw;
-                }
+                        IntPtr tensor = nativePINVOKE.tensor_on_device(parent.DangerousGetHandle(), info, sizes,
+                                                                       shape.Length, (int)type, out IntPtr status);
+                        OrtolanException.Check(status);
+                        return tensor;
+                    }
+                });
+                return new Value(new Handle(made, Release.Value).Under(parent));
+            }
+            catch
+            {
+                parent.DangerousRelease();
+                throw;
             }
         }
 
@@ -286,7 +298,7 @@ namespace Ortolan
 
         static Value Contain(Value[] parts, Func<IntPtr[], IntPtr> make)
         {
-            Handle[] shared = Release.Share(parts.Select(part => part.Handle).ToArray());
+            Handle[] shared = Release.Share(parts.Select(part => HandleOf(part, nameof(parts))).ToArray());
             try
             {
                 IntPtr made = make(shared.Select(part => part.DangerousGetHandle()).ToArray());

@@ -1,6 +1,7 @@
 // What values hold: reading and writing.
 using System;
 using System.Collections.Generic;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Ortolan
@@ -114,14 +115,14 @@ namespace Ortolan
             }
         }
 
-        /// <summary>A copy of a tensor's elements, in row-major order. T must be the element type.</summary>
+        /// <summary>A copy of a tensor's elements, in row-major order, of at most 2 GiB. T must be the element type.</summary>
         public T[] ToArray<T>() where T : struct
         {
             using (var value = Handle.Use())
             {
                 Facts facts = Typed<T>(value.Address);
                 var elements = new T[facts.Bytes / Element<T>.Size];
-                ReadBytes(value.Address, elements, facts.Bytes);
+                ReadBytes(value.Address, MemoryMarshal.AsBytes(new Span<T>(elements)));
                 return elements;
             }
         }
@@ -129,34 +130,33 @@ namespace Ortolan
         /// <summary>Copies a tensor's elements to an array of exactly as many.</summary>
         public void CopyTo<T>(T[] elements) where T : struct
         {
-            using (var value = Handle.Use())
-            {
-                Facts facts = Typed<T>(value.Address);
-                RequireLength(facts.Bytes / Element<T>.Size, elements.Length);
-                ReadBytes(value.Address, elements, facts.Bytes);
-            }
+            CopyTo(new Span<T>(elements ?? throw new ArgumentNullException(nameof(elements))));
         }
 
         /// <summary>Copies a tensor's elements to memory for exactly as many.</summary>
         public void CopyTo<T>(Span<T> elements) where T : struct
         {
-            CopyTo(elements, ToArray<T>());
-        }
-
-        static void CopyTo<T>(Span<T> elements, T[] from)
-        {
-            RequireLength(from.Length, elements.Length);
-            from.CopyTo(elements);
+            using (var value = Handle.Use())
+            {
+                RequireLength(Typed<T>(value.Address).Bytes / Element<T>.Size, elements.Length);
+                ReadBytes(value.Address, MemoryMarshal.AsBytes(elements));
+            }
         }
 
         /// <summary>Overwrites a tensor's elements with exactly as many.</summary>
         public void Write<T>(T[] elements) where T : struct
         {
+            Write(new ReadOnlySpan<T>(elements ?? throw new ArgumentNullException(nameof(elements))));
+        }
+
+        /// <summary>Overwrites a tensor's elements with exactly as many.</summary>
+        public void Write<T>(ReadOnlySpan<T> elements) where T : struct
+        {
             using (var value = Handle.Use())
             {
                 Facts facts = Typed<T>(value.Address);
                 RequireLength(facts.Bytes / Element<T>.Size, elements.Length);
-                fixed (byte* bytes = new ArrayBytes { Array = elements }.Bytes)
+                fixed (byte* bytes = &MemoryMarshal.GetReference(MemoryMarshal.AsBytes(elements)))
                 {
                     nativePINVOKE.write_tensor(value.Address, bytes, facts.Bytes, out IntPtr status);
                     OrtolanException.Check(status);
@@ -171,7 +171,7 @@ namespace Ortolan
             {
                 Facts facts = Read(value.Address);
                 var bytes = new byte[facts.Bytes];
-                ReadBytes(value.Address, bytes, facts.Bytes);
+                ReadBytes(value.Address, bytes);
                 return bytes;
             }
         }
@@ -189,11 +189,11 @@ namespace Ortolan
             return facts;
         }
 
-        static void ReadBytes(IntPtr tensor, Array elements, long length)
+        static void ReadBytes(IntPtr tensor, Span<byte> elements)
         {
-            fixed (byte* bytes = new ArrayBytes { Array = elements }.Bytes)
+            fixed (byte* bytes = &MemoryMarshal.GetReference(elements))
             {
-                nativePINVOKE.read_tensor(tensor, bytes, length, out IntPtr status);
+                nativePINVOKE.read_tensor(tensor, bytes, elements.Length, out IntPtr status);
                 OrtolanException.Check(status);
             }
         }
@@ -289,8 +289,9 @@ namespace Ortolan
         /// <summary>Copies the elements of another tensor of the same type and shape, from any device to any device.</summary>
         public void CopyFrom(Value source, OrtolanEnvironment environment)
         {
+            if (environment == null) throw new ArgumentNullException(nameof(environment));
             using (var env = environment.Handle.Use())
-            using (var from = source.Handle.Use())
+            using (var from = HandleOf(source, nameof(source)).Use())
             using (var to = Handle.Use())
             {
                 nativePINVOKE.copy_tensor(env.Address, from.Address, to.Address, out IntPtr status);

@@ -149,6 +149,9 @@ public class ValueTests
         Assert.Throws<ArgumentException>(() => Value.FromMemory(new Memory<int>(new int[3]), 4));
         Assert.Throws<ArgumentException>(() => Value.FromPointer((IntPtr)64, 12, ElementType.Float, new long[] { 4 }));
         Assert.Throws<ArgumentNullException>(() => Value.FromArray((float[])null));
+        Assert.Throws<ArgumentNullException>(() => Value.Sequence((Value)null));
+        Assert.Throws<ArgumentNullException>(() => Value.Map(null, null));
+        Assert.Throws<ArgumentException>(() => Value.CopySpan(new ReadOnlySpan<float>(three, 0, 2), 3));
         Assert.Throws<ArgumentException>(() => Value.FromArray(new[] { 'a' }));
     }
 
@@ -183,6 +186,8 @@ public class ValueTests
             array[1] = 10;
             CollectionAssert.AreEqual(new[] { 10, 2, 3, 4 }, tensor.ToArray<int>());
         }
+        using (Value tensor = Value.CopySpan(new ReadOnlySpan<int>(array, 3, 2), 2))
+            CollectionAssert.AreEqual(new[] { 3, 4 }, tensor.ToArray<int>());
         using (Value tensor = Value.FromMemory(new Memory<bool>(new[] { true, false }), 2))
             CollectionAssert.AreEqual(new[] { true, false }, tensor.ToArray<bool>());
         IntPtr memory = Marshal.AllocHGlobal(8);
