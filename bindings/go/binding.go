@@ -38,7 +38,9 @@ func (s *Session) NewBinding() (*Binding, error) {
 
 // Close gives the binding back; values that it made stay. It always returns nil.
 func (b *Binding) Close() error {
-	runtime.SetFinalizer(b, nil)
+	if b.address != 0 {
+		runtime.SetFinalizer(b, nil)
+	}
 	b.close()
 	return nil
 }

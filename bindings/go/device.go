@@ -31,8 +31,8 @@ type Hardware struct {
 	Metadata map[string]string
 }
 
-// Device is an execution provider together with hardware that it can run on. It can be used until the provider's library
-// is unregistered.
+// Device is an execution provider together with hardware that it can run on. It can be used until the provider's
+// library is unregistered.
 type Device struct {
 	Provider       string
 	ProviderVendor string

@@ -12,17 +12,17 @@
 //
 // # Lifetimes
 //
-// Environments, session options, sessions, bindings and values hold memory of the library; Close gives it back. Close may
-// be called any number of times and at any time, also while other goroutines use the object: their calls end first. What
-// was made from an object keeps what it needs of it, so objects may be closed in any order. An object that the program
-// loses without closing it is closed by the garbage collector some time later. Calls on closed objects fail with an error
-// that is ErrClosed. These objects must not be copied.
+// Environments, session options, sessions, bindings and values hold memory of the library; Close gives it back. Close
+// may be called any number of times and at any time, also while other goroutines use the object: their calls end first.
+// What was made from an object keeps what it needs of it, so objects may be closed in any order. An object that the
+// program loses without closing it is closed by the garbage collector some time later. Calls on closed objects fail
+// with an error that is ErrClosed. These objects must not be copied.
 //
 // # Goroutines
 //
-// All functions may be called on any goroutine. Sessions run on any number of goroutines at once. Bindings run one run at
-// a time; further ones wait. Writing the elements of a value that another goroutine reads or that takes part in a run is
-// a data race, as with a slice of Go's.
+// All functions may be called on any goroutine. Sessions run on any number of goroutines at once. Bindings run one run
+// at a time; further ones wait. Writing the elements of a value that another goroutine reads or that takes part in a
+// run is a data race, as with a slice of Go's.
 //
 // # Errors
 //

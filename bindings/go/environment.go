@@ -9,9 +9,9 @@ import (
 	"ortolan.org/ortolan/internal/native"
 )
 
-// Environment is what sessions share: the log, pools of threads, and the libraries of execution providers. A process has
-// one at a time: while one is open, or used by a session, further ones are the same. Most programs need only the default
-// one, which NewSession uses.
+// Environment is what sessions share: the log, pools of threads, and the libraries of execution providers. A process
+// has one at a time: while one is open, or used by a session, further ones are the same. Most programs need only the
+// default one, which NewSession uses.
 type Environment struct {
 	object
 }
@@ -106,7 +106,9 @@ func createProcess(options *EnvironmentOptions) error {
 
 // Close gives the environment back; its sessions go on. It always returns nil.
 func (e *Environment) Close() error {
-	runtime.SetFinalizer(e, nil)
+	if e.address != 0 {
+		runtime.SetFinalizer(e, nil)
+	}
 	e.close()
 	return nil
 }
@@ -168,8 +170,8 @@ func (e *Environment) UnregisterProviderLibrary(name string) error {
 	})
 }
 
-// AppendProvider adds an execution provider for all later sessions whose options name none, after those added before. An
-// absent one is an error, unless it is optional: then sessions go without it.
+// AppendProvider adds an execution provider for all later sessions whose options name none, after those added before.
+// An absent one is an error, unless it is optional: then sessions go without it.
 func (e *Environment) AppendProvider(provider Provider) error {
 	name, err := textFor(provider.Name)
 	if err != nil {

@@ -37,8 +37,8 @@ type LogLine struct {
 	Message  string
 }
 
-// LogFunc gets log lines, on any thread, several at a time. It should be quick and must not close what it hears of. What
-// it panics with goes to stderr.
+// LogFunc gets log lines, on any thread, several at a time. It should be quick and must not close what it hears of.
+// What it panics with goes to stderr.
 type LogFunc func(LogLine)
 
 var sinkClass = &class{"log function", func(address uintptr) { cgo.Handle(address).Delete() }}

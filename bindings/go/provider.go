@@ -20,8 +20,8 @@ type Provider struct {
 	Optional bool
 }
 
-// AppendProvider adds the execution provider of a name, after those added before: each node is run by the first provider
-// that can. A provider that is absent is an error.
+// AppendProvider adds the execution provider of a name, after those added before: each node is run by the first
+// provider that can. A provider that is absent is an error.
 func (o *SessionOptions) AppendProvider(name string, settings map[string]string) error {
 	return withSettings(settings, func(list uintptr) error {
 		return o.changeText(name, func(address uintptr, text *byte, status *uintptr) {

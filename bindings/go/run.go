@@ -19,8 +19,8 @@ type Request struct {
 	// OutputNames are the names of the wanted outputs. Nil: as many of the model's first ones as there are Outputs, and
 	// all where there are none.
 	OutputNames []string
-	// Outputs are values that the run writes in place, as many as are wanted; nil for those that it makes. They need the
-	// type and shape of the result.
+	// Outputs are values that the run writes in place, as many as are wanted; nil for those that it makes. They need
+	// the type and shape of the result.
 	Outputs []*Value
 	Options *RunOptions // nil: the defaults
 }
@@ -36,7 +36,8 @@ func (s *Session) RunContext(ctx context.Context, inputs ...*Value) ([]*Value, e
 }
 
 // RunNamed runs the model on inputs by name and makes the outputs of these names, all where there are none.
-func (s *Session) RunNamed(ctx context.Context, inputs map[string]*Value, outputs ...string) (map[string]*Value, error) {
+func (s *Session) RunNamed(ctx context.Context, inputs map[string]*Value, outputs ...string) (map[string]*Value,
+	error) {
 	request := Request{InputNames: make([]string, 0, len(inputs)), Inputs: make([]*Value, 0, len(inputs))}
 	for name, value := range inputs {
 		request.InputNames, request.Inputs = append(request.InputNames, name), append(request.Inputs, value)

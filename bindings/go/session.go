@@ -144,7 +144,9 @@ func (s *Session) ownNames(read func(session uintptr, status *uintptr) uintptr) 
 
 // Close gives the session back; runs in progress end first. It always returns nil.
 func (s *Session) Close() error {
-	runtime.SetFinalizer(s, nil)
+	if s.address != 0 {
+		runtime.SetFinalizer(s, nil)
+	}
 	s.close()
 	return nil
 }
@@ -175,8 +177,9 @@ func (s *Session) OverridableInitializers() ([]ValueInfo, error) {
 	return s.describe(s.feeds.words[s.inputs:], native.Overridable_type)
 }
 
-func (s *Session) describe(names []string, typeOf func(session uintptr, index int, status *uintptr) uintptr) ([]ValueInfo,
-	error) {
+// describe reads the types of some names.
+func (s *Session) describe(names []string, typeOf func(session uintptr, index int, status *uintptr) uintptr) (
+	[]ValueInfo, error) {
 	if err := s.acquire(); err != nil {
 		return nil, err
 	}

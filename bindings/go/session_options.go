@@ -90,7 +90,9 @@ func (o *SessionOptions) Clone() (*SessionOptions, error) {
 
 // Close gives the options back; sessions made with them go on. It always returns nil.
 func (o *SessionOptions) Close() error {
-	runtime.SetFinalizer(o, nil)
+	if o.address != 0 {
+		runtime.SetFinalizer(o, nil)
+	}
 	o.close()
 	return nil
 }

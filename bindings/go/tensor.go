@@ -11,7 +11,8 @@ import (
 
 // Element is a type that tensors have in Go. Strings are UTF-8 and may hold any bytes.
 type Element interface {
-	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | Float16 | BFloat16 | string
+	float32 | float64 | Float16 | BFloat16 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool |
+		string
 }
 
 // TypeOf is the element type that tensors of T have.
@@ -65,8 +66,8 @@ func NewTensor[T Element](data []T, shape ...int64) (*Value, error) {
 	return NewRawTensor(TypeOf[T](), bytesOf(data), shape...)
 }
 
-// NewRawTensor makes a tensor of any type but strings with a copy of the elements as they lie in memory. Elements of less
-// than a byte share bytes, the first one in the low bits.
+// NewRawTensor makes a tensor of any type but strings with a copy of the elements as they lie in memory. Elements of
+// less than a byte share bytes, the first one in the low bits.
 func NewRawTensor(elementType ElementType, bytes []byte, shape ...int64) (*Value, error) {
 	if len(shape) > native.MostDimensions {
 		var status uintptr
@@ -184,8 +185,8 @@ func Write[T Element](v *Value, data []T) error {
 }
 
 // WithData calls a function with the elements of a tensor in place, to read and to write. The tensor must be of type T,
-// not of strings, and in memory of the CPU. It is not released before the function has ended; the slice must not be used
-// after that.
+// not of strings, and in memory of the CPU. It is not released before the function has ended; the slice must not be
+// used after that.
 func WithData[T Element](v *Value, use func(data []T) error) error {
 	if err := v.acquire(); err != nil {
 		return err

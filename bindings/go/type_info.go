@@ -44,8 +44,8 @@ const (
 	Float8E8M0Type     ElementType = 26
 )
 
-var elementTypeNames = [...]string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string",
-	"bool", "float16", "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn",
+var elementTypeNames = [...]string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64",
+	"string", "bool", "float16", "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn",
 	"float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "uint2", "int2", "float8e8m0"}
 
 func (t ElementType) String() string {

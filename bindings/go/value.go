@@ -34,7 +34,9 @@ func newValue(address uintptr, err error) (*Value, error) {
 
 // Close gives the value back; runs that use it go on. It always returns nil.
 func (v *Value) Close() error {
-	runtime.SetFinalizer(v, nil)
+	if v.address != 0 {
+		runtime.SetFinalizer(v, nil)
+	}
 	v.close()
 	return nil
 }

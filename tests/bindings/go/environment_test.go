@@ -56,7 +56,8 @@ func (l *logged) count(severity ortolan.LogSeverity) (count int) {
 
 func TestEnvironmentLog(t *testing.T) {
 	log := &logged{}
-	environment := freshEnvironment(t, &ortolan.EnvironmentOptions{Severity: ortolan.LogVerbose, LogID: "gø", Log: log.add})
+	options := &ortolan.EnvironmentOptions{Severity: ortolan.LogVerbose, LogID: "gø", Log: log.add}
+	environment := freshEnvironment(t, options)
 	session := must[*ortolan.Session](t)(environment.NewSession(modelPath("add"), nil))
 	before := log.count(ortolan.LogVerbose) + log.count(ortolan.LogInfo)
 	equal(t, before > 0, true)
@@ -124,7 +125,8 @@ func TestSharedThreads(t *testing.T) {
 
 func TestAbsentProviders(t *testing.T) {
 	options := newOptions(t)
-	refused(t, options.AppendProvider("NoSuchExecutionProvider", nil), ortolan.InvalidArgument, "NoSuchExecutionProvider")
+	refused(t, options.AppendProvider("NoSuchExecutionProvider", nil), ortolan.InvalidArgument,
+		"NoSuchExecutionProvider")
 	refused(t, options.AppendProvider("CUDA", nil), ortolan.Fail, "CUDA execution provider is not available")
 	_, err := options.AppendProviders(ortolan.Provider{Name: "CUDAExecutionProvider"})
 	refused(t, err, ortolan.Fail, "CUDA")
@@ -211,7 +213,8 @@ func TestDeviceMemory(t *testing.T) {
 	if where.DeviceType != ortolan.MemoryOfCPU {
 		_, err := ortolan.Data[float32](there)
 		refused(t, err, ortolan.InvalidArgument, "in the memory of a device")
-		refused(t, ortolan.WithData(there, func([]float32) error { return nil }), ortolan.InvalidArgument, "of a device")
+		err = ortolan.WithData(there, func([]float32) error { return nil })
+		refused(t, err, ortolan.InvalidArgument, "of a device")
 		refused(t, there.SetBytes(make([]byte, 8)), ortolan.InvalidArgument, "of a device")
 	}
 	cpu := must[*ortolan.Memory](t)(ortolan.NewMemory("Cpu", 0))

@@ -56,6 +56,39 @@ func TestOutputsInPlace(t *testing.T) {
 	equal(t, dataOf[float32](t, given), []float32{2, 2})
 }
 
+// Data knows where a tensor's elements are; runs that write it must leave them there.
+func TestOutputsStayInPlace(t *testing.T) {
+	for _, name := range []string{"identity_float", "mlp"} {
+		input, given := tensor(t, make([]float32, 32), 1, 32), tensor(t, make([]float32, 32), 1, 32)
+		var before, after *float32
+		check(t, ortolan.WithData(given, func(data []float32) error {
+			before = &data[0]
+			data[0] = 99
+			return nil
+		}))
+		session := open(t, name, nil)
+		must[[]*ortolan.Value](t)(session.Do(context.Background(), ortolan.Request{
+			Inputs: []*ortolan.Value{input}, Outputs: []*ortolan.Value{given}}))
+		equal(t, dataOf[float32](t, given)[0] == 99, false)
+		binding := must[*ortolan.Binding](t)(session.NewBinding())
+		check(t, binding.BindInput("x", input))
+		check(t, binding.BindOutput("y", given))
+		check(t, ortolan.WithData(given, func(data []float32) error {
+			data[0] = 99
+			return nil
+		}))
+		check(t, binding.Run())
+		equal(t, dataOf[float32](t, given)[0] == 99, false)
+		bound := must[[]*ortolan.Value](t)(binding.Outputs())
+		check(t, ortolan.WithData(bound[0], func(data []float32) error {
+			after = &data[0]
+			return nil
+		}))
+		equal(t, before == after, true)
+		check(t, binding.Close())
+	}
+}
+
 func TestWrongRequests(t *testing.T) {
 	session, one := open(t, "add", nil), floats(t, 1)
 	do := func(request ortolan.Request) error {

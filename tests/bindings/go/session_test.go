@@ -71,8 +71,8 @@ func TestInputsAndOutputs(t *testing.T) {
 
 func TestMetadata(t *testing.T) {
 	metadata := must[*ortolan.Metadata](t)(open(t, "add", nil).Metadata())
-	equal(t, *metadata, ortolan.Metadata{Producer: "ortolan-tests", GraphName: "add_graph", GraphDescription: "two nodes",
-		Domain: "org.ortolan.tests", Description: "adds – and scales", Version: 7,
+	equal(t, *metadata, ortolan.Metadata{Producer: "ortolan-tests", GraphName: "add_graph",
+		GraphDescription: "two nodes", Domain: "org.ortolan.tests", Description: "adds – and scales", Version: 7,
 		Custom: map[string]string{"author": "Ørtolan", "empty": ""}})
 }
 

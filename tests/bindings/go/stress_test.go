@@ -89,8 +89,8 @@ func runOnce(t *testing.T, session *ortolan.Session, binding *ortolan.Binding, s
 		}
 		outputs[0].Close() // the other one is lost
 	}
-	for _, err := range []error{binding.BindInput("a", own), binding.BindInput("b", own), binding.BindOutput("sum", own),
-		binding.Run()} {
+	for _, err := range []error{binding.BindInput("a", own), binding.BindInput("b", own),
+		binding.BindOutput("sum", own), binding.Run()} {
 		if !expected(err) {
 			t.Error(err)
 		}

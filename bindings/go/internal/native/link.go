@@ -1,5 +1,5 @@
-// Package native is what SWIG makes of the calls of the bindings, with the little that SWIG cannot make: how to link, and
-// how texts and log lines come to Go. Handles are plain addresses; nothing here checks them.
+// Package native is what SWIG makes of the calls of the bindings, with the little that SWIG cannot make: how to link,
+// and how texts and log lines come to Go. Handles are plain addresses; nothing here checks them.
 package native
 
 /*
