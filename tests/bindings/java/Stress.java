@@ -26,6 +26,7 @@ import org.ortolan.Session;
 import org.ortolan.SessionOptions;
 import org.ortolan.Tensor;
 import org.ortolan.Value;
+import org.ortolan.internal.Handle;
 
 public final class Stress {
   private interface Task {
@@ -34,6 +35,8 @@ public final class Stress {
 
   private static final long ALLOWED_GROWTH = 24L << 20;
   private static final int ROUNDS = 8;
+  /** The shared environment and the one session that stays. */
+  private static final long EXPECTED_ALIVE = 2;
   private static final int SEED = 20261121;
 
   private final List<String> only;
@@ -198,12 +201,13 @@ public final class Stress {
     for (Thread worker : wanted) {
       worker.join();
     }
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 500 && Handle.alive() > EXPECTED_ALIVE; ++i) {
       collect(null);
     }
     if (failure.get() != null) {
       throw new AssertionError("the stress test failed", failure.get());
     }
+    require(Handle.alive() == EXPECTED_ALIVE, Handle.alive() + " native objects are alive");
   }
 
   /** Resident memory of this process, in bytes. */

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 
@@ -18,6 +19,7 @@ public final class Handle implements Runnable {
   /** The one cleaner of the binding. */
   public static final Cleaner CLEANER = Cleaner.create();
 
+  private static final LongAdder alive = new LongAdder();
   private static final int CLOSED = 1 << 31;
   private static final VarHandle STATE;
 
@@ -41,6 +43,12 @@ public final class Handle implements Runnable {
     this.what = what;
     this.address = address;
     this.free = free;
+    alive.increment();
+  }
+
+  /** The number of objects that are not yet freed; for tests. */
+  public static long alive() {
+    return alive.sum();
   }
 
   /** The address, which stays valid until release(). Throws IllegalStateException when this is closed. */
@@ -160,6 +168,7 @@ public final class Handle implements Runnable {
 
   private void freeAll() {
     free.accept(address);
+    alive.decrement();
     memory = MemoryRange.NONE;
     synchronized (this) {
       if (held != null) {
