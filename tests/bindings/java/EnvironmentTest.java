@@ -172,6 +172,22 @@ public class EnvironmentTest {
     }
   }
 
+  @Test
+  public void sessionsGoOnWhenTheirPluginIsUnregistered() {
+    try (Environment environment = Environment.builder().build()) {
+      environment.registerProviderLibrary("example", Models.plugin());
+      try (SessionOptions options = new SessionOptions().addDevices(environment, pluginDevices(environment), Map.of());
+          Session session = new Session(environment, Models.path("add"), options);
+          Tensor a = Tensor.of(new float[] {1}, 1)) {
+        environment.unregisterProviderLibrary("example");
+        try (Outputs outputs = session.run(a, a)) {
+          assertEquals(4, outputs.tensor("scaled").floats()[0], 0);
+        }
+        new Session(environment, Models.path("add"), options).close();
+      }
+    }
+  }
+
   private static void copyThroughMemoryOf(Environment environment, Device device) {
     try (MemoryInfo memory = device.memory(false).orElseThrow();
         Tensor there = Tensor.onDevice(environment, memory, ElementType.FLOAT, 2);

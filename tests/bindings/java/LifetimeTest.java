@@ -162,6 +162,8 @@ public class LifetimeTest {
     runner.start();
     running.await();
     Thread.sleep(50);
+    assertEquals("the run options are in use by a run",
+        assertThrows(IllegalStateException.class, () -> options.setTag("late")).getMessage());
     session.close();
     x.close();
     assertClosed("session", session::inputs);

@@ -121,7 +121,7 @@ public final class IoBinding extends NativeObject {
     try (InUse used = new InUse()) {
       long owner = used.add(session);
       long address = used.add(this);
-      Native.run_binding(owner, options == null ? 0 : used.add(options), address);
+      RunOptions.use(options, settings -> Native.run_binding(owner, settings, address));
     }
   }
 

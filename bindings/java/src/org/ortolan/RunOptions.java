@@ -2,14 +2,58 @@
 package org.ortolan;
 
 import java.util.Objects;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 import org.ortolan.internal.Handle;
 import org.ortolan.internal.Native;
 
-/** How runs are to be, and how they are cancelled. One object may serve many runs, also at once. */
+/**
+ * How runs are to be, and how they are cancelled. One object may serve many runs, also at once. Setters throw
+ * {@link IllegalStateException} while a run uses the options.
+ */
 public final class RunOptions extends NativeObject {
+  private final ReadWriteLock lock = new ReentrantReadWriteLock();
+
   /** Default options. */
   public RunOptions() {
     super(new Handle("run options", Native.create_run_options(), Native::release_run_options));
+  }
+
+  private RunOptions change(LongConsumer setter) {
+    if (!lock.writeLock().tryLock()) {
+      throw new IllegalStateException("the run options are in use by a run");
+    }
+    try {
+      handle.use(setter);
+      return this;
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  private <T> T read(LongFunction<T> getter) {
+    lock.readLock().lock();
+    try {
+      return handle.with(getter);
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /** Runs with the address of the options, which nobody changes meanwhile, or with 0 for null. */
+  static void use(RunOptions options, LongConsumer run) {
+    if (options == null) {
+      run.accept(0);
+      return;
+    }
+    options.lock.readLock().lock();
+    try {
+      options.handle.use(run);
+    } finally {
+      options.lock.readLock().unlock();
+    }
   }
 
   /**
@@ -18,10 +62,9 @@ public final class RunOptions extends NativeObject {
    * @param tag the tag
    * @return this
    */
-  public synchronized RunOptions setTag(String tag) {
+  public RunOptions setTag(String tag) {
     Objects.requireNonNull(tag, "tag");
-    handle.use(address -> Native.set_run_tag(address, tag));
-    return this;
+    return change(address -> Native.set_run_tag(address, tag));
   }
 
   /**
@@ -29,8 +72,8 @@ public final class RunOptions extends NativeObject {
    *
    * @return the tag, maybe empty
    */
-  public synchronized String tag() {
-    String tag = handle.with(Native::run_tag);
+  public String tag() {
+    String tag = read(Native::run_tag);
     return tag == null ? "" : tag;
   }
 
@@ -40,9 +83,8 @@ public final class RunOptions extends NativeObject {
    * @param severity the severity
    * @return this
    */
-  public synchronized RunOptions setLogSeverity(LogSeverity severity) {
-    handle.use(address -> Native.set_run_severity(address, severity.ordinal()));
-    return this;
+  public RunOptions setLogSeverity(LogSeverity severity) {
+    return change(address -> Native.set_run_severity(address, severity.ordinal()));
   }
 
   /**
@@ -50,8 +92,8 @@ public final class RunOptions extends NativeObject {
    *
    * @return what was set
    */
-  public synchronized LogSeverity logSeverity() {
-    return LogSeverity.of(handle.<Integer>with(Native::run_severity));
+  public LogSeverity logSeverity() {
+    return LogSeverity.of(this.<Integer>read(Native::run_severity));
   }
 
   /**
@@ -60,9 +102,8 @@ public final class RunOptions extends NativeObject {
    * @param verbosity 0 and more
    * @return this
    */
-  public synchronized RunOptions setLogVerbosity(int verbosity) {
-    handle.use(address -> Native.set_run_verbosity(address, verbosity));
-    return this;
+  public RunOptions setLogVerbosity(int verbosity) {
+    return change(address -> Native.set_run_verbosity(address, verbosity));
   }
 
   /**
@@ -70,8 +111,8 @@ public final class RunOptions extends NativeObject {
    *
    * @return what was set
    */
-  public synchronized int logVerbosity() {
-    return handle.<Integer>with(Native::run_verbosity);
+  public int logVerbosity() {
+    return this.<Integer>read(Native::run_verbosity);
   }
 
   /**
@@ -81,11 +122,10 @@ public final class RunOptions extends NativeObject {
    * @param value the value
    * @return this
    */
-  public synchronized RunOptions set(String key, String value) {
+  public RunOptions set(String key, String value) {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(value, "value");
-    handle.use(address -> Native.add_run_setting(address, key, value));
-    return this;
+    return change(address -> Native.add_run_setting(address, key, value));
   }
 
   /** Ends all runs with these options soon, each with an {@link OrtolanException}, and later ones at once. Any thread. */

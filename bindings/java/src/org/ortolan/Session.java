@@ -310,20 +310,8 @@ public final class Session extends NativeObject {
   }
 
   private void call(int[] inputChoice, InUse inputs, int[] outputChoice, long[] made, RunOptions options) {
-    long session = handle.acquire();
-    try {
-      long settings = options == null ? 0 : options.handle.acquire();
-      try {
-        Native.run_session(session, settings, feeds.texts(), inputChoice, inputs.addresses(), outputs.texts(),
-            outputChoice, made);
-      } finally {
-        if (options != null) {
-          options.handle.release();
-        }
-      }
-    } finally {
-      handle.release();
-    }
+    RunOptions.use(options, settings -> handle.use(session -> Native.run_session(session, settings, feeds.texts(),
+        inputChoice, inputs.addresses(), outputs.texts(), outputChoice, made)));
   }
 
   /**
