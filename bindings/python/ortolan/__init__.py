@@ -4,7 +4,7 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {"x": array})
 """
-from . import _native
+from . import _native, capi
 from ._binding import IOBinding
 from ._environment import (
     Environment, OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, OrtLoggingLevel, get_ep_devices,
@@ -47,7 +47,7 @@ __all__ = [
     "ModelLoaded", "ModelMetadata", "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NodeAssignment",
     "NotFound", "NotImplemented", "OrtDevice", "OrtEpDevice", "OrtError", "OrtExecutionProviderDevicePolicy",
     "OrtHardwareDevice", "OrtHardwareDeviceType", "OrtLoggingLevel", "OrtValue", "RunOptions", "RuntimeException",
-    "SessionOptions", "TensorElementType", "disable_telemetry_events", "enable_telemetry_events", "get_all_providers",
+    "SessionOptions", "TensorElementType", "capi", "disable_telemetry_events", "enable_telemetry_events", "get_all_providers",
     "get_available_providers", "get_build_info", "get_device", "get_ep_devices", "get_version_string",
     "register_execution_provider_library", "set_default_logger_severity", "set_default_logger_verbosity",
     "set_global_thread_pool_sizes", "unregister_execution_provider_library",

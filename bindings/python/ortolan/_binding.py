@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _convert, _native
+from ._errors import InvalidArgument, fail
 from ._types import Array, ValueType, element_from
 from ._values import OrtValue, tensor_at
 
@@ -22,8 +23,9 @@ class IOBinding:
         self._lock = threading.Lock()
         self._types: dict[str, ValueType] = session._input_types
         self._environment = session._environment
-        self._handle = _native.create_binding(session._handle)
-        _native.keep(self._handle, session._handle)
+        self._session, self._session_handle = session, session._handle
+        self._handle = _native.create_binding(self._session_handle)
+        _native.keep(self._handle, self._session_handle)
         self._inputs: dict[str, Any] = {}
         self._outputs: dict[str, Any] = {}
 
@@ -77,7 +79,7 @@ class IOBinding:
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
         """Binds a tensor that each run writes in place, on whatever device it is."""
-        self._bind_output(name, ortvalue._value_handle())
+        self._bind_output(name, ortvalue._output_handle())
 
     def synchronize_inputs(self) -> None:
         """Waits until copies to the inputs have ended."""
@@ -139,9 +141,11 @@ class IOBinding:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, session_handle: Any, options_handle: Any) -> None:
+    def _run(self, session: InferenceSession, options_handle: Any) -> None:
+        if session is not self._session:
+            fail(InvalidArgument, "the binding was made by another session's io_binding")
         with self._lock:
-            _native.run_binding(session_handle, options_handle, self._handle)
+            _native.run_binding(self._session_handle, options_handle, self._handle)
 
 
 def _only_values(device_type: str) -> None:

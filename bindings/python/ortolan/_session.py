@@ -17,6 +17,7 @@ from ._types import Dimension, Kind, ValueType, read_type
 from ._values import OrtValue
 
 _RECORD = "session.record_ep_graph_assignment_info"
+_DISABLED_OPTIMIZERS = "optimization.disable_specified_optimizers"
 _run = _native.run_arrays
 
 
@@ -94,18 +95,20 @@ class InferenceSession:
     def __init__(self, path_or_bytes: Union[Path, bytearray, memoryview], sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Provider]] = None,
                  provider_options: Optional[Sequence[dict[str, Any]]] = None, *, fallback: Optional[bool] = None,
-                 environment: Optional[Environment] = None, **_kwargs: Any) -> None:
+                 environment: Optional[Environment] = None, disabled_optimizers: Sequence[str] = (),
+                 disable_fallback: bool = False) -> None:
         """Loads a model from a path (str or path object) or from its bytes.
 
         `providers` are names or (name, options) pairs, those asked first standing first; the CPU's always comes last.
         A name that nobody knows is InvalidArgument. A known provider that is not here is Fail, unless fallback was asked
         for: by "CPUExecutionProvider" in the list or by fallback=True. Then a UserWarning tells which provider is not
-        used. With fallback=False it is always an error. get_providers lists what the session was given;
-        node_assignments tells what runs where."""
+        used. With fallback=False or disable_fallback=True it is always an error. get_providers lists what the session was given;
+        node_assignments tells what runs where. `disabled_optimizers` names rewritings of the model to leave out."""
         self._model = self._model_of(path_or_bytes)
         self._options = sess_options if sess_options is not None else SessionOptions()
         self._environment = environment or default_environment()
-        self._fallback = fallback
+        self._fallback = False if disable_fallback else fallback
+        self._disabled_optimizers = ";".join(disabled_optimizers)
         self._lock = threading.Lock()
         self._handle: Any = None
         self._open(providers, provider_options)
@@ -126,6 +129,8 @@ class InferenceSession:
         _native.keep(options, self._options._handle)
         if _native.session_setting(options, _RECORD) is None:
             _native.add_session_setting(options, _RECORD, "1")
+        if self._disabled_optimizers:
+            _native.add_session_setting(options, _DISABLED_OPTIMIZERS, self._disabled_optimizers)
         if _environment.default_verbosity is not None and not SessionOptions.log_verbosity_level.is_set(self._options):
             _native.set_session_verbosity(options, _environment.default_verbosity)
         present = append(options, requested, self._fallback)
@@ -189,7 +194,8 @@ class InferenceSession:
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
         """Runs on what is bound."""
-        iobinding._run(self._open_handle(), None if run_options is None else run_options._handle)
+        self._open_handle()
+        iobinding._run(self, None if run_options is None else run_options._handle)
 
     def run_async(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
                   callback: Callable[[list[Any], Any, str], Any], user_data: Any = None,

@@ -17,7 +17,7 @@ Dimension = Union[int, str, None]
 
 
 class TensorElementType(enum.IntEnum):
-    """Types of tensor elements, with ONNX's numbers."""
+    """Types of tensor elements, with the numbers of the C interface, which up to 23 are those of ONNX."""
 
     UNDEFINED = 0
     FLOAT = 1
@@ -43,8 +43,9 @@ class TensorElementType(enum.IntEnum):
     UINT4 = 21
     INT4 = 22
     FLOAT4E2M1 = 23
-    UINT2 = 25
-    INT2 = 26
+    UINT2 = 24
+    INT2 = 25
+    FLOAT8E8M0 = 26
 
 
 class Kind(enum.IntEnum):
@@ -74,6 +75,7 @@ _EXTENDED: dict[int, tuple[str, str]] = {
     TensorElementType.BFLOAT16: ("bfloat16", "u2"), TensorElementType.FLOAT8E4M3FN: ("float8_e4m3fn", "u1"),
     TensorElementType.FLOAT8E4M3FNUZ: ("float8_e4m3fnuz", "u1"), TensorElementType.FLOAT8E5M2: ("float8_e5m2", "u1"),
     TensorElementType.FLOAT8E5M2FNUZ: ("float8_e5m2fnuz", "u1"),
+    TensorElementType.FLOAT8E8M0: ("float8_e8m0fnu", "u1"),
 }
 _EXTENDED_ELEMENTS = {name: element for element, (name, _) in _EXTENDED.items()}
 # Several elements a byte: tensors of these are read and written as bytes.

@@ -55,8 +55,15 @@ class OrtValue:
     """A value of the library. Its memory lives as long as it, or as the arrays that look into it. Any number of threads
     may read it at once. close() gives it up early; calls afterwards raise ValueError."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, writeable: bool = True) -> None:
         self._handle = handle
+        self._writeable = writeable
+
+    def _output_handle(self) -> Any:
+        """The handle, for those who write into the memory."""
+        if not self._writeable:
+            fail(InvalidArgument, "the value is made over an array that is not writeable")
+        return self._value_handle()
 
     def _value_handle(self) -> Any:
         if self._handle is None:
@@ -74,7 +81,7 @@ class OrtValue:
         element = element_of(array.dtype)
         if not element:
             fail(InvalidArgument, f"ONNX has no element type for NumPy's {array.dtype}")
-        value = OrtValue(_convert.tensor(array, element))
+        value = OrtValue(_convert.tensor(array, element), array.flags.writeable)
         return value if device_type.lower() == "cpu" else value.to_device(device_type, device_id)
 
     @staticmethod
@@ -84,7 +91,7 @@ class OrtValue:
         array = np.asarray(data)
         if not carries(array.dtype, element):
             fail(InvalidArgument, f"arrays of {array.dtype} do not carry elements of ONNX's type {element.name}")
-        return OrtValue(_convert.tensor(array, element))
+        return OrtValue(_convert.tensor(array, element), array.flags.writeable)
 
     @staticmethod
     def ortvalue_from_bytes(data: Any, shape: Sequence[int], element_type: Any) -> OrtValue:
@@ -196,7 +203,10 @@ class OrtValue:
         later runs may change. Packed types come as bytes."""
         if not self.is_tensor():
             fail(InvalidArgument, f"only tensors are arrays, not a {self.data_type()}; see to_python")
-        return _convert.array_of(self._on_cpu(), copy)
+        array = _convert.array_of(self._on_cpu(), copy)
+        if not copy and not self._writeable:
+            array.flags.writeable = False
+        return array
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         array = self.numpy(copy=copy is not False)
@@ -208,7 +218,7 @@ class OrtValue:
 
     def update_inplace(self, np_arr: Array) -> None:
         """Copies an array of the same shape and type into the tensor's memory, wherever that is."""
-        array, (element, _, size, shape) = np.asarray(np_arr), _native.tensor_description(self._value_handle())
+        array, (element, _, size, shape) = np.asarray(np_arr), _native.tensor_description(self._output_handle())
         if array.shape != shape or not carries(array.dtype, element) or element == STRING:
             fail(InvalidArgument, f"an array of {array.dtype} and shape {array.shape} cannot replace the content of a "
                                   f"{self.data_type()} of shape {shape}")

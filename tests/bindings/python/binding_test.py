@@ -136,6 +136,26 @@ class Binding(unittest.TestCase):
             self.session.run_with_iobinding(self.binding)
         self.binding.bind_cpu_input("b", floats(1))
 
+    def test_bindings_are_of_one_session(self):
+        other = ort.InferenceSession(model("add"))
+        with self.assertRaisesRegex(ort.InvalidArgument, "made by another session's io_binding"):
+            other.run_with_iobinding(self.binding)
+        self.binding.bind_cpu_input("a", floats(1))
+        self.binding.bind_cpu_input("b", floats(2))
+        self.binding.bind_output("sum")
+        self.session.set_providers(["CPUExecutionProvider"])
+        self.assertEqual(self.run_bound(), [[3]])
+
+    def test_arrays_that_are_not_writeable_are_no_outputs(self):
+        value = ort.OrtValue.ortvalue_from_numpy(np.frombuffer(bytes(8), np.float32))
+        self.binding.bind_ortvalue_input("a", value)
+        with self.assertRaisesRegex(ort.InvalidArgument, "over an array that is not writeable"):
+            self.binding.bind_ortvalue_output("sum", value)
+        with self.assertRaisesRegex(ort.InvalidArgument, "over an array that is not writeable"):
+            value.update_inplace(floats(1, 2))
+        self.assertFalse(value.numpy(copy=False).flags.writeable)
+        self.assertTrue(value.numpy().flags.writeable)
+
     def test_close_waits_for_the_run(self):
         session, options = ort.InferenceSession(model("endless")), ort.RunOptions()
         binding = session.io_binding()

@@ -40,6 +40,13 @@ class OfSessions(unittest.TestCase):
         self.assertEqual((options.intra_op_num_threads, options.logid, options.enable_mem_pattern), (2, "mine", False))
         self.assertIs(self.run_add().get_session_options(), options)
 
+    def test_rewritings_can_be_left_out(self):
+        x, ran = np.ones((1, 32), np.float32), []
+        for left_out in ((), ("MatMulAddFusion", "GemmActivationFusion")):
+            session = ort.InferenceSession(model("mlp"), disabled_optimizers=left_out)
+            ran.append(session.run(None, {"x": x})[0])
+        np.testing.assert_allclose(*ran, rtol=1e-5)
+
     def test_wrong_values_are_refused(self):
         with self.assertRaises(ValueError):
             self.options.graph_optimization_level = 17
@@ -176,6 +183,9 @@ class Providers(unittest.TestCase):
         with self.assertRaisesRegex(ort.Fail, "CUDA"):
             ort.InferenceSession(model("add"), providers=["CUDAExecutionProvider", "CPUExecutionProvider"],
                                  fallback=False)
+        with self.assertRaisesRegex(ort.Fail, "CUDA"):
+            ort.InferenceSession(model("add"), providers=["CUDAExecutionProvider", "CPUExecutionProvider"],
+                                 disable_fallback=True)
         for fallback in (None, True):
             with self.assertRaisesRegex(ort.InvalidArgument, "no execution provider is called 'NobodyKnows'"):
                 ort.InferenceSession(model("add"), providers=["NobodyKnows", "CPUExecutionProvider"], fallback=fallback)
@@ -221,10 +231,15 @@ class Providers(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_unknown_arguments_are_refused(self):
+        with self.assertRaises(TypeError):
+            ort.InferenceSession(model("add"), provider=["CPUExecutionProvider"])
+
     def test_exceptions_have_codes_and_the_known_path(self):
         from ortolan.capi.onnxruntime_pybind11_state import InvalidArgument, NoSuchFile
         self.assertIs(InvalidArgument, ort.InvalidArgument)
         self.assertIs(NoSuchFile, ort.NoSuchFile)
+        self.assertIs(ort.capi.onnxruntime_pybind11_state.Fail, ort.Fail)
         errors = [ort.Fail, ort.InvalidArgument, ort.NoSuchFile, ort.NoModel, ort.EngineError, ort.RuntimeException,
                   ort.InvalidProtobuf, ort.ModelLoaded, ort.NotImplemented, ort.InvalidGraph, ort.EPFail,
                   ort.ModelLoadCanceled, ort.ModelRequiresCompilation, ort.NotFound]

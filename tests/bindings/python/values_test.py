@@ -1,5 +1,7 @@
 """Arrays and other objects as inputs and outputs, and OrtValue."""
 import gc
+import pathlib
+import re
 import sys
 import unittest
 import weakref
@@ -130,6 +132,13 @@ class Arrays(unittest.TestCase):
                 session.run(None, {"x": wrong})
         gc.collect()
         self.assertEqual(sys.getrefcount(wrong), before)
+
+
+class ElementTypes(unittest.TestCase):
+    def test_numbers_are_those_of_the_c_interface(self):
+        header = pathlib.Path(__file__).parents[3] / "include_c" / "onnxruntime_c_api.h"
+        stated = re.findall(r"ONNX_TENSOR_ELEMENT_DATA_TYPE_(\w+) = (\d+)", header.read_text(encoding="utf-8"))
+        self.assertEqual([(element.name, str(element.value)) for element in Element], stated)
 
 
 class Texts(unittest.TestCase):
