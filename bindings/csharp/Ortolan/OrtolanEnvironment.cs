@@ -59,7 +59,7 @@ namespace Ortolan
         public OrtolanEnvironment(EnvironmentOptions options = null)
         {
             Handle = Open(options ?? new EnvironmentOptions());
-            if (options != null) LogSeverity = options.LogSeverity;
+            if (options != null) SetLogSeverity(options.LogSeverity);
         }
 
         /// <summary>The environment of programs that need only one; never closed.</summary>
@@ -117,15 +117,12 @@ namespace Ortolan
         }
 
         /// <summary>Lines of at least this severity are written from now on, for all of the process.</summary>
-        public LogSeverity LogSeverity
+        public void SetLogSeverity(LogSeverity severity)
         {
-            set
+            using (var environment = Handle.Use())
             {
-                using (var environment = Handle.Use())
-                {
-                    nativePINVOKE.set_environment_severity(environment.Address, (int)value, out IntPtr status);
-                    OrtolanException.Check(status);
-                }
+                nativePINVOKE.set_environment_severity(environment.Address, (int)severity, out IntPtr status);
+                OrtolanException.Check(status);
             }
         }
 

@@ -7,6 +7,8 @@ namespace Ortolan
     /// <summary>Settings of runs. Any thread may set <see cref="Terminate"/>, also during runs.</summary>
     public sealed unsafe class RunOptions : IDisposable
     {
+        volatile bool terminate;
+
         /// <summary>The usual settings.</summary>
         public RunOptions()
         {
@@ -60,7 +62,12 @@ namespace Ortolan
         /// </summary>
         public bool Terminate
         {
-            set => Set(nativePINVOKE.set_terminate, value ? 1 : 0);
+            get => terminate;
+            set
+            {
+                Set(nativePINVOKE.set_terminate, value ? 1 : 0);
+                terminate = value;
+            }
         }
 
         /// <summary>Sets <see cref="Terminate"/> when the token is cancelled, until the result is disposed.</summary>

@@ -11,7 +11,28 @@ namespace Ortolan
     /// </summary>
     public sealed unsafe class SessionOptions : IDisposable
     {
+        /// <summary>What was set, for the getters: the library does not tell.</summary>
+        sealed class Known
+        {
+            public OptimizationLevel OptimizationLevel = OptimizationLevel.All;
+            public ExecutionMode ExecutionMode;
+            public int IntraOpThreads;
+            public int InterOpThreads;
+            public string ProfilePrefix;
+            public bool MemoryPattern = true;
+            public bool CpuArena = true;
+            public bool Deterministic;
+            public string LogId = "";
+            public LogSeverity? LogSeverity;
+            public int LogVerbosity;
+            public string OptimizedModelPath;
+            public DevicePolicy? DevicePolicy;
+
+            public Known Copy() => (Known)MemberwiseClone();
+        }
+
         readonly List<Handle> initializers = new List<Handle>();
+        readonly Known known;
         LogSink log;
 
         /// <summary>The usual settings.</summary>
@@ -20,10 +41,12 @@ namespace Ortolan
             IntPtr made = nativePINVOKE.create_session_options(out IntPtr status);
             OrtolanException.Check(status);
             Handle = new Handle(made, ReleaseWithInitializers);
+            known = new Known();
         }
 
         SessionOptions(SessionOptions original)
         {
+            known = original.known.Copy();
             using (var options = original.Handle.Use())
             {
                 IntPtr made = nativePINVOKE.clone_session_options(options.Address, out IntPtr status);
@@ -86,25 +109,45 @@ namespace Ortolan
         /// <summary>How far graphs are rewritten; All unless set.</summary>
         public OptimizationLevel OptimizationLevel
         {
-            set => Set(nativePINVOKE.set_optimization_level, (int)value);
+            get => known.OptimizationLevel;
+            set
+            {
+                Set(nativePINVOKE.set_optimization_level, (int)value);
+                known.OptimizationLevel = value;
+            }
         }
 
         /// <summary>Whether independent nodes run at once; Sequential unless set.</summary>
         public ExecutionMode ExecutionMode
         {
-            set => Set(nativePINVOKE.set_execution_mode, (int)value);
+            get => known.ExecutionMode;
+            set
+            {
+                Set(nativePINVOKE.set_execution_mode, (int)value);
+                known.ExecutionMode = value;
+            }
         }
 
         /// <summary>Threads within a node; 0, the machine's choice, unless set.</summary>
         public int IntraOpThreads
         {
-            set => Set(nativePINVOKE.set_intra_op_threads, value);
+            get => known.IntraOpThreads;
+            set
+            {
+                Set(nativePINVOKE.set_intra_op_threads, value);
+                known.IntraOpThreads = value;
+            }
         }
 
         /// <summary>Threads for nodes at once; 0, the machine's choice, unless set.</summary>
         public int InterOpThreads
         {
-            set => Set(nativePINVOKE.set_inter_op_threads, value);
+            get => known.InterOpThreads;
+            set
+            {
+                Set(nativePINVOKE.set_inter_op_threads, value);
+                known.InterOpThreads = value;
+            }
         }
 
         /// <summary>Sessions get no threads of their own but use the shared pools of the environment.</summary>
@@ -120,43 +163,78 @@ namespace Ortolan
         /// <summary>Profiles go to the file PREFIX_DATE.json; null, as it is unless set, for none.</summary>
         public string ProfilePrefix
         {
-            set => Set(nativePINVOKE.set_profiling, value == null ? null : Utf8.Terminated(value, nameof(value)));
+            get => known.ProfilePrefix;
+            set
+            {
+                Set(nativePINVOKE.set_profiling, value == null ? null : Utf8.Terminated(value, nameof(value)));
+                known.ProfilePrefix = value;
+            }
         }
 
-        /// <summary>Whether memory is planned ahead from the shapes of earlier runs.</summary>
+        /// <summary>Whether memory is planned ahead from the shapes of earlier runs; true unless set.</summary>
         public bool MemoryPattern
         {
-            set => Set(nativePINVOKE.set_memory_pattern, value ? 1 : 0);
+            get => known.MemoryPattern;
+            set
+            {
+                Set(nativePINVOKE.set_memory_pattern, value ? 1 : 0);
+                known.MemoryPattern = value;
+            }
         }
 
-        /// <summary>Whether memory of the CPU comes from an arena, which keeps it.</summary>
+        /// <summary>Whether memory of the CPU comes from an arena, which keeps it; true unless set.</summary>
         public bool CpuArena
         {
-            set => Set(nativePINVOKE.set_cpu_arena, value ? 1 : 0);
+            get => known.CpuArena;
+            set
+            {
+                Set(nativePINVOKE.set_cpu_arena, value ? 1 : 0);
+                known.CpuArena = value;
+            }
         }
 
         /// <summary>Whether kernels must give the same bits in every run.</summary>
         public bool Deterministic
         {
-            set => Set(nativePINVOKE.set_deterministic, value ? 1 : 0);
+            get => known.Deterministic;
+            set
+            {
+                Set(nativePINVOKE.set_deterministic, value ? 1 : 0);
+                known.Deterministic = value;
+            }
         }
 
         /// <summary>The name of the session in log lines.</summary>
         public string LogId
         {
-            set => Set(nativePINVOKE.set_session_log_id, Utf8.Terminated(value, nameof(value)));
+            get => known.LogId;
+            set
+            {
+                Set(nativePINVOKE.set_session_log_id, Utf8.Terminated(value, nameof(value)));
+                known.LogId = value;
+            }
         }
 
-        /// <summary>The least severity that the session logs; that of the environment unless set.</summary>
-        public LogSeverity LogSeverity
+        /// <summary>The least severity that the session logs; null, that of the environment, unless set.</summary>
+        public LogSeverity? LogSeverity
         {
-            set => Set(nativePINVOKE.set_session_severity, (int)value);
+            get => known.LogSeverity;
+            set
+            {
+                Set(nativePINVOKE.set_session_severity, (int)(value ?? throw new ArgumentNullException(nameof(value))));
+                known.LogSeverity = value;
+            }
         }
 
         /// <summary>How much a session with severity Verbose says.</summary>
         public int LogVerbosity
         {
-            set => Set(nativePINVOKE.set_session_verbosity, value);
+            get => known.LogVerbosity;
+            set
+            {
+                Set(nativePINVOKE.set_session_verbosity, value);
+                known.LogVerbosity = value;
+            }
         }
 
         /// <summary>Receives the log lines of the sessions; see <see cref="EnvironmentOptions.Log"/> for its duties.</summary>
@@ -171,10 +249,15 @@ namespace Ortolan
             }
         }
 
-        /// <summary>Where sessions write the model as they rewrote it.</summary>
+        /// <summary>Where sessions write the model as they rewrote it; null, nowhere, unless set.</summary>
         public string OptimizedModelPath
         {
-            set => Set(nativePINVOKE.set_optimized_model_path, Utf8.Terminated(value, nameof(value)));
+            get => known.OptimizedModelPath;
+            set
+            {
+                Set(nativePINVOKE.set_optimized_model_path, Utf8.Terminated(value, nameof(value)));
+                known.OptimizedModelPath = value;
+            }
         }
 
         /// <summary>A setting by its key, as "session.intra_op.allow_spinning"; null where it is not set.</summary>
@@ -204,6 +287,7 @@ namespace Ortolan
         /// <summary>Whether sessions note which provider runs each node: <see cref="Session.NodeAssignments"/>.</summary>
         public bool RecordNodeAssignments
         {
+            get => this["session.record_ep_graph_assignment_info"] == "1";
             set => this["session.record_ep_graph_assignment_info"] = value ? "1" : "0";
         }
 
@@ -212,6 +296,7 @@ namespace Ortolan
         /// </summary>
         public bool DisableCpuFallback
         {
+            get => this["session.disable_cpu_ep_fallback"] == "1";
             set => this["session.disable_cpu_ep_fallback"] = value ? "1" : "0";
         }
 
@@ -331,10 +416,15 @@ namespace Ortolan
             return next;
         }
 
-        /// <summary>Sessions choose among the devices themselves.</summary>
-        public DevicePolicy DevicePolicy
+        /// <summary>Sessions choose among the devices themselves, by this rule; null, and they do not, unless set.</summary>
+        public DevicePolicy? DevicePolicy
         {
-            set => Set(nativePINVOKE.set_device_policy, (int)value);
+            get => known.DevicePolicy;
+            set
+            {
+                Set(nativePINVOKE.set_device_policy, (int)(value ?? throw new ArgumentNullException(nameof(value))));
+                known.DevicePolicy = value;
+            }
         }
 
         /// <summary>Frees the options; sessions that were made with them are not touched.</summary>

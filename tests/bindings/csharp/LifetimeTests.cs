@@ -32,7 +32,7 @@ public class LifetimeTests
             closed.Dispose();
             closed.Dispose();
         }
-        Refuses(() => environment.LogSeverity = LogSeverity.Error);
+        Refuses(() => environment.SetLogSeverity(LogSeverity.Error));
         Refuses(() => environment.RegisterProviderLibrary("a", "b"));
         Refuses(() => environment.Devices.ToString());
         Refuses(() => Open("add", null, environment));

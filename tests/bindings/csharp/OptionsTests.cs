@@ -38,6 +38,18 @@ public class OptionsTests
             Assert.AreEqual("0", options["session.intra_op.allow_spinning"]);
             Assert.AreEqual("1", options["session.record_ep_graph_assignment_info"]);
             Assert.IsNull(options["absent"]);
+            using (SessionOptions clone = options.Clone())
+            {
+                Assert.AreEqual(OptimizationLevel.Basic, clone.OptimizationLevel);
+                Assert.AreEqual(ExecutionMode.Parallel, clone.ExecutionMode);
+                Assert.AreEqual(1, clone.IntraOpThreads);
+                Assert.AreEqual("Prüfung", clone.LogId);
+                Assert.AreEqual(LogSeverity.Error, clone.LogSeverity);
+                Assert.AreEqual(rewritten, clone.OptimizedModelPath);
+                Assert.IsTrue(clone.RecordNodeAssignments && clone.Deterministic && !clone.CpuArena);
+                clone.IntraOpThreads = 3;
+                Assert.AreEqual(1, options.IntraOpThreads);
+            }
             using (Session session = Open("add", options))
             using (Value a = Floats(1), b = Floats(2))
             using (RunResults results = session.Run(a, b))
@@ -53,6 +65,8 @@ public class OptionsTests
         using (var options = new SessionOptions())
         {
             Assert.Throws<OrtolanException>(() => options.OptimizationLevel = (OptimizationLevel)17);
+            Assert.AreEqual(OptimizationLevel.All, options.OptimizationLevel);
+            Assert.Throws<ArgumentNullException>(() => options.LogSeverity = null);
             Assert.Throws<OrtolanException>(() => options.LogSeverity = (LogSeverity)9);
             Assert.Throws<ArgumentNullException>(() => options["key"] = null);
             Assert.Throws<ArgumentNullException>(() => options.LogId = null);
@@ -229,7 +243,7 @@ public class OptionsTests
             using (Session session = Open("add", options, environment))
             using (Value a = Floats(1), b = Floats(2)) session.Run(a, b).Dispose();
             Assert.IsTrue(lines.Any(line => line.LogId == "Umgebung" && line.ToString().Contains(line.Message)));
-            environment.LogSeverity = LogSeverity.Fatal;
+            environment.SetLogSeverity(LogSeverity.Fatal);
             int before = lines.Count;
             using (Session session = Open("add", null, environment)) Assert.AreEqual(before, lines.Count);
             var error = Assert.Throws<InvalidOperationException>(() => new OrtolanEnvironment(settings).Dispose());

@@ -287,6 +287,7 @@ public class SessionTests
             Assert.AreEqual(3, options.LogVerbosity);
             options.AddSetting("memory.enable_memory_arena_shrinkage", "cpu:0");
             options.Terminate = true;
+            Assert.IsTrue(options.Terminate);
             options.Terminate = false;
             using (RunResults results = session.Run(new[] { a, b }, options))
                 Assert.AreEqual(3f, results[0].ToArray<float>()[0]);
