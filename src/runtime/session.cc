@@ -38,6 +38,21 @@ bool fits(const SymbolicShape& stated, const Shape& shape) {
   return true;
 }
 
+/** A shape with a rank, in words that name its dimensions as the model does: "[N,3,?]". */
+struct DeclaredShape {
+  const SymbolicShape& shape;
+  const graph::SymbolTable& symbols;
+
+  void append_to(std::string& out) const {
+    for (size_t i = 0; i < shape.rank(); ++i) {
+      std::string name = symbols.name_of(shape[i]);
+      out += i == 0 ? '[' : ',';
+      base::append(out, shape[i].known() ? std::to_string(shape[i].value()) : name.empty() ? std::string("?") : name);
+    }
+    out += shape.rank() == 0 ? "[]" : "]";
+  }
+};
+
 /** Values given for outputs of a session without devices must be ones that the CPU can write. */
 void check_on_cpu(std::span<const Value> outputs) {
   for (const Value& output : outputs) {
@@ -173,8 +188,8 @@ void Session::check_feed(size_t i, const Value& value) const {
   require(!expected.known() || expected.element == tensor->type(), ErrorCode::kInvalidArgument, "input '",
           feeds_[i]->name, "' is ", stated, ", but the value given holds ", name_of(tensor->type()));
   require(fits(expected.shape, tensor->shape()), ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
-          "' has shape ", expected.shape, " in the model, but the value given has ", tensor->shape(),
-          "; sizes that are numbers must agree");
+          "' has shape ", DeclaredShape{expected.shape, model_->context->symbols},
+          " in the model, but the value given has ", tensor->shape(), "; sizes that are numbers must agree");
 }
 
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,

@@ -289,6 +289,16 @@ TEST_F(SessionTest, TakesDimensionsAndInitializersFromTheOptions) {
   EXPECT_EQ(dims[0], 2);
 }
 
+TEST_F(SessionTest, NamesDimensionsWhenAnInputDoesNotFit) {
+  std::vector<float> data(6);
+  Value wide = floats(data, {2, 3});
+  const char *input = "x", *output = "y";
+  const OrtValue* given = wide;
+  OrtValue* result = nullptr;
+  EXPECT_REFUSED(api().Run(session_, nullptr, &input, &given, 1, &output, 1, &result), ORT_INVALID_ARGUMENT,
+                 "input 'x' has shape [N,2] in the model, but the value given has [2,3]");
+}
+
 TEST_F(SessionTest, TakesDimensionsByDenotation) {
   SessionOptions options;
   ASSERT_OK(api().CreateSessionOptions(options.out()));
