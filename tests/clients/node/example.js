@@ -1,4 +1,4 @@
-// The shortest program with onnxruntime-node: the probability of each digit for a blank picture.
+// example: node.js
 const ort = require('onnxruntime-node');
 
 async function main() {

@@ -1,4 +1,4 @@
-// The shortest program with the crate ort: the probability of each digit for a blank picture.
+// example: main.rs
 use ort::{inputs, session::Session, value::TensorRef};
 
 fn main() -> ort::Result<()> {

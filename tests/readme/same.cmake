@@ -1,0 +1,11 @@
+# Fails unless a file below FOLDER begins with the comment "example: EXAMPLE" and is that example of the page PAGE.
+include(${CMAKE_CURRENT_LIST_DIR}/extract.cmake)
+file(GLOB_RECURSE files ${FOLDER}/*)
+file(READ ${OUTPUT} shown)
+foreach(file ${files})
+  file(READ ${file} text)
+  if(text STREQUAL shown)
+    return()
+  endif()
+endforeach()
+message(FATAL_ERROR "no file in ${FOLDER} is the example ${EXAMPLE} of ${PAGE}")
