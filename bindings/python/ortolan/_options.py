@@ -89,7 +89,16 @@ def _set_own_threads(handle: Any, own: bool) -> None:
         _native.disable_session_threads(handle)
 
 
-class SessionOptions:
+class _Options:
+    """Options refuse attributes that they do not have, so that a slip of the pen is not a setting that does nothing."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(type(self), name):
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
+        super().__setattr__(name, value)
+
+
+class SessionOptions(_Options):
     """How sessions are made. A session takes a copy: later changes do not touch it. One thread changes an object at a
     time."""
 
@@ -206,7 +215,7 @@ class SessionOptions:
         return bool(self._appended)
 
 
-class RunOptions:
+class RunOptions(_Options):
     """How one or more runs go. `terminate` may be set by any thread, the rest by one at a time."""
 
     def __init__(self) -> None:

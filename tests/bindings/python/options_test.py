@@ -59,6 +59,11 @@ class OfSessions(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "must not hold a NUL"):
             self.options.add_session_config_entry("a\0b", "1")
 
+    def test_unknown_attributes_are_refused(self):
+        for options in (self.options, ort.RunOptions()):
+            with self.assertRaisesRegex(AttributeError, "Options has no attribute 'intra_op_threads'"):
+                options.intra_op_threads = 1
+
     def test_entries(self):
         self.options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.assertEqual(self.options.get_session_config_entry("session.intra_op.allow_spinning"), "0")
