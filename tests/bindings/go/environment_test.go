@@ -150,11 +150,14 @@ func TestAbsentProviders(t *testing.T) {
 	open(t, "add", nil)
 }
 
+func exampleLibrary() string {
+	return filepath.Join(os.Getenv("ORTOLAN_TEST_PLUGINS"), "libonnxruntime_ep_example.so")
+}
+
 // registerExample registers the example provider and gives its device.
 func registerExample(t testing.TB, environment *ortolan.Environment) *ortolan.Device {
 	t.Helper()
-	library := filepath.Join(os.Getenv("ORTOLAN_TEST_PLUGINS"), "libonnxruntime_ep_example.so")
-	check(t, environment.RegisterProviderLibrary("example", library))
+	check(t, environment.RegisterProviderLibrary("example", exampleLibrary()))
 	for _, device := range must[[]*ortolan.Device](t)(environment.Devices()) {
 		if device.Provider == example {
 			return device
