@@ -31,7 +31,8 @@ final class Digits {
   static void libraryIsOrtolanTest() throws Exception {
     if (System.getenv("CLIENTS_LIBRARY").isEmpty()) return;
     String maps = Files.readString(Path.of("/proc/self/maps"));
-    Check.that(maps.contains("/libortolan.so"), "the process has not loaded libortolan.so");
+    String file = Path.of(System.getenv("CLIENTS_FILE")).toRealPath().toString();
+    Check.that(maps.contains(file), "the process has not loaded " + file);
     Check.that(!maps.matches("(?s).*/onnxruntime-java[0-9]+/libonnxruntime\\.so.*"), "the jar's library is loaded");
     Check.that(OrtEnvironment.getAvailableProviders().contains(OrtProvider.CPU), "the CPU is not there");
   }

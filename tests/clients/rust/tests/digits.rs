@@ -34,6 +34,9 @@ fn library_is_ortolan() {
         return;
     }
     assert!(ort::info().contains("Ortolan"), "{}", ort::info());
+    let file = std::fs::canonicalize(std::env::var_os("CLIENTS_FILE").unwrap()).unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    assert!(maps.contains(file.to_str().unwrap()), "{file:?} is not loaded");
 }
 
 #[test]
