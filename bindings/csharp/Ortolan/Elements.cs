@@ -87,17 +87,18 @@ namespace Ortolan
         public static long Count(long[] shape)
         {
             long count = 1;
-            foreach (long size in shape)
+            try
             {
-                if (size < 0) throw new ArgumentException($"the shape [{string.Join(", ", shape)}] has a negative size");
-                try
+                foreach (long size in shape)
                 {
+                    if (size < 0)
+                        throw new ArgumentException($"the shape [{string.Join(", ", shape)}] has a negative size");
                     count = checked(count * size);
                 }
-                catch (OverflowException)
-                {
-                    throw new ArgumentException($"the shape [{string.Join(", ", shape)}] is too large");
-                }
+            }
+            catch (OverflowException)
+            {
+                throw new ArgumentException($"the shape [{string.Join(", ", shape)}] is too large");
             }
             return count;
         }

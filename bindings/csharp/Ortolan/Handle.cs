@@ -60,7 +60,7 @@ namespace Ortolan
         /// <summary>Counts one more owner, for a child; ends with DangerousRelease. Throws after Close.</summary>
         public Handle Share()
         {
-            // Mono's SafeHandle counts new owners as long as it has old ones, closed or not.
+            // SafeHandle counts new owners as long as it has old ones, closed or not.
             if (closed || handle == IntPtr.Zero) throw new ObjectDisposedException(null, "the object has been closed");
             bool shared = false;
             DangerousAddRef(ref shared);

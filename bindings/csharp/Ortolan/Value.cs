@@ -43,7 +43,7 @@ namespace Ortolan
         public static Value FromArray<T>(T[] elements, params long[] shape) where T : struct
         {
             if (elements == null) throw new ArgumentNullException(nameof(elements));
-            return Over(elements, Element<T>.Checked(), Element<T>.Size, shape ?? new long[] { elements.Length });
+            return Over(elements, elements.Length, Element<T>.Checked(), shape ?? new long[] { elements.Length });
         }
 
         /// <summary>Likewise over an array of one dimension.</summary>
@@ -61,12 +61,12 @@ namespace Ortolan
                 throw new ArgumentException($"{elements.GetType()} is no array of tensor elements", nameof(elements));
             var shape = new long[elements.Rank];
             for (int i = 0; i < shape.Length; ++i) shape[i] = elements.GetLongLength(i);
-            return Over(elements, type, Elements.Bits(type) / 8, shape);
+            return Over(elements, elements.LongLength, type, shape);
         }
 
-        static Value Over(Array elements, ElementType type, int size, long[] shape)
+        static Value Over(Array elements, long count, ElementType type, long[] shape)
         {
-            Elements.RequireCount(shape, elements.LongLength);
+            Elements.RequireCount(shape, count);
             if (type == ElementType.Bool) return CopyOfBytes(elements, type, shape);
             GCHandle pin = GCHandle.Alloc(elements, GCHandleType.Pinned);
             try
@@ -75,8 +75,8 @@ namespace Ortolan
                 IntPtr status;
                 fixed (long* sizes = shape)
                 {
-                    made = nativePINVOKE.tensor_over((void*)pin.AddrOfPinnedObject(), elements.LongLength * size, sizes,
-                                                     shape.Length, (int)type, out status);
+                    made = nativePINVOKE.tensor_over((void*)pin.AddrOfPinnedObject(), count * Elements.Bits(type) / 8,
+                                                     sizes, shape.Length, (int)type, out status);
                 }
                 OrtolanException.Check(status);
                 return new Value(new Handle(made, Release.Value).Pinning(pin));

@@ -120,8 +120,7 @@ namespace Ortolan
         {
             using (var value = Handle.Use())
             {
-                Facts facts = Typed<T>(value.Address);
-                var elements = new T[facts.Bytes / Element<T>.Size];
+                var elements = new T[CountOf<T>(value.Address)];
                 ReadBytes(value.Address, MemoryMarshal.AsBytes(new Span<T>(elements)));
                 return elements;
             }
@@ -138,7 +137,7 @@ namespace Ortolan
         {
             using (var value = Handle.Use())
             {
-                RequireLength(Typed<T>(value.Address).Bytes / Element<T>.Size, elements.Length);
+                RequireLength(CountOf<T>(value.Address), elements.Length);
                 ReadBytes(value.Address, MemoryMarshal.AsBytes(elements));
             }
         }
@@ -154,11 +153,11 @@ namespace Ortolan
         {
             using (var value = Handle.Use())
             {
-                Facts facts = Typed<T>(value.Address);
-                RequireLength(facts.Bytes / Element<T>.Size, elements.Length);
+                RequireLength(CountOf<T>(value.Address), elements.Length);
                 fixed (byte* bytes = &MemoryMarshal.GetReference(MemoryMarshal.AsBytes(elements)))
                 {
-                    nativePINVOKE.write_tensor(value.Address, bytes, facts.Bytes, out IntPtr status);
+                    nativePINVOKE.write_tensor(value.Address, bytes, (long)elements.Length * Element<T>.Size,
+                                               out IntPtr status);
                     OrtolanException.Check(status);
                 }
             }
@@ -181,12 +180,15 @@ namespace Ortolan
             if (needed != given) throw new ArgumentException($"the tensor has {needed} elements, but there are {given}");
         }
 
-        static Facts Typed<T>(IntPtr tensor)
+        /// <summary>The number of elements of a tensor that must hold T.</summary>
+        static long CountOf<T>(IntPtr tensor)
         {
-            Facts facts = Read(tensor);
-            if (Element<T>.Checked() != facts.Type)
-                throw new ArgumentException($"the tensor holds {facts.Type}, not {typeof(T).Name}");
-            return facts;
+            long* head = stackalloc long[Head];
+            nativePINVOKE.tensor_facts(tensor, head, Head, out IntPtr status);
+            OrtolanException.Check(status);
+            if (Element<T>.Checked() != (ElementType)head[0])
+                throw new ArgumentException($"the tensor holds {(ElementType)head[0]}, not {typeof(T).Name}");
+            return head[2] / Element<T>.Size;
         }
 
         static void ReadBytes(IntPtr tensor, Span<byte> elements)
