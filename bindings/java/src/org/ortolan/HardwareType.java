@@ -3,7 +3,12 @@ package org.ortolan;
 
 /** What a device is. */
 public enum HardwareType {
-  CPU, GPU, NPU;
+  /** A processor. */
+  CPU,
+  /** A graphics processor. */
+  GPU,
+  /** A processor for neural networks. */
+  NPU;
 
   static HardwareType of(int number) {
     return values()[number];

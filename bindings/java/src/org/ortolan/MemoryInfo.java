@@ -13,7 +13,13 @@ public final class MemoryInfo extends NativeObject {
   /** Kinds of devices that memory belongs to. */
   public enum DeviceType {
     /** What Java can read. */
-    CPU, GPU, FPGA, NPU
+    CPU,
+    /** A graphics processor. */
+    GPU,
+    /** Programmable gates. */
+    FPGA,
+    /** A processor for neural networks. */
+    NPU
   }
 
   private final Handle owner; // whose memory this describes; null: its own

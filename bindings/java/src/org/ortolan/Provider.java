@@ -14,7 +14,12 @@ public record Provider(String name, Map<String, String> settings) {
   /** The provider that is always there. */
   public static final Provider CPU = new Provider("CPUExecutionProvider");
 
-  /** A provider with a copy of the settings. */
+  /**
+   * A provider with a copy of the settings.
+   *
+   * @param name its name
+   * @param settings its settings by key
+   */
   public Provider {
     Objects.requireNonNull(name, "name");
     settings = Map.copyOf(settings);
