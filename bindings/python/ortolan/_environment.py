@@ -104,7 +104,7 @@ class Environment:
                  logger: Optional[Logger] = None,
                  global_thread_pools: Optional[tuple[int, int, bool]] = None) -> None:
         global _logger
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._handle: Any = None
         alone = _native.environment_count() == 0
         if not alone and (logger is not None or global_thread_pools is not None):
@@ -187,7 +187,7 @@ class Environment:
 
 
 _default: Optional[Environment] = None
-_default_lock = threading.Lock()
+_default_lock = threading.RLock()
 _default_severity = int(OrtLoggingLevel.WARNING)
 _default_pools: Optional[tuple[int, int, bool]] = None
 default_verbosity: Optional[int] = None

@@ -1,4 +1,6 @@
 """Threads: runs at the same time, closing meanwhile, and the interpreter's lock."""
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -136,6 +138,28 @@ class Threads(unittest.TestCase):
         with ThreadPoolExecutor(4) as pool:
             sessions = list(pool.map(lambda _: ort.InferenceSession(model("mlp")), range(40)))
         self.assertEqual(len({s.run(None, {"x": np.ones((1, 32), np.float32)})[0].tobytes() for s in sessions}), 1)
+
+
+class Exit(unittest.TestCase):
+    def end_program(self, *lines):
+        program = "\n".join(["import sys, threading, time", "import numpy as np", "import ortolan as ort", *lines])
+        return subprocess.run([sys.executable, "-B", "-X", "dev", "-W", "error", "-c", program, model("endless")],
+                              capture_output=True, text=True, check=False, timeout=100)
+
+    def test_a_program_ends_during_a_run(self):
+        result = self.end_program(
+            "session = ort.InferenceSession(sys.argv[1])", "feed = {'x': np.zeros(1, np.float32)}",
+            "threading.Thread(target=session.run, args=(None, feed), daemon=True).start()", "time.sleep(0.3)",
+            "print('the end')")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "the end\n", ""))
+
+    def test_a_program_ends_with_everything_alive(self):
+        result = self.end_program(
+            "options = ort.SessionOptions()", "session = ort.InferenceSession(sys.argv[1], options)",
+            "binding = session.io_binding()", "binding.bind_cpu_input('x', np.zeros(1, np.float32))",
+            "value = ort.OrtValue.ortvalue_from_numpy(np.zeros(1, np.float32))", "cycle = [session, value]",
+            "cycle.append(cycle)", "sys.kept = binding, cycle", "print('the end')")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "the end\n", ""))
 
 
 if __name__ == "__main__":
