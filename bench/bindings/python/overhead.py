@@ -6,7 +6,7 @@ import time
 import numpy as np
 import ortolan as ort
 
-BATCH = 1000
+BATCH = 250  # short enough that most batches are not interrupted on a busy machine
 
 
 def batch(run, feed_array):
