@@ -8,15 +8,19 @@ import static org.junit.Assert.assertTrue;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.Test;
 import org.junit.function.ThrowingRunnable;
 import org.ortolan.ElementType;
 import org.ortolan.Environment;
 import org.ortolan.IoBinding;
+import org.ortolan.LogLine;
+import org.ortolan.LogListener;
 import org.ortolan.LogSeverity;
 import org.ortolan.MapValue;
 import org.ortolan.MemoryInfo;
@@ -220,6 +224,90 @@ public class LifetimeTest {
           assertArrayEquals(expected, outputs.tensor("sum").floats(), 0);
         }
       }
+    }
+  }
+
+  private static final class Ear implements LogListener {
+    @Override
+    public void hear(LogLine line) {}
+  }
+
+  private static FloatBuffer directFloat() {
+    return ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder()).asFloatBuffer();
+  }
+
+  private static void assertKept(WeakReference<?> reference) {
+    for (int i = 0; i < 3; ++i) {
+      System.gc();
+      assertFalse("still in use", reference.refersTo(null));
+    }
+  }
+
+  private static void assertLetGo(WeakReference<?> reference) throws InterruptedException {
+    for (int i = 0; i < 200 && !reference.refersTo(null); ++i) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertTrue("no longer in use", reference.refersTo(null));
+  }
+
+  /** A session whose options, with this listener and initializer, are closed. */
+  private static Session openWith(LogListener listener, FloatBuffer factor) {
+    try (Tensor tensor = Tensor.over(factor, 1);
+        SessionOptions options = new SessionOptions().setLogListener(listener).setInitializer("factor", tensor)) {
+      return Models.open("add", options);
+    }
+  }
+
+  @Test
+  public void sessionsKeepWhatTheirOptionsNamed() throws InterruptedException {
+    LogListener[] listener = {new Ear()};
+    FloatBuffer[] factor = {directFloat()};
+    WeakReference<?> ear = new WeakReference<>(listener[0]);
+    WeakReference<?> memory = new WeakReference<>(factor[0]);
+    try (Session session = openWith(listener[0], factor[0])) {
+      listener[0] = null;
+      factor[0] = null;
+      assertKept(ear);
+      assertKept(memory);
+    }
+    assertLetGo(ear);
+    assertLetGo(memory);
+  }
+
+  /** Calls with a tensor over the buffer that is closed afterwards. */
+  private static <T> T withTensor(FloatBuffer buffer, Function<Tensor, T> call) {
+    try (Tensor tensor = Tensor.over(buffer, 1)) {
+      return call.apply(tensor);
+    }
+  }
+
+  @Test
+  public void containersKeepTheMemoryOfTheirTensors() throws InterruptedException {
+    FloatBuffer[] buffer = {directFloat()};
+    WeakReference<?> memory = new WeakReference<>(buffer[0]);
+    Sequence sequence = withTensor(buffer[0], tensor -> Sequence.of(List.of(tensor)));
+    buffer[0] = null;
+    assertKept(memory);
+    try (Tensor element = (Tensor) sequence.get(0)) {
+      sequence.close();
+      assertLetGo(memory); // elements that are taken out are copies
+      assertEquals(0, element.floats()[0], 0);
+    }
+  }
+
+  @Test
+  public void outputsKeepTheMemoryThatTheyMayPointInto() throws InterruptedException {
+    FloatBuffer[] buffer = {directFloat()};
+    WeakReference<?> memory = new WeakReference<>(buffer[0]);
+    try (Session pairs = Models.open("sequence"); Session sums = Models.open("add")) {
+      Outputs pair = withTensor(buffer[0], tensor -> pairs.run(tensor, tensor));
+      Outputs sum = withTensor(buffer[0], tensor -> sums.run(tensor, tensor));
+      buffer[0] = null;
+      assertKept(memory);
+      pair.close();
+      assertLetGo(memory); // sums are numbers of their own
+      sum.close();
     }
   }
 }
