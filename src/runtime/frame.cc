@@ -236,18 +236,23 @@ void Frame::collect(std::span<const int> wanted, std::span<Value> results, bool 
   for (const auto& [outer, slot] : graph_.captures()) {
     if (!graph_.is_output(slot)) slots_[slot] = Value();
   }
-  for (size_t i = 0; i < wanted.size(); ++i) collect_one(graph_.output_slots()[wanted[i]], results[i], unshare);
+  InlinedVector<int, 16> wanted_slots;
+  for (int output : wanted) wanted_slots.push_back(graph_.output_slots()[output]);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    int slot = wanted_slots[i];
+    bool again = std::find(wanted_slots.begin() + i + 1, wanted_slots.end(), slot) != wanted_slots.end();
+    collect_one(slot, again, results[i], unshare);
+  }
   for (int slot : graph_.output_slots()) slots_[slot] = Value();
   for (const auto& [slot, value] : graph_.constants()) {
     if (graph_.is_output(slot)) slots_[slot] = value;
   }
 }
 
-void Frame::collect_one(int slot, Value& result, bool unshare) {
+void Frame::collect_one(int slot, bool again, Value& result, bool unshare) {
   const Tensor* bound = result.tensor_if();
   if (bound == nullptr) {
     Value value = slots_[slot];
-    bool again = std::ranges::count(graph_.output_slots(), slot) > 1;
     if (!again) slots_[slot] = Value();
     result = unshared(std::move(value), unshare, services_);
     return;

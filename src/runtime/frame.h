@@ -105,7 +105,8 @@ class Frame {
   void place_planned_slots();
   void make_contexts();
   void place_outputs(std::span<const int> wanted, std::span<const Value> results);
-  void collect_one(int slot, Value& result, bool unshare);
+  /** `again`: another result needs the slot after this one. */
+  void collect_one(int slot, bool again, Value& result, bool unshare);
 
   struct FreeBlock {
     void operator()(void* block) const { std::free(block); }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <thread>
 
@@ -127,6 +128,12 @@ TEST(Session, OutputsShareNothing) {
   EXPECT_NE(same, given);
   EXPECT_NE(flat, given);
   EXPECT_NE(flat, same);
+
+  const char* twice[] = {"same", "same"};
+  std::vector<Value> two(2);
+  session->run(nullptr, in, values, twice, two);
+  EXPECT_NE(two[0].tensor().raw(), two[1].tensor().raw());
+  EXPECT_EQ(std::memcmp(two[0].tensor().raw(), two[1].tensor().raw(), two[0].tensor().byte_count()), 0);
 }
 
 TEST(Session, WritesBoundOutputsInPlace) {
