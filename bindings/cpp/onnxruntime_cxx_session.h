@@ -132,14 +132,6 @@ struct ConstSessionImpl : Base<T> {
   TypeInfo GetOverridableInitializerTypeInfo(size_t index) const {
     return TypeInfo{Get<OrtTypeInfo*>(GetApi().SessionGetOverridableInitializerTypeInfo, this->p_, index)};
   }
-  /** Names with types. */
-  std::vector<ValueInfo> GetInputs() const {
-    return Infos(GetInputNames(), [this](size_t i) { return GetInputTypeInfo(i); });
-  }
-  std::vector<ValueInfo> GetOutputs() const {
-    return Infos(GetOutputNames(), [this](size_t i) { return GetOutputTypeInfo(i); });
-  }
-
   /** The memory in which each input is expected, borrowed from the session. */
   std::vector<ConstMemoryInfo> GetMemoryInfoForInputs() const {
     return GetWrapped<ConstMemoryInfo>(GetApi().SessionGetMemoryInfoForInputs, Pointer(), GetInputCount());
@@ -172,6 +164,13 @@ struct ConstSessionImpl : Base<T> {
     return ModelMetadata{Get<OrtModelMetadata*>(GetApi().SessionGetModelMetadata, this->p_)};
   }
 #if !defined(ORT_MINIMAL_BUILD)
+  /** Names with types. */
+  std::vector<ValueInfo> GetInputs() const {
+    return Infos(GetInputNames(), [this](size_t i) { return GetInputTypeInfo(i); });
+  }
+  std::vector<ValueInfo> GetOutputs() const {
+    return Infos(GetOutputNames(), [this](size_t i) { return GetOutputTypeInfo(i); });
+  }
   /** The version of an operator set that the model uses. */
   int GetOpset(const std::string& domain) const {
     return Get<int>(GetModelEditorApi().SessionGetOpsetForDomain, this->p_, domain.c_str());
@@ -195,6 +194,7 @@ struct ConstSessionImpl : Base<T> {
     return out;
   }
 
+#if !defined(ORT_MINIMAL_BUILD)
   template <typename TypeOf>
   static std::vector<ValueInfo> Infos(const std::vector<std::string>& names, TypeOf type_of) {
     std::vector<ValueInfo> out;
@@ -202,6 +202,7 @@ struct ConstSessionImpl : Base<T> {
     for (size_t i = 0; i < names.size(); ++i) out.emplace_back(names[i], type_of(i).GetConst());
     return out;
   }
+#endif
 };
 
 template <typename T>
