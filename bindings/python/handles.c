@@ -3,9 +3,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 static atomic_int environments;
 static atomic_bool logging_stopped;
+static atomic_int lines_in_progress;
 
 static void drop_kept(PyObject* handle) {
   PyObject* kept = PyCapsule_GetContext(handle);
@@ -205,23 +207,39 @@ int update_handles(PyObject* list, OrtValue** values, size_t count) {
 
 /* ---- Log lines ---- */
 
-void stop_logging(void) { logging_stopped = true; }
+enum { kLastLinesMs = 5000 };
 
-void ORT_API_CALL log_to_callable(void* param, OrtLoggingLevel severity, const char* category, const char* log_id,
-                                  const char* where, const char* message) {
-  if (logging_stopped || !Py_IsInitialized()) {
-    fprintf(stderr, "%s\n", message);
-    return;
-  }
+/* A thread that asks for the interpreter's lock when the interpreter ends is made to exit there, which would unwind
+ * the library's frames under the log function: none may be left in one. */
+void stop_logging(void) {
+  logging_stopped = true;
+  Py_BEGIN_ALLOW_THREADS;
+  const struct timespec pause = {0, 1000000};
+  for (int ms = 0; lines_in_progress && ms < kLastLinesMs; ++ms) nanosleep(&pause, NULL);
+  Py_END_ALLOW_THREADS;
+}
+
+static void call_with_line(PyObject* callable, OrtLoggingLevel severity, const char* category, const char* log_id,
+                           const char* where, const char* message) {
   PyGILState_STATE lock = PyGILState_Ensure();
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  PyObject* result = PyObject_CallFunction(param, "iNNNN", (int)severity, new_text(category), new_text(log_id),
+  PyObject* result = PyObject_CallFunction(callable, "iNNNN", (int)severity, new_text(category), new_text(log_id),
                                            new_text(where), new_text(message));
   if (result)
     Py_DECREF(result);
   else
-    PyErr_WriteUnraisable(param);
+    PyErr_WriteUnraisable(callable);
   PyErr_Restore(type, value, trace);
   PyGILState_Release(lock);
+}
+
+void ORT_API_CALL log_to_callable(void* param, OrtLoggingLevel severity, const char* category, const char* log_id,
+                                  const char* where, const char* message) {
+  ++lines_in_progress; /* before the look at logging_stopped: stop_logging sets it, then looks here */
+  if (logging_stopped || !Py_IsInitialized())
+    fprintf(stderr, "%s\n", message);
+  else
+    call_with_line(param, severity, category, log_id, where, message);
+  --lines_in_progress;
 }

@@ -67,5 +67,6 @@ PyObject* set_exceptions(PyObject* types);
 /** Environments that are alive. */
 int environment_count(void);
 
-/** The interpreter is about to end: log lines go to stderr from now on. */
+/** The interpreter is about to end: log lines go to stderr from now on. Waits, at most a few seconds, until the
+ *  functions that lines were given to have returned. */
 void stop_logging(void);

@@ -107,6 +107,19 @@ class Defaults(unittest.TestCase):
         self.assertNotIn("Traceback", stderr)
         self.assertNotIn("Fatal", stderr)
 
+    def test_the_end_of_a_program_with_threads_in_loggers(self):
+        self.run_program(
+            "import threading, time",
+            "class SlowToFlush:",
+            "    closed = False",
+            "    def flush(self): time.sleep(0.6)",
+            "entered, options = threading.Event(), ort.SessionOptions()",
+            "options.log_severity_level = 0",
+            "options.set_logger(lambda *line: (entered.set(), time.sleep(0.3)))",
+            "load = lambda: ort.InferenceSession(sys.argv[1], options)",
+            "threading.Thread(target=load, daemon=True).start()", "entered.wait()",
+            "sys.stdout = SlowToFlush()")
+
 
 if __name__ == "__main__":
     main()
