@@ -47,6 +47,14 @@ void pause_cpu() {
 #endif
 }
 
+std::atomic<uint32_t> forks_behind{0};  // forks between the program's first process and this one
+
+uint32_t count_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { forks_behind.fetch_add(1); });
+  (void)registered;
+  return forks_behind.load();
+}
+
 void flush_denormals() {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
@@ -169,6 +177,7 @@ struct ThreadPool::State {
   std::deque<Task> tasks;
   std::vector<std::unique_ptr<Worker>> workers;
   std::atomic<bool> started{false};
+  const uint32_t made_after_forks = count_forks();
 
   Options options;
   std::vector<std::vector<int>> affinity;
@@ -179,6 +188,8 @@ struct ThreadPool::State {
     if (sleepers.load() > 0) futex_wake(signal, count);
   }
 
+  /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
+  bool orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
   void claim_chunks() noexcept;
   void fail_loop() noexcept;
   void help_loop() noexcept;
@@ -330,6 +341,7 @@ ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>(
 }
 
 ThreadPool::~ThreadPool() {
+  if (state_->orphaned()) return;
   state_->stop.store(true);
   state_->notify(std::numeric_limits<int>::max());
   for (auto& worker : state_->workers) {
@@ -350,6 +362,7 @@ ScopedWorkCallbacks::~ScopedWorkCallbacks() { t_work_callbacks = before_; }
 
 void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* context) {
   State& state = *state_;
+  if (state.orphaned()) return body(context, 0, count);
   if (!state.started.load(std::memory_order_acquire)) state.start(degree_ - 1);
   if (state.owner.exchange(true, std::memory_order_acquire)) {
     body(context, 0, count);
@@ -388,7 +401,7 @@ void ThreadPool::schedule(Task task) {
       announced.stop(work);
     });
   }
-  if (state.start(std::max(1, degree_ - 1)) == 0) return task();  // the system gives no thread
+  if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return task();  // no thread is to be had
   {
     std::lock_guard lock(state.mutex);
     state.tasks.push_back(std::move(task));

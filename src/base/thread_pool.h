@@ -42,7 +42,8 @@ class Task {
   std::unique_ptr<Body> body_;
 };
 
-// All members may be called from any thread. Workers start at the first use that needs them; an idle pool sleeps.
+// All members may be called from any thread. Workers start at the first use that needs them; an idle pool sleeps. In a
+// process that forks, the child's copy of a pool has no workers: the caller does all work, and nothing is joined.
 class ThreadPool {
  public:
   struct Options {

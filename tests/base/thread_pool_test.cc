@@ -2,6 +2,8 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
@@ -148,6 +150,25 @@ TEST(ThreadPool, IdleWorkersUseNoProcessorTime) {
 struct HookedThread {
   std::thread thread;
 };
+
+TEST(ThreadPool, ForkedProcessesDoTheirWorkAlone) {
+  auto pool = std::make_unique<ThreadPool>(threads(3));
+  expect_each_once(*pool, 10000, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    std::atomic<int64_t> sum{0};
+    pool->parallel_for(1000, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    pool->schedule([&] { sum += 1; });
+    while (sum == 1000) usleep(1000);
+    pool.reset();
+    _exit(sum == 1001 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  expect_each_once(*pool, 10000, 1);
+}
 
 TEST(ThreadPool, HooksMakeAndJoinThreads) {
   static std::atomic<int> made{0}, joined{0};
