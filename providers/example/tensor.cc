@@ -70,6 +70,19 @@ Shape broadcast(const Shape& left, const Shape& right) {
   return result;
 }
 
+namespace {
+
+bool host_reaches(const Host& host, const OrtValue* value) {
+  const OrtMemoryInfo* memory = nullptr;
+  check(host, host.api->GetTensorMemoryInfo(value, &memory));
+  if (host.api->MemoryInfoGetDeviceMemType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE) return true;
+  OrtMemoryInfoDeviceType device = OrtMemoryInfoDeviceType_CPU;
+  host.api->MemoryInfoGetDeviceType(memory, &device);
+  return device == OrtMemoryInfoDeviceType_CPU;
+}
+
+}  // namespace
+
 Tensor tensor_of(const Host& host, const OrtValue* value) {
   Tensor tensor;
   OrtTensorTypeAndShapeInfo* info = nullptr;
@@ -87,6 +100,7 @@ Tensor tensor_of(const Host& host, const OrtValue* value) {
   if (!address && tensor.bytes > 0)
     fail(ORT_FAIL, "a tensor of " + std::to_string(tensor.bytes) + " bytes has no memory");
   tensor.address = const_cast<void*>(address);
+  tensor.reached_by_host = host_reaches(host, value);
   return tensor;
 }
 
@@ -130,6 +144,7 @@ Tensor new_tensor(Device& device, const Shape& shape) {
 
 Tensor on_device(Device& device, Queue* queue, const Tensor& tensor) {
   if (tensor.bytes == 0 || device.holds(tensor.address)) return tensor;
+  if (!tensor.reached_by_host) fail(ORT_INVALID_ARGUMENT, "a tensor is in memory of another device");
   note(Event::kHostTensor);
   Tensor copy = new_tensor(device, tensor.shape);
   auto* bytes = static_cast<const std::byte*>(tensor.address);

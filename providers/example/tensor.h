@@ -15,6 +15,7 @@ struct Tensor {
   void* address = nullptr;  // on the host or on the device: Device::holds tells
   size_t bytes = 0;
   std::shared_ptr<Buffer> owner = nullptr;  // where this library made it; queued work keeps it alive
+  bool reached_by_host = true;              // of values that the runtime gave; false: only a device reaches it
 };
 
 /** What is behind a value that the runtime gave. Throws Failure unless it is a tensor. */
@@ -46,7 +47,8 @@ Tensor output_of(const Host& host, OrtKernelContext* context, size_t index, cons
 /** A tensor of floats for results that the runtime does not see. */
 Tensor new_tensor(Device& device, const Shape& shape);
 
-/** The tensor itself where it is on the device, else a copy there. */
+/** The tensor itself where it is on the device, else a copy there. Throws Failure for memory of another device: one of
+ *  this library's before it was unregistered and registered again has the same name. */
 Tensor on_device(Device& device, Queue* queue, const Tensor& tensor);
 
 }  // namespace ortolan::example

@@ -82,6 +82,17 @@ class Plugins(unittest.TestCase):
         self.assertEqual(session.run(["scaled"], FEED)[0].tolist(), [22, 44])
         ort.register_execution_provider_library("example", EXAMPLE_PROVIDER)
 
+    def test_memory_of_a_library_that_is_registered_again(self):
+        names = ["ExampleCompileExecutionProvider"]
+        session = ort.InferenceSession(model("add"), providers=names)
+        ort.unregister_execution_provider_library("example")
+        ort.register_execution_provider_library("example", EXAMPLE_PROVIDER)
+        value = ort.OrtValue.ortvalue_from_numpy(floats(1, 2), "examplecompile", 0)
+        with self.assertRaisesRegex(ort.InvalidArgument, "in memory of another device"):
+            session.run(["sum"], {"a": value, "b": value})
+        again = ort.InferenceSession(model("add"), providers=names)
+        self.assertEqual(again.run(["sum"], {"a": value, "b": value})[0].tolist(), [2, 4])
+
     def test_wrong_registrations(self):
         with self.assertRaises(ort.OrtError):
             ort.register_execution_provider_library("example", EXAMPLE_PROVIDER)
