@@ -53,6 +53,7 @@ namespace Ortolan
 
         static int[] Choice(IReadOnlyList<string> names, int count, Dictionary<string, int> numbers, string what)
         {
+            if (names == null) throw new ArgumentNullException(what + "Names");
             if (names.Count != count)
                 throw new ArgumentException($"there are {names.Count} {what} names but {count} {what} values");
             var choice = new int[count];

@@ -91,6 +91,8 @@ public class SessionTests
                 () => session.Run(new[] { "a" }, new[] { a, b }, new[] { "sum" }, new Value[1]));
             Assert.AreEqual("there are 1 input names but 2 input values", error.Message);
             Assert.Throws<ArgumentNullException>(() => session.Run((Value[])null));
+            Assert.Throws<ArgumentNullException>(() => session.Run(null, new[] { a, b }, new[] { "sum" }, new Value[1]));
+            Assert.Throws<ArgumentNullException>(() => session.Run(new[] { "a", "b" }, new[] { a, b }, null, new Value[1]));
             Assert.Throws<OrtolanException>(() => session.Run(a, null));
         }
     }
