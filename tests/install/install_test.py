@@ -26,13 +26,18 @@ def call(*command, **options):
     return result.returncode, result.stdout
 
 
+# What the build of a package sets for this tree is not for consumers.
+BUILD_FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")
+
+
 def call_far_away(*command, cwd, environment=None):
     """The same, with empty folders in the place of the source tree and of the build tree."""
     words = [str(word) for word in command]
     if CAN_HIDE:
         hide = " && ".join(f"mount -t tmpfs none {shlex.quote(str(folder))}" for folder in (BUILD, REPOSITORY))
         words = [*HIDE, "sh", "-c", f"{hide} && exec {shlex.join(words)}"]
-    return call(*words, cwd=cwd, env={**os.environ, **(environment or {})})
+    own = {name: value for name, value in os.environ.items() if name not in BUILD_FLAGS}
+    return call(*words, cwd=cwd, env={**own, **(environment or {})})
 
 
 class Installation(unittest.TestCase):
