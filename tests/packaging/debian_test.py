@@ -28,7 +28,7 @@ def package_names(relations):
 
 def needed(*kinds):
     lines = (line.split() for line in (REPOSITORY / "packaging" / "debian-packages.txt").read_text().splitlines())
-    return {line[1] for line in lines if len(line) == 2 and line[0] in kinds}
+    return {line[1] for line in lines if len(line) >= 2 and line[0] in kinds}
 
 
 class Debian(unittest.TestCase):
