@@ -41,6 +41,9 @@ TEST_P(Bounds, VectorsAndRows) {
       scale_shift(a.get(), 2, 3, y.get(), n);
       accumulate_scaled(a.get(), 2, y.get(), n);
       multiply_add(a.get(), b.get(), y.get(), y.get(), n);
+      auto pairs = span(2 * n, edge);
+      rotate_halves(pairs.get(), a.get(), b.get(), n, pairs.get());
+      rotate_pairs(pairs.get(), a.get(), b.get(), n, pairs.get());
       for (int op = 0; op < static_cast<int>(ReduceOp::kCount); ++op) reduce(static_cast<ReduceOp>(op), a.get(), n);
       dot(a.get(), b.get(), n);
       auto x = span(3 * n, edge), z = span(3 * n, edge);

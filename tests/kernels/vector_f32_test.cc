@@ -213,6 +213,21 @@ TEST_P(VectorF32, FusedForms) {
   }
 }
 
+TEST_P(VectorF32, Rotation) {
+  for (int64_t n : {0, 1, 16, 37}) {
+    const std::vector<float> x = normal(2 * n), c = normal(n), s = normal(n);
+    std::vector<float> halves(2 * n), pairs = x;
+    rotate_halves(x.data(), c.data(), s.data(), n, halves.data());
+    rotate_pairs(pairs.data(), c.data(), s.data(), n, pairs.data());
+    for (int64_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(halves[i], double{x[i]} * c[i] - double{x[n + i]} * s[i], 1e-5);
+      EXPECT_NEAR(halves[n + i], double{x[n + i]} * c[i] + double{x[i]} * s[i], 1e-5);
+      EXPECT_NEAR(pairs[2 * i], double{x[2 * i]} * c[i] - double{x[2 * i + 1]} * s[i], 1e-5);
+      EXPECT_NEAR(pairs[2 * i + 1], double{x[2 * i + 1]} * c[i] + double{x[2 * i]} * s[i], 1e-5);
+    }
+  }
+}
+
 ORTOLAN_FOR_EACH_ISA(VectorF32);
 
 }  // namespace

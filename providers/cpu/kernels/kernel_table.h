@@ -29,6 +29,8 @@ struct VectorF32Kernels {
   void (*scale_shift)(const float* x, float a, float b, float* y, int64_t n);
   void (*accumulate_scaled)(const float* x, float a, float* y, int64_t n);
   void (*multiply_add)(const float* a, const float* b, const float* c, float* y, int64_t n);
+  void (*rotate_halves)(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
+  void (*rotate_pairs)(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
 };
 
 /** Rows of normalisation and reduction; contracts: reduce_f32.h and normalization_f32.h. */

@@ -33,4 +33,12 @@ void multiply_add(const float* a, const float* b, const float* c, float* y, int6
   kernels().vector->multiply_add(a, b, c, y, n);
 }
 
+void rotate_halves(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y) {
+  kernels().vector->rotate_halves(x, cosine, sine, pairs, y);
+}
+
+void rotate_pairs(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y) {
+  kernels().vector->rotate_pairs(x, cosine, sine, pairs, y);
+}
+
 }  // namespace ortolan::cpu::kernels

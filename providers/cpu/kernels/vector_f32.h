@@ -36,4 +36,9 @@ void accumulate_scaled(const float* x, float a, float* y, int64_t n);
 /** y[i] = a[i]*b[i] + c[i]; y may be any of them. */
 void multiply_add(const float* a, const float* b, const float* c, float* y, int64_t n);
 
+/** Turns each pair (x[i], x[pairs + i]) by the angle with that cosine[i] and sine[i]; y may be x. */
+void rotate_halves(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
+/** The same for the pairs (x[2*i], x[2*i + 1]). */
+void rotate_pairs(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
+
 }  // namespace ortolan::cpu::kernels

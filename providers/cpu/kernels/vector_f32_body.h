@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vec_lanes.h"
 #include "cpu/kernels/vec_math.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -181,6 +182,43 @@ void multiply_add(const float* a, const float* b, const float* c, float* y, int6
   }
 }
 
+struct Turned {
+  Vf first, second;
+};
+ORTOLAN_INLINE Turned turn(Vf a, Vf b, Vf cosine, Vf sine) {
+  return {fma(a, cosine, Vf{} - b * sine), fma(b, cosine, a * sine)};
+}
+
+void rotate_halves(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y) {
+  int64_t i = 0;
+  for (; i + kLanes <= pairs; i += kLanes) {
+    const Turned t = turn(load(x + i), load(x + pairs + i), load(cosine + i), load(sine + i));
+    store(y + i, t.first);
+    store(y + pairs + i, t.second);
+  }
+  if (i == pairs) return;
+  const int64_t left = pairs - i;
+  const Turned t =
+      turn(load_n(x + i, left), load_n(x + pairs + i, left), load_n(cosine + i, left), load_n(sine + i, left));
+  store_n(y + i, left, t.first);
+  store_n(y + pairs + i, left, t.second);
+}
+
+void rotate_pairs(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y) {
+  int64_t i = 0;
+  for (; i + kLanes <= pairs; i += kLanes) {
+    const Vf low = load(x + 2 * i), high = load(x + 2 * i + kLanes);
+    const Turned t = turn(even_lanes(low, high), odd_lanes(low, high), load(cosine + i), load(sine + i));
+    store(y + 2 * i, zip_low(t.first, t.second));
+    store(y + 2 * i + kLanes, zip_high(t.first, t.second));
+  }
+  for (; i < pairs; ++i) {
+    const float a = x[2 * i], b = x[2 * i + 1];
+    y[2 * i] = a * cosine[i] - b * sine[i];
+    y[2 * i + 1] = b * cosine[i] + a * sine[i];
+  }
+}
+
 }  // namespace
 
 extern const VectorF32Kernels kVectorF32;
@@ -210,6 +248,8 @@ const VectorF32Kernels kVectorF32 = {
     scale_shift,
     accumulate_scaled,
     multiply_add,
+    rotate_halves,
+    rotate_pairs,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
