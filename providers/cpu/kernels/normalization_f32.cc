@@ -66,6 +66,8 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, floa
   if (n > 0) kernels().rows->softmax_row(x, scale, mask, n, false, y);
 }
 
+float exp_row(const float* x, float shift, int64_t n, float* y) { return kernels().rows->exp_row(x, shift, n, y); }
+
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
   const auto& rows = *kernels().rows;
   base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {

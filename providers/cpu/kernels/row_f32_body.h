@@ -194,6 +194,27 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool
   if (i < n) store_n(y + i, n - i, fma(load_n(y + i, n - i), factor_out, shift));
 }
 
+float exp_row(const float* x, float shift, int64_t n, float* y) {
+  const Vf centre = set1(shift);
+  Vf a = {}, b = {};
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    const Vf u = exp(load(x + i) - centre), v = exp(load(x + i + kLanes) - centre);
+    a = a + u;
+    b = b + v;
+    store(y + i, u);
+    store(y + i + kLanes, v);
+  }
+  for (; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    alignas(64) float lanes[kLanes];
+    store(lanes, exp(load_n_or(x + i, left, -kInfinity) - centre));
+    store_n(y + i, left, load(lanes));
+    a = a + load_n(lanes, left);
+  }
+  return sum_lanes(a + b);
+}
+
 void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
                      float* y) {
   float* largest = scratch;
@@ -290,6 +311,7 @@ const RowF32Kernels kRowF32 = {
      reduce_columns<Max>, reduce_columns<Min>},
     dot,
     softmax_row,
+    exp_row,
     softmax_columns,
     add_rows,
     moments,

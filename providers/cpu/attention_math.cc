@@ -1,0 +1,123 @@
+// The arithmetic of attention: fp32 through the vector kernels and the packed product, fp64 in plain loops.
+#include "cpu/attention_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "cpu/float_tensors.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::attention_math {
+namespace {
+
+constexpr int64_t kFewRows = 8;   // so few query rows are multiplied one by one
+constexpr int64_t kNearKeys = 64;  // with keys that stay in the first-level cache meanwhile
+
+}  // namespace
+
+void load(const void* from, ElementType type, int64_t count, float* to) {
+  convert_floats(nullptr, from, type, to, ElementType::kFloat, count);
+}
+void load(const void* from, ElementType type, int64_t count, double* to) {
+  if (type == ElementType::kDouble) {
+    std::copy_n(static_cast<const double*>(from), count, to);
+  } else {
+    convert_floats(nullptr, from, type, to, ElementType::kDouble, count);
+  }
+}
+void save(const float* from, int64_t count, ElementType type, void* to) {
+  convert_floats(nullptr, from, ElementType::kFloat, to, type, count);
+}
+void save(const double* from, int64_t count, ElementType type, void* to) {
+  if (type == ElementType::kDouble) {
+    std::copy_n(from, count, static_cast<double*>(to));
+  } else {
+    convert_floats(nullptr, from, ElementType::kDouble, to, type, count);
+  }
+}
+
+void products(int64_t rows, int64_t keys, int64_t size, float scale, const float* queries, int64_t query_stride,
+              const float* key_rows, int64_t key_stride, float* scores) {
+  kernels::Epilogue scaled;
+  scaled.alpha = scale;
+  if (rows > kFewRows) {
+    return kernels::gemm(nullptr, rows, keys, size, queries, query_stride, false, key_rows, key_stride, true, scores,
+                         keys, scaled);
+  }
+  for (int64_t first = 0; first < keys; first += kNearKeys) {
+    for (int64_t row = 0; row < rows; ++row) {
+      kernels::gemm(nullptr, 1, std::min(kNearKeys, keys - first), size, queries + row * query_stride, size, false,
+                    key_rows + first * key_stride, key_stride, true, scores + row * keys + first, keys, scaled);
+    }
+  }
+}
+void products(int64_t rows, int64_t keys, int64_t size, double scale, const double* queries, int64_t query_stride,
+              const double* key_rows, int64_t key_stride, double* scores) {
+  kernels::gemm_f64(nullptr, rows, keys, size, scale, queries, query_stride, false, key_rows, key_stride, true, 0,
+                    scores, keys);
+}
+
+void add_weighted(int64_t rows, int64_t size, int64_t keys, const float* weights, const float* values,
+                  int64_t value_stride, float* sums) {
+  kernels::Epilogue added;
+  added.beta = 1;
+  kernels::gemm(nullptr, rows, size, keys, weights, keys, false, values, value_stride, false, sums, size, added);
+}
+void add_weighted(int64_t rows, int64_t size, int64_t keys, const double* weights, const double* values,
+                  int64_t value_stride, double* sums) {
+  kernels::gemm_f64(nullptr, rows, size, keys, 1, weights, keys, false, values, value_stride, false, 1, sums, size);
+}
+
+float exponentials(float* x, float shift, int64_t count) { return kernels::exp_row(x, shift, count, x); }
+double exponentials(double* x, double shift, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += x[i] = std::exp(x[i] - shift);
+  return sum;
+}
+
+float largest(const float* x, int64_t count) { return kernels::reduce(kernels::ReduceOp::kMax, x, count); }
+double largest(const double* x, int64_t count) {
+  double result = x[0];
+  for (int64_t i = 1; i < count; ++i) result = result >= x[i] || std::isnan(result) ? result : x[i];
+  return result;
+}
+
+void cap(float* x, float limit, int64_t count) {
+  kernels::scale_shift(x, 1 / limit, 0, x, count);
+  kernels::unary({kernels::UnaryOp::kTanh}, x, x, count);
+  scale(x, limit, count);
+}
+void cap(double* x, double limit, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = std::tanh(x[i] / limit) * limit;
+}
+
+void scale(float* x, float factor, int64_t count) { kernels::scale_shift(x, factor, 0, x, count); }
+void scale(double* x, double factor, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+void add(const float* x, int64_t count, float* y) { kernels::binary(kernels::BinaryOp::kAdd, x, y, y, count); }
+void add(const double* x, int64_t count, double* y) {
+  for (int64_t i = 0; i < count; ++i) y[i] += x[i];
+}
+
+void add_scaled(const float* x, float factor, int64_t count, float* y) {
+  kernels::accumulate_scaled(x, factor, y, count);
+}
+void add_scaled(const double* x, double factor, int64_t count, double* y) {
+  for (int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
+}
+
+template <class C>
+C* thread_space(int64_t count) {
+  return kernels::thread_scratch<C>(kernels::Scratch::kOther, count);
+}
+template float* thread_space<float>(int64_t);
+template double* thread_space<double>(int64_t);
+
+}  // namespace ortolan::cpu::attention_math

@@ -1,0 +1,39 @@
+// Joins of key and value caches, a head at a time.
+#include "cpu/kv_cache.h"
+
+#include <cstring>
+
+#include "base/thread_pool.h"
+
+namespace ortolan::cpu {
+namespace {
+
+void join_head(const CacheJoin& j, int64_t batch, int64_t head) {
+  int64_t element = bits_of(j.fresh.type) / 8, row = j.size * element, index = batch * j.heads + head;
+  int64_t past_rows = j.past_rows_of ? j.past_rows_of[batch] : j.past_rows;
+  char* to = static_cast<char*>(j.present) + index * j.capacity * row;
+  if (j.past && j.past != j.present && past_rows > 0) {
+    std::memcpy(to, static_cast<const char*>(j.past) + index * j.past_capacity * row, past_rows * row);
+  }
+  to += past_rows * row;
+  const char* from =
+      static_cast<const char*>(j.fresh.data) + (batch * j.fresh.batch + head * j.fresh.head) * element;
+  if (j.fresh.row == j.size && j.fresh_rows > 0) std::memcpy(to, from, j.fresh_rows * row);
+  for (int64_t i = 0; j.fresh.row != j.size && i < j.fresh_rows; ++i) {
+    std::memcpy(to + i * row, from + i * j.fresh.row * element, row);
+  }
+  int64_t rest = j.capacity - past_rows - j.fresh_rows;
+  if (j.clear_rest && j.past != j.present && rest > 0) std::memset(to + j.fresh_rows * row, 0, rest * row);
+}
+
+}  // namespace
+
+void join_cache(ThreadPool& threads, const CacheJoin& j) {
+  if (j.batch * j.heads == 0 || j.capacity * j.size == 0) return;
+  int64_t grain = std::max<int64_t>(1, 65536 / (j.capacity * j.size));
+  threads.parallel_for(j.batch * j.heads, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) join_head(j, i / j.heads, i % j.heads);
+  });
+}
+
+}  // namespace ortolan::cpu
