@@ -15,7 +15,7 @@
 namespace ortolan::cpu::attention_math {
 namespace {
 
-constexpr int64_t kFewRows = 8;   // so few query rows are multiplied one by one
+constexpr int64_t kFewRows = 8;    // so few query rows are multiplied one by one
 constexpr int64_t kNearKeys = 64;  // with keys that stay in the first-level cache meanwhile
 
 }  // namespace

@@ -16,8 +16,7 @@ void join_head(const CacheJoin& j, int64_t batch, int64_t head) {
     std::memcpy(to, static_cast<const char*>(j.past) + index * j.past_capacity * row, past_rows * row);
   }
   to += past_rows * row;
-  const char* from =
-      static_cast<const char*>(j.fresh.data) + (batch * j.fresh.batch + head * j.fresh.head) * element;
+  const char* from = static_cast<const char*>(j.fresh.data) + (batch * j.fresh.batch + head * j.fresh.head) * element;
   if (j.fresh.row == j.size && j.fresh_rows > 0) std::memcpy(to, from, j.fresh_rows * row);
   for (int64_t i = 0; j.fresh.row != j.size && i < j.fresh_rows; ++i) {
     std::memcpy(to + i * row, from + i * j.fresh.row * element, row);

@@ -31,6 +31,8 @@ constexpr DefaultRow kDefaults[] = {
     {"", "ArgMin", 1, "axis:i=0;keepdims:i=1"},
     {"", "ArgMin", 12, "axis:i=0;keepdims:i=1;select_last_index:i=0"},
     {"", "Attention", 23, "is_causal:i=0;qk_matmul_output_mode:i=0;softcap:f=0.0"},
+    {"", "Attention", 25,
+     "is_causal:i=0;left_window_size:i=-1;qk_matmul_output_mode:i=0;right_window_size:i=-1;softcap:f=0.0"},
     {"", "AveragePool", 1, "auto_pad:s=NOTSET"},
     {"", "AveragePool", 7, "auto_pad:s=NOTSET;count_include_pad:i=0"},
     {"", "AveragePool", 10, "auto_pad:s=NOTSET;ceil_mode:i=0;count_include_pad:i=0"},

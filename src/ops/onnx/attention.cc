@@ -64,9 +64,21 @@ void attention(InferContext& context) {
 constexpr TypeSet kMaskTypes = kNumericTypes | ElementType::kBool;
 
 constexpr SchemaRow kRows[] = {
-    {"", "Attention", 23, 23, {3, 6}, {1, 4}, attention,
+    {"",
+     "Attention",
+     23,
+     23,
+     {3, 6},
+     {1, 4},
+     attention,
      {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes}, {3, kMaskTypes}}},
-    {"", "Attention", 24, kLatest, {3, 7}, {1, 4}, attention,
+    {"",
+     "Attention",
+     24,
+     kLatest,
+     {3, 7},
+     {1, 4},
+     attention,
      {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes}, {3, kMaskTypes}, {6, ElementType::kInt64}}},
 };
 

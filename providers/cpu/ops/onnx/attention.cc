@@ -42,7 +42,8 @@ Attention::Attention(const KernelInfo& info)
       narrow_mask_repeats_(info.opset() < 24),
       scale_(info.node().has_attribute("scale") ? info.node().float_of("scale") : NAN),
       softcap_(info.node().float_or("softcap", 0)) {
-  require(mode_ >= 0 && mode_ <= 3, ErrorCode::kInvalidGraph, "qk_matmul_output_mode is ", mode_, "; it must be 0 to 3");
+  require(mode_ >= 0 && mode_ <= 3, ErrorCode::kInvalidGraph, "qk_matmul_output_mode is ", mode_,
+          "; it must be 0 to 3");
   require(softcap_ >= 0, ErrorCode::kInvalidGraph, "softcap is ", softcap_, "; it must not be negative");
   int64_t precision = info.node().int_or("softmax_precision", static_cast<int64_t>(ElementType::kFloat));
   bool known = precision == 1 || precision == 10 || precision == 11 || precision == 16;
@@ -151,8 +152,10 @@ C* mask_values(KernelContext& context, const Tensor& mask, ElementType type) {
   }
   dispatch<kNumericTypes>(mask.type(), [&]<class T>(TypeTag<T>) {
     auto as_c = [](T value) {
-      if constexpr (std::is_arithmetic_v<T>) return static_cast<C>(value);
-      else return static_cast<C>(static_cast<float>(value));
+      if constexpr (std::is_arithmetic_v<T>)
+        return static_cast<C>(value);
+      else
+        return static_cast<C>(static_cast<float>(value));
     };
     std::ranges::transform(mask.span<T>(), values.begin(), as_c);
   });
