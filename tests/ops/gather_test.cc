@@ -155,6 +155,18 @@ TEST(ScatterElements, TypesAndErrors) {
   EXPECT_NE(error({1, 1}, {0}, {1}, {1, 1}), "");
 }
 
+TEST(ScatterNd, ComplexNumbersAddAndMultiplyButHaveNoOrder) {
+  using Complex = std::complex<float>;
+  auto test = [](const char* reduction) {
+    OpTest test("ScatterND", 18);
+    test.set("reduction", reduction).input<Complex>({2}, {{1, 2}, {3, 4}}).input<int64_t>({2, 1}, {1, 1});
+    return test.input<Complex>({2}, {{0, 1}, {2, 0}});
+  };
+  EXPECT_TRUE(equal<Complex>(test("add").run_tensor(), {2}, {{1, 2}, {5, 5}}));
+  EXPECT_TRUE(equal<Complex>(test("mul").run_tensor(), {2}, {{1, 2}, {-8, 6}}));
+  EXPECT_NE(test("max").error().find("complex numbers have no order"), std::string::npos);
+}
+
 TEST(ScatterNd, EveryReduction) {
   Tensor data = random_tensor<float>({3, 4}, test_seed());
   for (std::string reduction : {"none", "add", "mul", "max", "min"}) {

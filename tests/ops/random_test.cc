@@ -93,5 +93,14 @@ TEST(Dropout, ScalesWhatItKeepsInTraining) {
   EXPECT_NE(text.find("ratio is 1; it must be in [0, 1)"), std::string::npos) << text;
 }
 
+TEST(Dropout, ScalesFloat8InTraining) {
+  Tensor x = tensor_of<Float8E4M3FN>({64}, std::vector<Float8E4M3FN>(64, Float8E4M3FN(3)));
+  Tensor yes = tensor_of<bool>({}, {true});
+  auto y = OpTest("Dropout", 22).set("seed", 7).input(x).input<float>({}, {0.5f}).input(yes).once().run(2);
+  std::span<const Float8E4M3FN> values = y[0].tensor().span<Float8E4M3FN>();
+  auto mask = doubles(y[1].tensor());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(static_cast<float>(values[i]), mask[i] * 6) << i;
+}
+
 }  // namespace
 }  // namespace ortolan::test

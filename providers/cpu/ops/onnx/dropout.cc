@@ -9,6 +9,8 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
+constexpr TypeSet kTypes = kFloatTypes | kFloat8Types;
+
 /** The one element of an optional input as double. */
 double scalar_or(KernelContext& context, size_t i, double fallback) {
   const Tensor* tensor = context.input_if(i);
@@ -42,7 +44,7 @@ class Dropout : public OpKernel {
     const Tensor& x = context.input(0);
     RandomStream stream = random_.next();
     bool* mask = context.has_output(1) ? context.output(1).mutable_data<bool>() : nullptr;
-    dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
+    dispatch<kTypes>(x.type(), [&]<class T>(TypeTag<T>) {
       using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
       const T* from = x.data<T>();
       T* to = context.output(0).mutable_data<T>();
@@ -60,8 +62,6 @@ class Dropout : public OpKernel {
   bool has_training_input_;
   RandomSource random_;
 };
-
-constexpr TypeSet kTypes = kFloatTypes | kFloat8Types;
 
 constexpr KernelRow kRows[] = {
     {"", "Dropout", 1, kLatest, make_kernel<Dropout>, {{0, kTypes}}, Reuse::kInPlace},

@@ -73,10 +73,14 @@ void with_combine(Reduction reduction, Body&& body) {
       return by(Add{});
     case Reduction::kMul:
       return by(Mul{});
-    case Reduction::kMax:
-      return by(Max{});
     default:
-      return by(Min{});
+      break;
+  }
+  if constexpr (kComplexTypes.contains(kTypeOf<T>)) {
+    fail(ErrorCode::kInvalidGraph, "reduction max or min of ", name_of(kTypeOf<T>),
+         ": complex numbers have no order; use none, add or mul");
+  } else {
+    reduction == Reduction::kMax ? by(Max{}) : by(Min{});
   }
 }
 
@@ -87,7 +91,7 @@ void with_assignment(Reduction reduction, ElementType type, Body&& body) {
     return dispatch_moved(
         type, [&]<class E>(TypeTag<E> tag) { body(tag, [](E& target, const E& update) { target = update; }); });
   }
-  dispatch<kNumericTypes | ElementType::kBool>(
+  dispatch<kNumericTypes | kComplexTypes | ElementType::kBool>(
       type, [&]<class T>(TypeTag<T> tag) { with_combine<T>(reduction, [&](auto assign) { body(tag, assign); }); });
 }
 
