@@ -27,6 +27,16 @@ size_t port_of(const std::vector<Port>& ports, const std::string& name, size_t p
   return position;
 }
 
+// The value in a file for a port. ONNX's data before 1.17 holds the bits of bfloat16 as uint16, as numpy has no such
+// type.
+NamedValue read_for(const std::string& path, const TypeSpec& type) {
+  NamedValue read = read_proto_value(path, type);
+  bool bits = type.kind == ONNX_TYPE_TENSOR && type.element == ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 &&
+              read.value.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16;
+  if (bits) read.value.type = type.element;
+  return read;
+}
+
 Handle<OrtValue> make_input(const Session& session, const OrtEnv* environment, const Value& value,
                             const TypeSpec& type) {
   bool empty = value.kind == Value::Kind::kSequence && value.items.empty();
@@ -45,7 +55,7 @@ DataSet read_data_set(const std::string& folder, const Session& session) {
   std::vector<std::string> files = numbered_files(folder, "input_");
   for (size_t i = 0; i < files.size(); ++i) {
     if (i >= inputs.size()) fail(files[i], ": the model has only ", inputs.size(), " inputs");
-    NamedValue read = read_proto_value(files[i], inputs[i].type);
+    NamedValue read = read_for(files[i], inputs[i].type);
     size_t port = port_of(inputs, read.name, i);
     data.inputs[port] = std::move(read.value);
     data.given[port] = true;
@@ -53,7 +63,7 @@ DataSet read_data_set(const std::string& folder, const Session& session) {
   files = numbered_files(folder, "output_");
   for (size_t i = 0; i < files.size(); ++i) {
     if (i >= outputs.size()) fail(files[i], ": the model has only ", outputs.size(), " outputs");
-    NamedValue read = read_proto_value(files[i], outputs[i].type);
+    NamedValue read = read_for(files[i], outputs[i].type);
     data.expected.emplace_back(port_of(outputs, read.name, i), std::move(read.value));
   }
   return data;
