@@ -12,6 +12,7 @@ namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
 struct GemmInt8Kernels;
+struct NBitsKernels;
 struct PoolKernels;
 struct WinogradKernels;
 struct ConvF32Kernels;
@@ -100,6 +101,7 @@ struct KernelTable {
   const WinogradKernels* winograd;
   const GemmInt8Kernels* gemm_int8;
   const PoolKernels* pool;
+  const NBitsKernels* nbits;
   Transpose4 transpose4;
 };
 

@@ -1,0 +1,262 @@
+// Products with narrow weights: packing, the choice of kernel for a shape, and the sharing of work among threads.
+#include "cpu/kernels/matmul_nbits.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/matmul_nbits_kernels.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
+constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
+constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
+constexpr double kGrainWeights = 1e5;    // weights worth a thread
+constexpr size_t kPrefetchSlack = 4096;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t padded(int64_t k) { return divide_up(k, kUnit) * kUnit; }
+
+// 32 bits of consecutive elements in the kernels' order: element i at bit 8*(i%4) + bits*(i/4).
+uint32_t spread_nibbles(uint32_t x) {
+  x = (x | x << 8) & 0x00ff00ff;
+  return (x | x << 4) & 0x0f0f0f0f;
+}
+uint32_t spread_crumbs(uint32_t x) {
+  x = (x | x << 12) & 0x000f000f;
+  return (x | x << 6) & 0x03030303;
+}
+uint32_t reorder(uint32_t x, int bits) {
+  if (bits == 8) return x;
+  if (bits == 4) return spread_nibbles(x & 0xffff) | spread_nibbles(x >> 16) << 4;
+  return spread_crumbs(x & 0xff) | spread_crumbs(x >> 8 & 0xff) << 2 | spread_crumbs(x >> 16 & 0xff) << 4 |
+         spread_crumbs(x >> 24) << 6;
+}
+
+void pack_panel_words(const NBitsSource& s, int64_t lanes, int64_t groups, int64_t panel, uint32_t* out) {
+  const int64_t bytes = (s.k * s.bits + 7) / 8;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    const int64_t column = panel * lanes + lane;
+    const uint8_t* row = s.data + column * s.row_bytes;
+    for (int64_t g = 0; g < groups; ++g) {
+      uint32_t word = 0;
+      const int64_t left = column < s.n ? bytes - 4 * g : 0;
+      if (left > 0) std::memcpy(&word, row + 4 * g, static_cast<size_t>(std::min<int64_t>(left, 4)));
+      out[g * lanes + lane] = reorder(word, s.bits);
+    }
+  }
+}
+
+/** values[n][blocks] to [panel][block][lanes], with `convert`; columns beyond n become 0. */
+template <class T, class U, class F>
+AlignedBuffer pack_per_block(const NBitsSource& s, int64_t lanes, const U* values, F convert) {
+  const int64_t panels = divide_up(s.n, lanes), blocks = s.blocks();
+  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kPrefetchSlack);
+  T* out = buffer.as<T>();
+  for (int64_t column = 0; column < panels * lanes; ++column) {
+    T* to = out + column / lanes * blocks * lanes + column % lanes;
+    for (int64_t b = 0; b < blocks; ++b) to[b * lanes] = column < s.n ? convert(values[column * blocks + b]) : T{};
+  }
+  return buffer;
+}
+
+void set_table(const NBitsSource& s, NBitsMatrix& m) {
+  const int middle = 1 << (s.bits - 1);
+  for (int i = 0; i < 16; ++i) {
+    m.table[i] = s.table != nullptr ? s.table[i] : static_cast<float>(s.bits == 2 ? (i & 3) - middle : i - middle);
+  }
+  m.has_table = s.table != nullptr;
+}
+
+NBitsPanels panels_of(const NBitsMatrix& b) {
+  NBitsPanels p;
+  p.bits = b.bits;
+  p.words = b.words->as<int32_t>();
+  p.groups = padded(b.k) * b.bits / 32;
+  p.scales = b.scales.as<float>();
+  p.zeros = b.zeros.as<int8_t>();
+  p.zero_values = b.zero_values.as<float>();
+  p.blocks = b.blocks();
+  p.block = b.block;
+  p.table = b.table;
+  p.has_table = b.has_table;
+  return p;
+}
+
+/** Calls body(first panel, how many) for all panels, `most` at a time. */
+template <class Body>
+void for_panels(base::ThreadPool* pool, const NBitsMatrix& b, int64_t most, int64_t rows, Body&& body) {
+  const int64_t panels = divide_up(b.n, b.kernels->lanes), tasks = divide_up(panels, most);
+  const double weights = static_cast<double>(most * b.kernels->lanes * (b.k + 1)) * static_cast<double>(rows);
+  base::parallel_for(pool, tasks, static_cast<int64_t>(kGrainWeights / weights) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i * most, static_cast<int>(std::min(most, panels - i * most)));
+  });
+}
+
+NBitsResult result_at(const NBitsMatrix& b, int64_t panel, float* c, int64_t ldc, const float* bias) {
+  const int64_t column = panel * b.kernels->lanes;
+  return {c + column, ldc, b.n - column, bias != nullptr ? bias + column : nullptr};
+}
+
+void multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, float* c, const float* bias) {
+  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  float* sums = thread_scratch<float>(Scratch::kSums, blocks);
+  if (wide != b.k) {
+    float* copy = thread_scratch<float>(Scratch::kRows, wide);
+    std::copy_n(a, b.k, copy);
+    std::fill(copy + b.k, copy + wide, 0.0f);
+    a = copy;
+  }
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t end = std::min(b.k, (i + 1) * b.block);
+    float sum = 0;
+    for (int64_t k = i * b.block; k < end; ++k) sum += a[k];
+    sums[i] = sum;
+  }
+  const NBitsPanels panels = panels_of(b);
+  for_panels(pool, b, b.kernels->row_panels, 1, [&](int64_t panel, int count) {
+    b.kernels->multiply_row(panels, panel, count, a, sums, result_at(b, panel, c, 0, bias));
+  });
+}
+
+/** Rows of A as bytes, in the calling thread's scratch space. */
+NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
+  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
+  float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
+  int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
+  int32_t* less_sum = start + m * blocks;
+  const int32_t middle = 1 << (b.bits - 1);
+  base::parallel_for(pool, m, 65536 / std::max<int64_t>(wide, 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t at = r * blocks;
+      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at);
+      for (int64_t i = at; i < at + blocks; ++i) {
+        less_sum[i] = -start[i] & 0xffff;
+        start[i] *= -middle;
+      }
+    }
+  });
+  return {bytes, wide, scales, start, less_sum};
+}
+
+void multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+                    int64_t ldc, const float* bias) {
+  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b);
+  const NBitsPanels panels = panels_of(b);
+  const NBitsKernels& kernels = *b.kernels;
+  for_panels(pool, b, m == 1 ? kernels.row_panels : kernels.byte_panels, m, [&](int64_t panel, int count) {
+    kernels.multiply_bytes(panels, panel, count, rows, m, result_at(b, panel, c, ldc, bias));
+  });
+}
+
+/** Rows [row, row + rows) of C for `count` panels: a slice of B becomes floats at a time, which all rows then use. */
+void multiply_floats(const NBitsMatrix& b, const NBitsPanels& panels, int64_t panel, int count, const float* a,
+                     int64_t lda, int64_t rows, const NBitsResult& to) {
+  const GemmF32Kernels& gemm = *kernels().gemm_f32;
+  const int64_t width = int64_t{count} * gemm.lanes;
+  float* slice = thread_scratch<float>(Scratch::kPackedB, kSlice * width + 4096);
+  GemmBlock g;
+  g.lda = lda, g.b = slice, g.b_step = width, g.c = to.c, g.ldc = to.ldc;
+  g.rows = rows, g.columns = std::min(width, to.columns);
+  for (int64_t k = 0; k < b.k; k += kSlice) {
+    g.k = std::min(kSlice, b.k - k);
+    for (int i = 0; i < count; ++i) {
+      b.kernels->dequantize(panels, panel + i, k, g.k, slice + i * gemm.lanes, width);
+    }
+    g.a = a + k;
+    if (k + g.k == b.k) g.column_bias = to.bias;
+    gemm.block(count, g);
+    g.c_scale = 1;
+  }
+}
+
+/** Rows of A that stay in the second-level cache, but enough of them to be worth making floats of B. */
+int64_t rows_at_once(int64_t m, int64_t k) {
+  const int64_t fits = base::cpu_features().l2_bytes / 2 / (4 * k);
+  const int64_t rows = std::clamp<int64_t>(fits / 16 * 16, 128, 512);
+  return divide_up(m, divide_up(m, rows));
+}
+
+void multiply_many(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+                   int64_t ldc, const float* bias) {
+  const NBitsPanels panels = panels_of(b);
+  const int64_t band = rows_at_once(m, b.k);
+  for (int64_t row = 0; row < m; row += band) {
+    const int64_t rows = std::min(band, m - row);
+    for_panels(pool, b, kernels().gemm_f32->max_vectors, rows, [&](int64_t panel, int count) {
+      multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
+    });
+  }
+}
+
+void fill_rows(int64_t m, int64_t n, float* c, int64_t ldc, const float* bias) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) c[i * ldc + j] = bias != nullptr ? bias[j] : 0;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NBitsSource& s) {
+  const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;
+  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kPrefetchSlack);
+  uint32_t* words = buffer->as<uint32_t>();
+  base::parallel_for(pool, panels, 65536 / (groups * lanes + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) pack_panel_words(s, lanes, groups, p, words + p * groups * lanes);
+  });
+  return buffer;
+}
+
+NBitsMatrix pack_nbits(base::ThreadPool* pool, const NBitsSource& s, std::shared_ptr<const AlignedBuffer> words) {
+  NBitsMatrix m;
+  m.kernels = kernels().nbits;
+  m.bits = s.bits, m.n = s.n, m.k = s.k, m.block = s.block;
+  m.words = words != nullptr ? std::move(words) : pack_nbits_words(pool, s);
+  const int middle = 1 << (s.bits - 1);
+  m.scales = pack_per_block<float>(s, m.kernels->lanes, s.scales, [](float x) { return x; });
+  if (s.zeros != nullptr) {
+    m.zeros = pack_per_block<int8_t>(s, m.kernels->lanes, s.zeros,
+                                     [&](uint8_t x) { return static_cast<int8_t>(x - middle); });
+  } else if (s.zero_values != nullptr) {
+    m.zero_values = pack_per_block<float>(s, m.kernels->lanes, s.zero_values,
+                                          [&](float x) { return x - static_cast<float>(middle); });
+  }
+  set_table(s, m);
+  return m;
+}
+
+bool can_multiply_bytes(const NBitsMatrix& b) {
+  return b.kernels->multiply_bytes != nullptr && !b.has_table && b.zero_values.bytes() == 0 &&
+         b.block <= kMostByteBlock;
+}
+
+void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+                  int64_t ldc, const float* bias, bool bytes) {
+  if (m == 0 || b.n == 0) return;
+  if (b.k == 0) return fill_rows(m, b.n, c, ldc, bias);
+  if (bytes && can_multiply_bytes(b)) return multiply_bytes(pool, m, a, lda, b, c, ldc, bias);
+  if (m == 1) return multiply_row(pool, a, b, c, bias);
+  multiply_many(pool, m, a, lda, b, c, ldc, bias);
+}
+
+void dequantize_nbits(const NBitsSource& s, float* out) {
+  const int64_t blocks = s.blocks();
+  const int per_byte = 8 / s.bits, mask = (1 << s.bits) - 1;
+  for (int64_t n = 0; n < s.n; ++n) {
+    for (int64_t k = 0; k < s.k; ++k) {
+      const int64_t at = n * blocks + k / s.block;
+      const int q = s.data[n * s.row_bytes + k / per_byte] >> (k % per_byte * s.bits) & mask;
+      float zero = static_cast<float>(1 << (s.bits - 1));
+      if (s.zeros != nullptr) zero = s.zeros[at];
+      if (s.zero_values != nullptr) zero = s.zero_values[at];
+      out[n * s.k + k] = (s.table != nullptr ? s.table[q] : static_cast<float>(q) - zero) * s.scales[at];
+    }
+  }
+}
+
+}  // namespace ortolan::cpu::kernels

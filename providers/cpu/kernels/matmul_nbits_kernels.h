@@ -1,0 +1,64 @@
+// What one instruction set provides for products with narrow weights. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_features.h"
+
+namespace ortolan::cpu::kernels {
+
+/**
+ * Weights in panels of `lanes` columns. A panel is `groups` rows of one 32-bit word a column; the word of group g holds
+ * elements g*G to g*G + G-1 of its column, G = 32 / bits: element i at bit 8*(i%4) + bits*(i/4). Scales and zeros are
+ * [panel][block][lanes]; zeros are less 2^(bits-1), and one of the two kinds, or neither, is there.
+ */
+struct NBitsPanels {
+  int bits;
+  const int32_t* words;
+  int64_t groups;
+  const float* scales;
+  const int8_t* zeros;
+  const float* zero_values;
+  int64_t blocks, block;
+  const float* table;  // of 16 values, already repeated where bits is 2
+  bool has_table;      // else the table is q - 2^(bits-1)
+};
+
+/** Rows of A in bytes: `stride` bytes apart, zero beyond K. The others have `blocks` values a row. */
+struct NBitsBytes {
+  const int8_t* bytes;
+  int64_t stride;
+  const float* scales;
+  const int32_t* start;     // -2^(bits-1) times the sum of the block's bytes
+  const int32_t* less_sum;  // less that sum, in 16 bits
+};
+
+/** Where results go: `columns` of them in each row. */
+struct NBitsResult {
+  float* c;
+  int64_t ldc;
+  int64_t columns;
+  const float* bias;  // nullptr, or one value a column
+};
+
+struct NBitsKernels {
+  base::IsaLevel isa;
+  int lanes;
+  int row_panels;   // panels that multiply_row takes at most, and multiply_bytes for one row
+  int byte_panels;  // panels that multiply_bytes takes at most for more rows
+  int byte_rows;    // rows that it takes best
+
+  /** One row of A, readable up to 16 elements of K; sums: of each block of it. */
+  void (*multiply_row)(const NBitsPanels& b, int64_t panel, int panels, const float* a, const float* sums,
+                       const NBitsResult& result);
+  /** Rows k to k + count - 1 (k a multiple of 16) of one panel as floats, `step` apart. */
+  void (*dequantize)(const NBitsPanels& b, int64_t panel, int64_t k, int64_t count, float* rows, int64_t step);
+  /** `rows` rows of A; blocks of at most 256 elements, no zero_values. nullptr where there is no instruction for it. */
+  void (*multiply_bytes)(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
+                         const NBitsResult& result);
+  /** One row of A to bytes: `padded` of them, of which k are not zero, and a scale and sum for each block. */
+  void (*quantize_row)(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
+                       int32_t* sums);
+};
+
+}  // namespace ortolan::cpu::kernels

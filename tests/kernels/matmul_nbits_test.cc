@@ -1,0 +1,115 @@
+// Tests of products with narrow weights against sums in double, on every instruction set.
+#include "cpu/kernels/matmul_nbits.h"
+
+#include <algorithm>
+
+#include "base/thread_pool.h"
+#include "isa_test.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+enum class Zeros { kNone, kBytes, kValues, kTable };
+
+class NBits : public IsaTest {
+ protected:
+  struct Operand {
+    NBitsSource source;
+    std::vector<uint8_t> data, zeros;
+    std::vector<float> scales, zero_values, table;
+  };
+
+  Operand operand(int bits, int64_t n, int64_t k, int64_t block, Zeros kind, int64_t extra) {
+    Operand b;
+    b.source = {bits, n, k, block};
+    b.source.row_bytes = (k * bits + 7) / 8 + extra;
+    const int64_t count = n * b.source.blocks();
+    b.data.resize(n * b.source.row_bytes), b.zeros.resize(count);
+    for (uint8_t& v : b.data) v = static_cast<uint8_t>(random_());
+    for (uint8_t& v : b.zeros) v = static_cast<uint8_t>(random_() % (1u << bits));
+    b.scales = normal(count), b.zero_values = normal(count, 3), b.table = normal(16);
+    b.source.data = b.data.data(), b.source.scales = b.scales.data();
+    if (kind == Zeros::kBytes) b.source.zeros = b.zeros.data();
+    if (kind == Zeros::kValues) b.source.zero_values = b.zero_values.data();
+    if (kind == Zeros::kTable) b.source.table = b.table.data();
+    return b;
+  }
+
+  /** A as the product by bytes sees it. */
+  static std::vector<float> rounded(std::vector<float> a, int64_t m, int64_t k, int64_t block) {
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t first = 0; first < k; first += block) {
+        float* x = a.data() + r * k + first;
+        const int64_t count = std::min(block, k - first);
+        float most = 0;
+        for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(x[i]));
+        for (int64_t i = 0; i < count; ++i) x[i] = std::nearbyint(x[i] * (127 / most)) * (most / 127);
+      }
+    }
+    return a;
+  }
+
+  void check(int bits, int64_t m, int64_t n, int64_t k, int64_t block, Zeros kind, bool bytes) {
+    const Operand b = operand(bits, n, k, block, kind, integer(0, 3));
+    const std::vector<float> a = normal(m * k), bias = normal(n);
+    std::vector<float> weights(n * k), c(m * (n + 3), 77), one(m * (n + 3), 77);
+    dequantize_nbits(b.source, weights.data());
+    base::ThreadPool::Options options;
+    options.threads = 2;
+    static base::ThreadPool* pool = new base::ThreadPool(options);
+    const NBitsMatrix packed = pack_nbits(pool, b.source);
+    const bool with_bias = integer(0, 1) != 0;
+    matmul_nbits(pool, m, a.data(), k, packed, c.data(), n + 3, with_bias ? bias.data() : nullptr, bytes);
+    matmul_nbits(nullptr, m, a.data(), k, packed, one.data(), n + 3, with_bias ? bias.data() : nullptr, bytes);
+    EXPECT_EQ(c, one) << "threads change the result";
+    const std::vector<float> left = bytes && can_multiply_bytes(packed) ? rounded(a, m, k, block) : a;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double want = with_bias ? bias[j] : 0, size = 1;
+        for (int64_t x = 0; x < k; ++x) {
+          want += static_cast<double>(left[i * k + x]) * weights[j * k + x];
+          size += std::abs(static_cast<double>(left[i * k + x]) * weights[j * k + x]);
+        }
+        ASSERT_NEAR(c[i * (n + 3) + j], want, 2e-6 * size)
+            << bits << " bits " << m << "x" << n << "x" << k << " block " << block << " at " << i << "," << j;
+      }
+      ASSERT_EQ(c[i * (n + 3) + n], 77);
+    }
+  }
+};
+
+TEST_P(NBits, RandomShapes) {
+  for (int i = 0; i < 240; ++i) {
+    const int bits = 2 << integer(0, 2);
+    const auto kind = static_cast<Zeros>(integer(0, bits == 4 ? 3 : 2));
+    const int64_t m = integer(0, 2) ? 1 : integer(2, 20), n = integer(1, 90), k = integer(1, 700);
+    check(bits, m, n, k, int64_t{16} << integer(0, 4), kind, integer(0, 1) != 0);
+  }
+}
+
+TEST_P(NBits, ManyRows) {
+  check(4, 300, 70, 600, 32, Zeros::kNone, false);
+  check(4, 150, 49, 333, 32, Zeros::kBytes, true);
+  check(8, 13, 33, 272, 272, Zeros::kValues, true);
+}
+
+TEST_P(NBits, Empty) {
+  for (bool bytes : {false, true}) {
+    check(4, 0, 5, 32, 16, Zeros::kNone, bytes);
+    check(4, 2, 0, 32, 16, Zeros::kNone, bytes);
+    check(4, 2, 5, 0, 16, Zeros::kNone, bytes);
+  }
+}
+
+TEST_P(NBits, ZeroRowsOfBytes) {
+  const Operand b = operand(4, 20, 64, 32, Zeros::kNone, 0);
+  const std::vector<float> a(128, 0.0f);
+  std::vector<float> c(40, 77);
+  matmul_nbits(nullptr, 2, a.data(), 64, pack_nbits(nullptr, b.source), c.data(), 20, nullptr, true);
+  EXPECT_EQ(c, std::vector<float>(40, 0.0f));
+}
+
+ORTOLAN_FOR_EACH_ISA(NBits);
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
