@@ -19,6 +19,7 @@ TransposedExtent ConvTransposeAttributes::extent(size_t i, Dim input) const {
   Dim wanted = !output_shape.empty() ? Dim(output_shape[i]) : same ? multiply(input, window.strides[i]) : Dim();
   if (!input.known()) return {wanted, 0};
   int64_t full = full_size(*this, i, input.value());
+  if (same && wanted.known() && full < wanted.value()) return {full, 0};  // pads are never negative
   if (!wanted.known()) {
     int64_t end = checked_add(window.pads[i], window.pads[i + window.kernel.size()]);
     bool valid = window.auto_pad == "VALID";

@@ -242,6 +242,18 @@ TEST(ConvTranspose, OutputShape) {
   EXPECT_TRUE(near(run("NOTSET"), {1, 1, 4}, {2, 13, 20, 30}));
 }
 
+TEST(ConvTranspose, PadsOfAutoPadAreNeverNegative) {
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
+    Tensor y = OpTest("ConvTranspose")
+                   .input<float>({1, 1, 2}, {1, 10})
+                   .input<float>({1, 1, 2}, {1, 2})
+                   .ints("strides", {3})
+                   .set("auto_pad", mode)
+                   .run_tensor();
+    EXPECT_TRUE(near(y, {1, 1, 5}, {1, 2, 0, 10, 20})) << mode;
+  }
+}
+
 TEST(ConvInteger, EveryCase) {
   for (const ConvCase& c : kCases) {
     Operands in = operands<uint8_t>(c, 0, 255);

@@ -168,6 +168,17 @@ TEST(Slice, FollowsNumpy) {
   }
 }
 
+TEST(Slice, BackwardsFromBeforeTheFirstElementTakesIt) {
+  auto run = [](int64_t dim, int64_t start) {
+    OpTest test("Slice", 13);
+    test.input(counted<float>({dim})).input(int64s({start})).input(int64s({INT64_MIN})).input(int64s({0}));
+    return test.input(int64s({-1})).run_tensor();
+  };
+  EXPECT_TRUE(same_value(run(3, -9), counted<float>({1})));
+  EXPECT_EQ(run(0, -9).shape(), Shape{0});
+  EXPECT_EQ(run(0, 4).shape(), Shape{0});
+}
+
 TEST(Slice, AttributesInputsAndErrors) {
   Tensor input = counted<float>({5, 6});
   EXPECT_EQ(OpTest("Slice", 1).ints("starts", {1}).ints("ends", {1000}).input(input).run_tensor().shape(),
