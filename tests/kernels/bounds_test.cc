@@ -6,6 +6,7 @@
 #include "cpu/kernels/gemm_int8.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/pooling.h"
+#include "cpu/kernels/recurrent_f32.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/kernels/vector_f32.h"
@@ -44,6 +45,9 @@ TEST_P(Bounds, VectorsAndRows) {
       auto pairs = span(2 * n, edge);
       rotate_halves(pairs.get(), a.get(), b.get(), n, pairs.get());
       rotate_pairs(pairs.get(), a.get(), b.get(), n, pairs.get());
+      auto state = span(2 * n, edge), two = span(2, edge);
+      update_state(state.get(), 2, n, two.get(), two.get(), a.get(), two.get(), y.get());
+      weighted_rows(state.get(), 2, n, two.get(), y.get());
       for (int op = 0; op < static_cast<int>(ReduceOp::kCount); ++op) reduce(static_cast<ReduceOp>(op), a.get(), n);
       dot(a.get(), b.get(), n);
       auto x = span(3 * n, edge), z = span(3 * n, edge);

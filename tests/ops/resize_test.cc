@@ -243,6 +243,26 @@ TEST(AffineGrid, IdentityIsTheGridItself) {
   EXPECT_NE(OpTest("AffineGrid", 20).input(theta).input<int64_t>({3}, {1, 1, 2}).error(), "");
 }
 
+TEST(Col2Im, BoolAndComplex) {
+  auto run = []<class T>(const std::vector<T>& columns) {
+    OpTest test("Col2Im", 18);
+    test.input(tensor_of<T>({1, 2, 2}, columns)).input(tensor_of<int64_t>({1}, {3}));
+    return test.input(tensor_of<int64_t>({1}, {2})).run_tensor();
+  };
+  Tensor any(ElementType::kBool, {1, 2, 2}), expected(ElementType::kBool, {1, 1, 3});
+  const bool columns[] = {false, true, true, false}, sums[] = {false, true, false};
+  std::copy_n(columns, 4, any.mutable_data<bool>());
+  std::copy_n(sums, 3, expected.mutable_data<bool>());
+  OpTest test("Col2Im", 18);
+  EXPECT_TRUE(same_value(test.input(any).input<int64_t>({1}, {3}).input<int64_t>({1}, {2}).run_tensor(), expected));
+  using C = std::complex<double>;
+  EXPECT_TRUE(equal<C>(run(std::vector<C>{{1, 1}, {2, 0}, {0, 3}, {4, 4}}), {1, 1, 3}, {{1, 1}, {2, 3}, {4, 4}}));
+  EXPECT_TRUE(equal<int8_t>(run(std::vector<int8_t>{1, 100, 100, 4}), {1, 1, 3}, {1, -56, 4}));
+  OpTest text("Col2Im", 18);
+  text.input<std::string>({1, 1, 1}, {"a"}).input<int64_t>({1}, {1}).input<int64_t>({1}, {1});
+  EXPECT_NE(text.error().find("the sum of strings"), std::string::npos);
+}
+
 TEST(Col2Im, AddsOverlappingBlocks) {
   OpTest test("Col2Im", 18);
   test.input<float>({1, 2, 3}, {1, 2, 3, 4, 5, 6}).input<int64_t>({1}, {4}).input<int64_t>({1}, {2});

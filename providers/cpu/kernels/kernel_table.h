@@ -53,6 +53,10 @@ struct RowF32Kernels {
   /** y = (x - mean) * factor * scale + bias; scale and bias may be nullptr. */
   void (*normalize)(const float* x, int64_t n, float mean, float factor, const float* scale, const float* bias,
                     float* y);
+  /** Contracts: recurrent_f32.h. */
+  void (*weighted_rows)(const float* rows, int64_t count, int64_t columns, const float* weights, float* y);
+  void (*update_state)(float* state, int64_t count, int64_t columns, const float* factors, const float* key,
+                       const float* value, const float* query, float* y);
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
@@ -42,6 +43,15 @@ void gru_step(const CellOptions& options, int64_t n, const float* z, float* cand
               float* h_after) {
   clip_and_apply(options, options.g, candidate, n);
   for (int64_t i = 0; i < n; ++i) h_after[i] = candidate[i] + z[i] * (h_before[i] - candidate[i]);
+}
+
+void weighted_rows(const float* rows, int64_t count, int64_t columns, const float* weights, float* y) {
+  kernels().rows->weighted_rows(rows, count, columns, weights, y);
+}
+
+void update_state(float* state, int64_t count, int64_t columns, const float* factors, const float* key,
+                  const float* value, const float* query, float* y) {
+  kernels().rows->update_state(state, count, columns, factors, key, value, query, y);
 }
 
 }  // namespace ortolan::cpu::kernels

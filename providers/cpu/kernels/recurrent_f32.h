@@ -1,4 +1,4 @@
-// The elementwise step of LSTM and GRU cells.
+// The elementwise step of LSTM and GRU cells, and the step of a state that is a matrix.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,15 @@ void lstm_step(const CellOptions& options, int64_t n, float* gates, const float*
  */
 void gru_step(const CellOptions& options, int64_t n, const float* z, float* candidate, const float* h_before,
               float* h_after);
+
+/** y[c] = the sum over i < count of weights[i] * rows[i*columns + c]. */
+void weighted_rows(const float* rows, int64_t count, int64_t columns, const float* weights, float* y);
+
+/**
+ * One step of linear attention over a state of count rows: row i becomes factors[i]*row + key[i]*value (factors may be
+ * nullptr: all 1); y is the sum over i of query[i] times the new row. y overlaps nothing else.
+ */
+void update_state(float* state, int64_t count, int64_t columns, const float* factors, const float* key,
+                  const float* value, const float* query, float* y);
 
 }  // namespace ortolan::cpu::kernels

@@ -302,6 +302,65 @@ void normalize(const float* x, int64_t n, float mean, float factor, const float*
   for (; i < n; i += kLanes) normalize_vector(x, i, least(kLanes, n - i), m, f, scale, bias, y);
 }
 
+template <int kVectors>
+ORTOLAN_INLINE void weighted_block(const float* rows, int64_t count, int64_t stride, int64_t left, const float* weights,
+                                   float* y) {
+  Vf sums[kVectors] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    const Vf weight = set1(weights[i]);
+    for (int v = 0; v < kVectors; ++v) {
+      const float* p = rows + i * stride + v * kLanes;
+      sums[v] = fma(weight, left == kLanes ? load(p) : load_n(p, left), sums[v]);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) store_n(y + v * kLanes, left, sums[v]);
+}
+
+void weighted_rows(const float* rows, int64_t count, int64_t columns, const float* weights, float* y) {
+  int64_t c = 0;
+  for (; c + 8 * kLanes <= columns; c += 8 * kLanes) {
+    weighted_block<8>(rows + c, count, columns, kLanes, weights, y + c);
+  }
+  for (; c < columns; c += kLanes) {
+    weighted_block<1>(rows + c, count, columns, least(kLanes, columns - c), weights, y + c);
+  }
+}
+
+struct StateStep {
+  int64_t count, stride, left;
+  const float* factors;
+  const float* key;
+  const float* query;
+};
+
+template <int kVectors>
+ORTOLAN_INLINE void update_block(const StateStep& step, float* state, const float* value, float* y) {
+  Vf values[kVectors], sums[kVectors] = {};
+  for (int v = 0; v < kVectors; ++v) values[v] = load_n(value + v * kLanes, step.left);
+  for (int64_t i = 0; i < step.count; ++i) {
+    const Vf factor = set1(step.factors == nullptr ? 1.0f : step.factors[i]);
+    const Vf key = set1(step.key[i]), query = set1(step.query[i]);
+    for (int v = 0; v < kVectors; ++v) {
+      float* p = state + i * step.stride + v * kLanes;
+      const Vf s = fma(key, values[v], factor * (step.left == kLanes ? load(p) : load_n(p, step.left)));
+      sums[v] = fma(query, s, sums[v]);
+      step.left == kLanes ? store(p, s) : store_n(p, step.left, s);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) store_n(y + v * kLanes, step.left, sums[v]);
+}
+
+void update_state(float* state, int64_t count, int64_t columns, const float* factors, const float* key,
+                  const float* value, const float* query, float* y) {
+  StateStep step{count, columns, kLanes, factors, key, query};
+  int64_t c = 0;
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) update_block<4>(step, state + c, value + c, y + c);
+  for (; c < columns; c += kLanes) {
+    step.left = least(kLanes, columns - c);
+    update_block<1>(step, state + c, value + c, y + c);
+  }
+}
+
 }  // namespace
 
 extern const RowF32Kernels kRowF32;
@@ -316,6 +375,8 @@ const RowF32Kernels kRowF32 = {
     add_rows,
     moments,
     normalize,
+    weighted_rows,
+    update_state,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

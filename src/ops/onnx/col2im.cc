@@ -43,7 +43,9 @@ constexpr SchemaRow kRows[] = {
      3,
      1,
      col2im_rule,
-     {{0, kNumericTypes}, {1, ElementType::kInt64}, {2, ElementType::kInt64}}},
+     {{0, kNumericTypes | kComplexTypes | ElementType::kBool | ElementType::kString},
+      {1, ElementType::kInt64},
+      {2, ElementType::kInt64}}},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Convolutions: Conv, ConvInteger, QLinearConv and ConvTranspose. Versions differ in types only.
+// Convolutions: Conv, ConvInteger, QLinearConv, ConvTranspose and DeformConv. Versions differ in types only.
 #include "ops/conv_transpose_geometry.h"
 #include "ops/product_rules.h"
 
@@ -118,7 +118,36 @@ void conv_transpose(InferContext& context) {
   context.set_output(0, context.element(0), dims);
 }
 
+/** An input that has `channels` values for each position of the result. */
+void check_positions(const InferContext& context, size_t i, const char* what, int64_t channels,
+                     const SymbolicShape& y) {
+  if (!context.has_shape(i)) return;
+  context.require_rank(i, y.rank(), y.rank());
+  const SymbolicShape& shape = context.shape(i);
+  for (size_t d = 0; d < y.rank(); ++d) {
+    Dim wanted = d == 1 ? Dim(channels) : y[d];
+    require(!shape[d].known() || !wanted.known() || shape[d].value() == wanted.value(), ErrorCode::kInvalidArgument,
+            what, " has shape ", shape, "; dimension ", d, " must be ", wanted.known() ? wanted.value() : 0);
+  }
+}
+
+void deform_conv(InferContext& context) {
+  SymbolicShape y = conv_shape(context, 0, 1, 3);
+  context.set_output(0, context.element(0), y);
+  int64_t groups = context.node().int_or("offset_group", 1);
+  require(groups > 0, ErrorCode::kInvalidGraph, "offset_group is ", groups, "; it must be positive");
+  Dim channels = context.has_shape(0) ? context.shape(0)[1] : Dim();
+  require(!channels.known() || channels.value() % groups == 0, ErrorCode::kInvalidArgument, "input ", context.shape(0),
+          " has ", channels.known() ? channels.value() : 0, " channels, not a multiple of offset_group ", groups);
+  auto kernel = y.has_rank() ? checked_kernel(context, 1, y.rank() - 2) : std::nullopt;
+  if (!kernel) return;
+  int64_t taps = checked_mul(checked_size(*kernel), groups);
+  check_positions(context, 2, "offset", checked_mul(taps, static_cast<int64_t>(kernel->size())), y);
+  check_positions(context, 4, "mask", taps, y);
+}
+
 constexpr SchemaRow kRows[] = {
+    {"", "DeformConv", 19, kLatest, {3, 5}, 1, deform_conv, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "Conv", 1, kLatest, {2, 3}, 1, conv_rule, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "ConvTranspose", 1, kLatest, {2, 3}, 1, conv_transpose, {{kTheRest, kFloatTypes, 'T'}}},
     {"",

@@ -22,9 +22,25 @@ void unravel(int64_t number, const std::vector<int64_t>& sizes, std::vector<int6
   for (size_t i = sizes.size(); i-- > 0; number /= sizes[i]) at[i] = number % sizes[i];
 }
 
+/** Elements of float16 and bfloat16 are summed in float; sums of bool say whether any is true. */
+template <class T>
+using SumOf =
+    std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+
+template <class T>
+void add_to(SumOf<T>& sum, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    sum |= static_cast<uint8_t>(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+  } else {
+    sum += static_cast<SumOf<T>>(value);
+  }
+}
+
 /** Adds one channel's columns [taps, positions] into its image. */
-template <class T, class Sum>
-void add_channel(const Blocks& blocks, const T* columns, std::vector<Sum>& image) {
+template <class T>
+void add_channel(const Blocks& blocks, const T* columns, std::vector<SumOf<T>>& image) {
   size_t spatial = blocks.image.size();
   std::vector<int64_t> tap(spatial), position(spatial);
   for (int64_t t = 0; t < blocks.taps; ++t) {
@@ -38,17 +54,22 @@ void add_channel(const Blocks& blocks, const T* columns, std::vector<Sum>& image
         inside = inside && at >= 0 && at < blocks.image[i];
         offset = offset * blocks.image[i] + at;
       }
-      if (inside) image[static_cast<size_t>(offset)] += static_cast<Sum>(columns[t * blocks.positions + p]);
+      if (inside) add_to(image[static_cast<size_t>(offset)], columns[t * blocks.positions + p]);
     }
   }
 }
+
+constexpr TypeSet kTypes = kNumericTypes | kComplexTypes | ElementType::kBool;
 
 class Col2Im : public OpKernel {
  public:
   explicit Col2Im(const KernelInfo& info)
       : dilations_(info.node().ints("dilations")),
         pads_(info.node().ints("pads")),
-        strides_(info.node().ints("strides")) {}
+        strides_(info.node().ints("strides")) {
+    require(info.input_type(0).element != ElementType::kString, ErrorCode::kNotImplemented,
+            "the sum of strings that Col2Im would make is not defined; give numbers");
+  }
 
   void compute(KernelContext& context) const override {
     const Tensor& input = context.input(0);
@@ -57,14 +78,13 @@ class Col2Im : public OpKernel {
     require(input.shape()[2] == blocks.positions, ErrorCode::kInvalidArgument, "dimension 2 of the input of shape ",
             input.shape(), " must be ", blocks.positions, ", the number of block positions in the image");
     int64_t channels = output.shape().count_to(2);
-    dispatch<kNumericTypes>(input.type(), [&]<class T>(TypeTag<T>) {
-      using Sum = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>;
+    dispatch<kTypes>(input.type(), [&]<class T>(TypeTag<T>) {
       const T* from = input.data<T>();
       T* to = output.mutable_data<T>();
       context.threads().parallel_for(channels, 1, [&](int64_t begin, int64_t end) {
-        std::vector<Sum> image(static_cast<size_t>(blocks.image_size));
+        std::vector<SumOf<T>> image(static_cast<size_t>(blocks.image_size));
         for (int64_t c = begin; c < end; ++c) {
-          std::ranges::fill(image, Sum{});
+          std::ranges::fill(image, SumOf<T>{});
           add_channel(blocks, from + c * blocks.taps * blocks.positions, image);
           for (int64_t i = 0; i < blocks.image_size; ++i) {
             to[c * blocks.image_size + i] = static_cast<T>(image[static_cast<size_t>(i)]);

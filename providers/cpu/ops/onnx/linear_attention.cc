@@ -1,0 +1,232 @@
+// LinearAttention: each head's state goes through its tokens on one thread; and CausalConvWithState.
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_pool.h"
+#include "cpu/float_tensors.h"
+#include "cpu/kernels/recurrent_f32.h"
+#include "cpu/kernels/vector_f32.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::onnx {
+namespace {
+
+struct Sizes {
+  int64_t batch, tokens, query_heads, heads, key, value;
+  int64_t group() const { return query_heads / heads; }
+};
+
+/** A row for each token, of which each head has `step` elements; step 0: all heads share one. */
+struct Rows {
+  const float* data = nullptr;
+  int64_t stride = 0, step = 0;
+  const float* at(int64_t token, int64_t head) const { return data + token * stride + head * step; }
+};
+
+void check(const Tensor& tensor, const char* what, const Shape& wanted) {
+  require(tensor.shape() == wanted, ErrorCode::kInvalidArgument, what, " has shape ", tensor.shape(), "; it needs ",
+          wanted);
+}
+
+class LinearAttention final : public OpKernel {
+ public:
+  explicit LinearAttention(const KernelInfo& info)
+      : query_heads_(info.node().int_of("q_num_heads")),
+        heads_(info.node().int_of("kv_num_heads")),
+        scale_(info.node().float_or("scale", 0.0f)) {}
+
+  void compute(KernelContext& context) const override;
+
+ private:
+  /** One head of one sequence, all tokens. */
+  struct Head {
+    Rows query, key, value, decay, beta, output;
+    int64_t first_token, head;
+    bool decay_per_key;
+    float* state;
+  };
+  Sizes sizes(const KernelContext& context) const;
+  static Rows decay_rows(KernelContext& context, const Sizes& s);
+  static Rows beta_rows(KernelContext& context, const Sizes& s);
+  static void run_head(const Head& h, const Sizes& s, float scale, float* output);
+
+  int64_t query_heads_, heads_;
+  float scale_;
+};
+
+Sizes LinearAttention::sizes(const KernelContext& context) const {
+  const Shape &q = context.input(0).shape(), &v = context.input(2).shape();
+  require(q.rank() == 3 && v.rank() == 3 && q[2] % query_heads_ == 0 && v[2] % heads_ == 0, ErrorCode::kInvalidArgument,
+          "query ", q, " and value ", v, " do not split into ", query_heads_, " and ", heads_, " heads");
+  Sizes s{q[0], q[1], query_heads_, heads_, q[2] / query_heads_, v[2] / heads_};
+  check(context.input(1), "key", {s.batch, s.tokens, heads_ * s.key});
+  check(context.input(2), "value", {s.batch, s.tokens, heads_ * s.value});
+  if (const Tensor* past = context.input_if(3)) check(*past, "past_state", {s.batch, heads_, s.key, s.value});
+  return s;
+}
+
+Rows LinearAttention::decay_rows(KernelContext& context, const Sizes& s) {
+  const Tensor* decay = context.input_if(4);
+  if (!decay) return {};
+  int64_t step = decay->rank() == 3 && decay->shape()[2] == s.heads ? 1 : s.key;
+  check(*decay, "decay", {s.batch, s.tokens, s.heads * step});
+  int64_t count = decay->element_count();
+  float* factors = context.scratch<float>(count).data();
+  convert_floats(&context.threads(), decay->raw(), decay->type(), factors, ElementType::kFloat, count);
+  context.threads().parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+    kernels::unary({kernels::UnaryOp::kExp}, factors + begin, factors + begin, end - begin);
+  });
+  return {factors, s.heads * step, step};
+}
+
+Rows LinearAttention::beta_rows(KernelContext& context, const Sizes& s) {
+  const Tensor* beta = context.input_if(5);
+  if (!beta) return {};
+  bool shared = beta->rank() == 3 && beta->shape()[2] == 1;
+  check(*beta, "beta", {s.batch, s.tokens, shared ? 1 : s.heads});
+  return {read_as<float>(context, *beta), shared ? 1 : s.heads, shared ? 0 : 1};
+}
+
+void LinearAttention::run_head(const Head& h, const Sizes& s, float scale, float* output) {
+  std::vector<float> scratch(static_cast<size_t>(3 * s.key + s.value));
+  float *query = scratch.data(), *factors = query + s.key, *probe = factors + s.key, *change = probe + s.key;
+  for (int64_t t = h.first_token; t < h.first_token + s.tokens; ++t) {
+    const float *key = h.key.at(t, h.head), *value = h.value.at(t, h.head);
+    if (h.decay.data && h.decay_per_key) std::copy_n(h.decay.at(t, h.head), s.key, factors);
+    if (h.decay.data && !h.decay_per_key) std::fill_n(factors, s.key, *h.decay.at(t, h.head));
+    if (h.beta.data) {
+      float beta = *h.beta.at(t, h.head);
+      for (int64_t i = 0; i < s.key; ++i) probe[i] = h.decay.data ? factors[i] * key[i] : key[i];
+      kernels::weighted_rows(h.state, s.key, s.value, probe, change);
+      for (int64_t i = 0; i < s.value; ++i) change[i] = beta * (value[i] - change[i]);
+      value = change;
+    }
+    for (int64_t g = 0; g < s.group(); ++g) {
+      int64_t head = h.head * s.group() + g;
+      kernels::scale_shift(h.query.at(t, head), scale, 0.0f, query, s.key);
+      float* y = output + (t * s.query_heads + head) * s.value;
+      if (g > 0) {
+        kernels::weighted_rows(h.state, s.key, s.value, query, y);
+      } else {
+        kernels::update_state(h.state, s.key, s.value, h.decay.data ? factors : nullptr, key, value, query, y);
+      }
+    }
+  }
+}
+
+void LinearAttention::compute(KernelContext& context) const {
+  Sizes s = sizes(context);
+  OutputAs<float> y(context, 0);
+  std::optional<OutputAs<float>> present;
+  if (context.has_output(1)) present.emplace(context, 1);
+  int64_t state_size = s.key * s.value, count = s.batch * s.heads;
+  float* states = present ? present->data() : context.scratch<float>(checked_mul(count, state_size)).data();
+  if (const float* past = read_input<float>(context, 3)) {
+    if (past != states) std::copy_n(past, count * state_size, states);
+  } else {
+    std::fill_n(states, count * state_size, 0.0f);
+  }
+  Head all{{read_input<float>(context, 0), s.query_heads * s.key, s.key},
+           {read_input<float>(context, 1), s.heads * s.key, s.key},
+           {read_input<float>(context, 2), s.heads * s.value, s.value},
+           decay_rows(context, s),
+           beta_rows(context, s)};
+  all.decay_per_key = all.decay.step != 1 || s.key == 1;
+  float scale = scale_ != 0 ? scale_ : 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(s.key, 1)));
+  int64_t work = std::max<int64_t>(1, s.tokens * state_size * 2 * (1 + s.group()));
+  context.threads().parallel_for(count, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Head head = all;
+      head.first_token = i / s.heads * s.tokens;
+      head.head = i % s.heads;
+      head.state = states + i * state_size;
+      run_head(head, s, scale, y.data());
+    }
+  });
+  y.finish();
+  if (present) present->finish();
+}
+
+class CausalConvWithState final : public OpKernel {
+ public:
+  explicit CausalConvWithState(const KernelInfo& info)
+      : activated_(info.node().string_or("activation", "none") != "none") {}
+
+  void compute(KernelContext& context) const override {
+    const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
+    require(x.rank() == 3 && w.rank() == 3 && w[0] == x[1] && w[1] == 1 && w[2] > 0, ErrorCode::kInvalidArgument,
+            "weights ", w, " do not fit input ", x, "; they need shape [", x.rank() == 3 ? x[1] : 0, ",1,k]");
+    int64_t carried = w[2] - 1;
+    if (const Tensor* bias = context.input_if(2)) check(*bias, "bias", {x[1]});
+    if (const Tensor* past = context.input_if(3)) check(*past, "past_state", {x[0], x[1], carried});
+    OutputAs<float> y(context, 0);
+    std::optional<OutputAs<float>> present;
+    if (context.has_output(1)) present.emplace(context, 1);
+    Run run{x[1],
+            x[2],
+            w[2],
+            read_input<float>(context, 0),
+            read_input<float>(context, 1),
+            read_input<float>(context, 2),
+            read_input<float>(context, 3),
+            y.data(),
+            present ? present->data() : nullptr};
+    int64_t work = std::max<int64_t>(1, (x[2] + 8) * w[2]);
+    context.threads().parallel_for(x[0] * x[1], std::max<int64_t>(1, 65536 / work),
+                                   [&](int64_t begin, int64_t end) { rows(run, begin, end); });
+    y.finish();
+    if (present) present->finish();
+  }
+
+ private:
+  struct Run {
+    int64_t channels, length, taps;
+    const float *x, *weights, *bias, *past;
+    float *y, *present;
+  };
+
+  void rows(const Run& r, int64_t begin, int64_t end) const {
+    int64_t carried = r.taps - 1;
+    std::vector<float> whole(static_cast<size_t>(carried + r.length));
+    for (int64_t row = begin; row < end; ++row) {
+      if (r.past) std::copy_n(r.past + row * carried, carried, whole.data());
+      std::copy_n(r.x + row * r.length, r.length, whole.data() + carried);
+      int64_t channel = row % r.channels;
+      convolve(r, whole.data(), r.weights + channel * r.taps, r.bias ? r.bias[channel] : 0.0f, r.y + row * r.length);
+      if (r.present) std::copy_n(whole.data() + r.length, carried, r.present + row * carried);
+    }
+    float* y = r.y + begin * r.length;
+    if (activated_) kernels::unary({kernels::UnaryOp::kSilu}, y, y, (end - begin) * r.length);
+  }
+
+  static void convolve(const Run& r, const float* x, const float* weights, float bias, float* y) {
+    if (r.length < 16) {
+      for (int64_t t = 0; t < r.length; ++t) {
+        float sum = bias;
+        for (int64_t tap = 0; tap < r.taps; ++tap) sum += weights[tap] * x[t + tap];
+        y[t] = sum;
+      }
+      return;
+    }
+    constexpr int64_t kBlock = 2048;
+    for (int64_t t = 0; t < r.length; t += kBlock) {
+      int64_t count = std::min(kBlock, r.length - t);
+      kernels::scale_shift(x + t, weights[0], bias, y + t, count);
+      for (int64_t tap = 1; tap < r.taps; ++tap) kernels::accumulate_scaled(x + t + tap, weights[tap], y + t, count);
+    }
+  }
+
+  bool activated_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"", "LinearAttention", 27, kLatest, make_kernel<LinearAttention>},
+    {"", "CausalConvWithState", 27, kLatest, make_kernel<CausalConvWithState>},
+};
+
+}  // namespace
+
+extern const KernelTable linear_attention_rows;
+constinit const KernelTable linear_attention_rows(kRows);
+
+}  // namespace ortolan::cpu::onnx
