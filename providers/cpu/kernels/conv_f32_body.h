@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/conv_f32_kernels.h"
+#include "cpu/kernels/depthwise_f32_body.h"
 #include "cpu/kernels/vec_lanes.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -229,6 +230,6 @@ void spread_plane(const ConvGeometry& g, const float* x, int64_t plane, int64_t 
 }  // namespace
 
 extern const ConvF32Kernels kConvF32;
-const ConvF32Kernels kConvF32 = {gather_panel, depthwise, spread_plane};
+const ConvF32Kernels kConvF32 = {gather_panel, depthwise, spread_plane, direct_depthwise};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -32,6 +32,21 @@ struct DepthwisePlane {
   float* scratch;  // out_h*row + 64 floats
 };
 
+/** A plane as it lies in memory, for square weights that step alike both ways without dilation. */
+struct DirectPlane {
+  const float* x;
+  int64_t in_h, in_w;
+  int64_t pad_h, pad_w;
+  const float* zeros;  // in_w zeros
+  const float* taps;
+  int64_t out_h, out_w;
+  float bias;
+  const float* residual;  // out_h x out_w, or nullptr
+  float low, high;        // clamp of the result
+  float* y;
+};
+using DepthwiseDirect = void (*)(const DirectPlane& plane);
+
 /** Throws base::Error where writing out the padding would make an input plane absurdly larger. */
 void check_padding(const ConvGeometry& geometry);
 
@@ -62,6 +77,8 @@ struct ConvF32Kernels {
   void (*depthwise)(const DepthwisePlane& plane);
   /** Copies one plane of the geometry's input into its sorted form; the padding's places are not written. */
   void (*spread_plane)(const ConvGeometry& geometry, const float* x, int64_t plane, int64_t row, float* to);
+  /** What computes planes of weights size x size and this step from the input itself; nullptr where nothing does. */
+  DepthwiseDirect (*direct_depthwise)(int64_t size, int64_t step);
 };
 
 }  // namespace ortolan::cpu::kernels
