@@ -8,89 +8,61 @@
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
-// One tap row of all channels: `count` outputs whose inputs begin at `from` (may lie outside) and step by `stride`;
-// only inputs at [from + low, from + high) exist.
-struct TapRow {
+// Up to kLanes outputs of one output row, from out[2] on, of `channels` planes.
+struct Piece {
+  const ConvGeometry& g;
   const float* x;
-  int64_t plane;  // floats from one channel to the next
-  int64_t from;
-  int64_t low, high;
-  int64_t count, stride;
+  int64_t channels;
+  const int64_t* out;
+  int64_t count;
+  int64_t width;  // floats from one row of the panel to the next
 };
 
-ORTOLAN_INLINE void gather_step1(const TapRow& t, int64_t channels, float* to, int64_t to_step) {
-  const LaneRange range = lane_range(clamp_lane(t.low), clamp_lane(t.high));
-  const float* from = t.x + t.from;
-  for (int64_t c = 0; c < channels; ++c) store_count(to + c * to_step, t.count, load_range(from + c * t.plane, range));
-}
-
-ORTOLAN_INLINE void gather_step2(const TapRow& t, int64_t channels, float* to, int64_t to_step) {
-  const LaneRange first = lane_range(clamp_lane(t.low), clamp_lane(t.high));
-  const LaneRange second = lane_range(clamp_lane(t.low - kLanes), clamp_lane(t.high - kLanes));
-  const float* from = t.x + t.from;
-  for (int64_t c = 0; c < channels; ++c) {
-    const float* p = from + c * t.plane;
-    store_count(to + c * to_step, t.count, even_lanes(load_range(p, first), load_range(p + kLanes, second)));
-  }
-}
-
-ORTOLAN_INLINE void gather_any_step(const TapRow& t, int64_t channels, float* to, int64_t to_step) {
-  for (int64_t c = 0; c < channels; ++c) {
-    const float* p = t.x + t.from + c * t.plane;
-    for (int64_t i = 0; i < t.count; ++i) {
-      const int64_t at = i * t.stride;
-      to[c * to_step + i] = at >= t.low && at < t.high ? p[at] : 0;
+// What the taps of one kernel column meet, for all rows of the kernel; load_row(p) reads the piece's inputs from p on.
+template <class LoadRow>
+ORTOLAN_INLINE void gather_column(const Piece& piece, int64_t from_w, float* to, LoadRow load_row) {
+  const ConvGeometry& g = piece.g;
+  const int64_t plane = g.in[0] * g.in[1] * g.in[2], tap_step = g.kernel[2] * piece.width;
+  const int64_t channel_step = g.kernel[0] * g.kernel[1] * tap_step;
+  int64_t d = piece.out[0] * g.stride[0] - g.pad_begin[0];
+  for (int64_t kd = 0; kd < g.kernel[0]; ++kd, d += g.dilation[0]) {
+    int64_t h = piece.out[1] * g.stride[1] - g.pad_begin[1];
+    for (int64_t kh = 0; kh < g.kernel[1]; ++kh, h += g.dilation[1], to += tap_step) {
+      if (d < 0 || d >= g.in[0] || h < 0 || h >= g.in[1]) {
+        for (int64_t c = 0; c < piece.channels; ++c) store_count(to + c * channel_step, piece.count, Vf{});
+        continue;
+      }
+      const float* from = piece.x + (d * g.in[1] + h) * g.in[2] + from_w;
+      for (int64_t c = 0; c < piece.channels; ++c) {
+        store_count(to + c * channel_step, piece.count, load_row(from + c * plane));
+      }
     }
   }
 }
 
-ORTOLAN_INLINE void gather_zeros(int64_t count, int64_t channels, float* to, int64_t to_step) {
-  for (int64_t c = 0; c < channels; ++c) store_count(to + c * to_step, count, Vf{});
+ORTOLAN_INLINE Vf load_strided(const float* p, int64_t stride, int64_t low, int64_t high, int64_t count) {
+  Vf v = {};
+  for (int64_t i = 0, at = 0; i < count; ++i, at += stride) v[i] = at >= low && at < high ? p[at] : 0;
+  return v;
 }
 
-struct TapPlace {
-  int64_t d, h, w;
-  bool inside;
-};
-
-ORTOLAN_INLINE TapPlace place(const ConvGeometry& g, const int64_t* out, int64_t tap) {
-  const int64_t kw = tap % g.kernel[2], kh = tap / g.kernel[2] % g.kernel[1], kd = tap / (g.kernel[2] * g.kernel[1]);
-  TapPlace p;
-  p.d = out[0] * g.stride[0] - g.pad_begin[0] + kd * g.dilation[0];
-  p.h = out[1] * g.stride[1] - g.pad_begin[1] + kh * g.dilation[1];
-  p.w = out[2] * g.stride[2] - g.pad_begin[2] + kw * g.dilation[2];
-  p.inside = p.d >= 0 && p.d < g.in[0] && p.h >= 0 && p.h < g.in[1];
-  return p;
-}
-
-// Up to kLanes outputs of one output row, all taps and channels.
-ORTOLAN_INLINE void gather_piece(const ConvGeometry& g, const float* x, int64_t channels, const int64_t* out,
-                                 int64_t count, int64_t width, float* to) {
-  const int64_t taps = g.kernel[0] * g.kernel[1] * g.kernel[2];
-  TapRow row;
-  row.x = x;
-  row.plane = g.in[0] * g.in[1] * g.in[2];
-  row.count = count;
-  row.stride = g.stride[2];
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    const TapPlace p = place(g, out, tap);
-    float* tap_to = to + tap * width;
-    const int64_t step = taps * width;
-    if (!p.inside) {
-      gather_zeros(count, channels, tap_to, step);
-      continue;
-    }
-    row.from = (p.d * g.in[1] + p.h) * g.in[2] + p.w;
-    row.low = most(0, -p.w);
-    row.high = g.in[2] - p.w;
-    if (row.stride == 1) {
-      row.high = least(row.high, count);
-      gather_step1(row, channels, tap_to, step);
-    } else if (row.stride == 2) {
-      row.high = least(row.high, 2 * count);
-      gather_step2(row, channels, tap_to, step);
+ORTOLAN_INLINE void gather_piece(const Piece& piece, float* to) {
+  const ConvGeometry& g = piece.g;
+  const int64_t stride = g.stride[2], count = piece.count;
+  int64_t w = piece.out[2] * stride - g.pad_begin[2];
+  for (int64_t kw = 0; kw < g.kernel[2]; ++kw, w += g.dilation[2], to += piece.width) {
+    const int64_t low = most(0, -w), high = least(g.in[2] - w, stride * count);
+    const LaneRange first = lane_range(clamp_lane(low), most(clamp_lane(low), clamp_lane(high)));
+    if (stride == 1) {
+      gather_column(piece, w, to, [first](const float* p) { return load_range(p, first); });
+    } else if (stride == 2) {
+      const int64_t begin = clamp_lane(low - kLanes);
+      const LaneRange second = lane_range(begin, most(begin, clamp_lane(high - kLanes)));
+      gather_column(piece, w, to, [first, second](const float* p) {
+        return even_lanes(load_range(p, first), load_range(p + kLanes, second));
+      });
     } else {
-      gather_any_step(row, channels, tap_to, step);
+      gather_column(piece, w, to, [=](const float* p) { return load_strided(p, stride, low, high, count); });
     }
   }
 }
@@ -101,7 +73,7 @@ void gather_panel(const ConvGeometry& g, const float* x, int64_t channels, const
     const ColumnRun& run = runs[r];
     for (int64_t i = 0; i < run.count; i += kLanes) {
       const int64_t out[3] = {run.out[0], run.out[1], run.out[2] + i};
-      gather_piece(g, x, channels, out, least(kLanes, run.count - i), width, panel + run.at + i);
+      gather_piece({g, x, channels, out, least(kLanes, run.count - i), width}, panel + run.at + i);
     }
   }
   if (columns == width) return;
