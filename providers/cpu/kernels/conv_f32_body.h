@@ -24,6 +24,7 @@ ORTOLAN_INLINE void gather_column(const Piece& piece, int64_t from_w, float* to,
   const ConvGeometry& g = piece.g;
   const int64_t plane = g.in[0] * g.in[1] * g.in[2], tap_step = g.kernel[2] * piece.width;
   const int64_t channel_step = g.kernel[0] * g.kernel[1] * tap_step;
+  const int64_t ahead = piece.width * g.stride[2];
   int64_t d = piece.out[0] * g.stride[0] - g.pad_begin[0];
   for (int64_t kd = 0; kd < g.kernel[0]; ++kd, d += g.dilation[0]) {
     int64_t h = piece.out[1] * g.stride[1] - g.pad_begin[1];
@@ -34,6 +35,8 @@ ORTOLAN_INLINE void gather_column(const Piece& piece, int64_t from_w, float* to,
       }
       const float* from = piece.x + (d * g.in[1] + h) * g.in[2] + from_w;
       for (int64_t c = 0; c < piece.channels; ++c) {
+        __builtin_prefetch(from + c * plane + ahead);
+        __builtin_prefetch(from + c * plane + ahead + kLanes);
         store_count(to + c * channel_step, piece.count, load_row(from + c * plane));
       }
     }
