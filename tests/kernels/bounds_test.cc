@@ -107,6 +107,25 @@ TEST_P(Bounds, Products) {
   }
 }
 
+TEST_P(Bounds, DepthwiseConvolutions) {
+  for (int round = 0; round < 80; ++round) {
+    const Edge edge = kEdges[round % 2];
+    ConvGeometry g;
+    g.groups = g.in_channels = g.out_channels = 2;
+    const int64_t kernel = round % 4 < 2 ? 3 : 5, stride = integer(1, 2);
+    for (int a = 1; a < 3; ++a) {
+      g.kernel[a] = kernel, g.stride[a] = stride;
+      g.pad_begin[a] = integer(0, 4);
+      g.in[a] = kernel + integer(0, 40);
+      g.out[a] = (g.in[a] + g.pad_begin[a] + integer(0, 4) - kernel) / stride + 1;
+    }
+    auto x = span(2 * g.in[1] * g.in[2], edge), w = span(2 * kernel * kernel, edge);
+    auto y = span(2 * g.out[1] * g.out[2], edge), residual = span(2 * g.out[1] * g.out[2], edge);
+    conv(nullptr, g, x.get(), pack_conv_weights(nullptr, g, w.get()), {nullptr, residual.get(), {UnaryOp::kRelu}},
+         y.get());
+  }
+}
+
 TEST_P(Bounds, Convolutions) {
   for (int round = 0; round < 120; ++round) {
     const Edge edge = kEdges[round % 2];

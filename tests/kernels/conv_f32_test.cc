@@ -142,6 +142,23 @@ TEST_P(ConvF32, LayersOfKnownNetworks) {
   }
 }
 
+TEST_P(ConvF32, DepthwisePlanesOfAnySize) {
+  for (int64_t size : {1, 2, 5, 8, 15, 16, 17, 34, 50}) {
+    for (int64_t kernel : {3, 5}) {
+      for (int64_t stride : {1, 2}) {
+        ConvGeometry g = plane(3, 3, 3, size, kernel, stride);
+        int64_t pad_end[3] = {0, integer(0, kernel), integer(0, kernel)};
+        for (int a = 1; a < 3; ++a) {
+          g.pad_begin[a] = integer(0, kernel + 2);
+          g.in[a] = std::max<int64_t>(size + integer(0, 2), kernel - g.pad_begin[a] - pad_end[a]);
+        }
+        set_out(g, pad_end);
+        check(g, some_activation(size), size % 2, size % 3 == 0);
+      }
+    }
+  }
+}
+
 TEST_P(ConvF32, ThreeByThreeOfManyChannels) {
   for (int64_t size : {1, 2, 7, 14, 25}) {
     ConvGeometry g = plane(size % 2 ? 33 : 64, size % 2 ? 70 : 40, 1, size, 3, 1);

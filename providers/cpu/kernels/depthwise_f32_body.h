@@ -1,4 +1,5 @@
-// Depthwise planes of square 3x3 and 5x5 weights, straight from the input, for one instruction set. Included as vec.h is.
+// Depthwise planes of square 3x3 and 5x5 weights, straight from the input, for one instruction set. Included as vec.h
+// is.
 #pragma once
 
 #include "cpu/kernels/conv_f32_kernels.h"
