@@ -1,15 +1,17 @@
-// RNN, GRU and LSTM: one product projects all inputs, then each step adds the recurrent product and runs the gates.
+// RNN, GRU, LSTM and AttnLSTM: one product projects all inputs, then each step adds the recurrent product and runs the
+// gates.
 #include "cpu/recurrent.h"
 
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/memory_attention.h"
 
 namespace ortolan::cpu {
 namespace {
 
-kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, int64_t k) {
-  return kernels::pack_b(&pool, k, n, rows, k, true);
+kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
+  return kernels::pack_b(&pool, k, n, rows, row, true);
 }
 
 }  // namespace
@@ -27,7 +29,7 @@ void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix
   if (bias) {
     for (int64_t i = 0; i < m; ++i) std::copy_n(bias, matrix.n, c + i * ldc);
   }
-  kernels::gemm_f64(&pool, m, matrix.n, matrix.k, 1, a, matrix.k, false, matrix.data, matrix.k, true,
+  kernels::gemm_f64(&pool, m, matrix.n, matrix.k, 1, a, matrix.k, false, matrix.data, matrix.row, matrix.transposed,
                     accumulate || bias ? 1 : 0, c, ldc);
 }
 
@@ -41,7 +43,8 @@ struct Recurrent::Run {
   C *y, *y_h, *y_c;        // each may be NULL
   const int32_t* lengths;  // of each sequence; NULL: all full
   std::vector<CellWeights<C>> weights = {};
-  std::vector<C*> projected = {};  // of each direction: [rows][gates * hidden]
+  std::vector<MemoryAttention<C>> attention = {};  // of each direction, AttnLSTM only
+  std::vector<C*> projected = {};                  // of each direction: [rows][gates * hidden]
 
   /** One direction's memory while it walks: states are [batch][hidden]. */
   struct Walk {
@@ -65,7 +68,7 @@ struct Recurrent::Run {
   void project();
   void walk(int64_t direction, C* memory);
   void begin(const Walk& w) const;
-  void take_step(const Walk& w, int64_t step, C* gates, int64_t stride) const;
+  void take_step(const Walk& w, int64_t step, C* gates, int64_t stride);
   void run_row(const Walk& w, C* gates, int64_t b) const;
   void finish_gru_row(const Walk& w, C* gates, int64_t b) const;
   void lstm_row(const Walk& w, C* gates, int64_t b) const;
@@ -144,10 +147,13 @@ void Recurrent::Run<C>::begin(const Walk& w) const {
 
 /** One step of all sequences. Their gate sums lie `stride` apart; the recurrent products are added to them. */
 template <class C>
-void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) const {
+void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) {
   ThreadPool& pool = context.threads();
   bool gru = op.kind_ == CellKind::kGru;
   gate_product(pool, size.batch, w.h, w.weights.recurrent, gates, stride, true);
+  if (!attention.empty()) {
+    gate_product(pool, size.batch, attention[w.direction].state(), w.weights.attention, gates, stride, true);
+  }
   if (linear()) gate_product(pool, size.batch, w.h, w.weights.candidate, w.hidden, size.hidden, false, w.hidden_bias);
   for_active(w, step, [&](int64_t b) { run_row(w, gates + b * stride, b); });
   if (gru && !linear()) {
@@ -161,6 +167,7 @@ void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t
     std::copy_n(next, size.hidden, w.h + b * size.hidden);
     if (y) std::copy_n(next, size.hidden, y + size.y_row(t, b, w.direction) * size.hidden);
   }
+  if (!attention.empty()) attention[w.direction].attend(w.h);
 }
 
 template <class C>
@@ -255,19 +262,22 @@ GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, in
   std::string layout = join("recurrent_f32 ", name_of(tensor.type()), " ", tensor.shape(), " d", d, " ", first, "+", n);
   return {pack_shared(info, tensor, layout, [&] {
     Tensor floats = to_float_tensor(tensor);
-    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k);
+    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k, k);
   })};
 }
 
-GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k) {
-  return {std::make_shared<const kernels::PackedMatrix>(pack_rows(pool, rows, n, k))};
+GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
+  return {std::make_shared<const kernels::PackedMatrix>(pack_rows(pool, rows, n, k, row))};
 }
-GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t k) { return {rows, n, k}; }
+GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t k, int64_t row) {
+  return {rows, n, k, row};
+}
 
 }  // namespace
 
-Recurrent::Recurrent(const KernelInfo& info, CellKind kind)
+Recurrent::Recurrent(const KernelInfo& info, CellKind kind, bool attentive)
     : kind_(kind),
+      attentive_(attentive),
       directions_(direction_count(info.node())),
       reverse_first_(info.node().string_or("direction", "forward") == "reverse"),
       batch_first_(info.node().int_or("layout", 0) != 0),
@@ -279,13 +289,13 @@ Recurrent::Recurrent(const KernelInfo& info, CellKind kind)
                                     : kind == CellKind::kGru ? 2
                                                              : 3)) {
   const Tensor *w = info.weights_input(1), *r = info.weights_input(2);
-  if (!w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
+  if (attentive || !w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
   int64_t hidden = r->shape()[2], n = gates() * hidden;
   if (w->shape()[0] != directions_ || w->shape()[1] != n || r->shape() != Shape{directions_, n, hidden}) return;
   if (w->element_count() == 0 || r->element_count() == 0) return;
   int64_t own = kind_ == CellKind::kGru ? 2 * hidden : n;
   for (int64_t d = 0; d < directions_; ++d) {
-    CellWeights<float> weights{pack_constant(info, *w, d, 0, n), pack_constant(info, *r, d, 0, own), {}};
+    CellWeights<float> weights{pack_constant(info, *w, d, 0, n), pack_constant(info, *r, d, 0, own)};
     if (own < n) weights.candidate = pack_constant(info, *r, d, own, n - own);
     packed_.push_back(std::move(weights));
   }
@@ -300,7 +310,8 @@ RecurrentSizes Recurrent::sizes(const KernelContext& context) const {
   int64_t named = context.node().int_or("hidden_size", size.hidden);
   require(named == size.hidden && size.hidden > 0, ErrorCode::kInvalidArgument, "hidden_size is ", named, " but R is ",
           r, "; its last dimension must be the hidden size");
-  require_shape(&context.input(1), Shape{directions_, rows, size.input}, "W");
+  if (attentive_) size.attention = memory_sizes(context, directions_, size.batch, size.hidden).state;
+  require_shape(&context.input(1), Shape{directions_, rows, checked_add(size.input, size.attention)}, "W");
   require_shape(&context.input(2), Shape{directions_, rows, size.hidden}, "R");
   require_shape(context.input_if(3), Shape{directions_, checked_mul(rows, int64_t{2})}, "B");
   Shape state =
@@ -317,11 +328,13 @@ CellWeights<C> Recurrent::weights(KernelContext& context, const RecurrentSizes& 
     if (!packed_.empty()) return packed_[d];
   }
   int64_t n = gates() * size.hidden, own = kind_ == CellKind::kGru ? 2 * size.hidden : n;
-  const C* w = read_input<C>(context, 1) + d * n * size.input;
+  int64_t columns = size.input + size.attention;
+  const C* w = read_input<C>(context, 1) + d * n * columns;
   const C* r = read_input<C>(context, 2) + d * n * size.hidden;
   ThreadPool& pool = context.threads();
-  CellWeights<C> result{matrix_of(pool, w, n, size.input), matrix_of(pool, r, own, size.hidden), {}};
-  if (own < n) result.candidate = matrix_of(pool, r + own * size.hidden, n - own, size.hidden);
+  CellWeights<C> result{matrix_of(pool, w, n, size.input, columns), matrix_of(pool, r, own, size.hidden, size.hidden)};
+  if (own < n) result.candidate = matrix_of(pool, r + own * size.hidden, n - own, size.hidden, size.hidden);
+  if (attentive_) result.attention = matrix_of(pool, w + size.input, n, size.attention, columns);
   return result;
 }
 
@@ -351,6 +364,9 @@ void Recurrent::run(KernelContext& context) const {
              lengths};
   if (size.batch > 0) {
     for (int64_t d = 0; d < directions_; ++d) run.weights.push_back(weights<C>(context, size, d));
+    for (int64_t d = 0; attentive_ && d < directions_; ++d) {
+      run.attention.emplace_back(context, d, directions_, size.batch, size.hidden);
+    }
     run.project();
     C* memory = context.scratch<C>(checked_mul(directions_, run.walk_memory())).data();
     context.threads().parallel_for(directions_, 1, [&](int64_t begin, int64_t end) {

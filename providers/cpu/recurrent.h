@@ -1,4 +1,5 @@
-// What RNN, GRU and LSTM share: sizes, weights, the projection of all inputs at once, and the walk over the steps.
+// What RNN, GRU, LSTM and AttnLSTM share: sizes, weights, the projection of all inputs at once, and the walk over the
+// steps.
 #pragma once
 
 #include "cpu/gate_activation.h"
@@ -13,6 +14,7 @@ struct RecurrentSizes {
   int64_t steps, batch, input, hidden;
   int64_t directions;
   bool batch_first;
+  int64_t attention = 0;  // elements of a sequence's attention state, which joins the input; AttnLSTM only
   /** The row of step t and sequence b in [steps, batch] or [batch, steps]. */
   int64_t row(int64_t t, int64_t b) const { return batch_first ? b * steps + t : t * batch + b; }
   /** The same for rows of Y, which hold all directions. */
@@ -22,7 +24,7 @@ struct RecurrentSizes {
   int64_t state_row(int64_t b, int64_t d) const { return batch_first ? b * directions + d : d * batch + b; }
 };
 
-/** A right operand given as [n, k]. fp32 is packed. */
+/** A right operand, given as [n, k] or, not transposed, as [k, n]. fp32 is packed. */
 template <class C>
 struct GateMatrix;
 template <>
@@ -33,6 +35,8 @@ template <>
 struct GateMatrix<double> {
   const double* data = nullptr;
   int64_t n = 0, k = 0;
+  int64_t row = 0;  // elements between rows
+  bool transposed = true;
 };
 /** c[m, n] = a[m, k] * matrix (+ c) (+ bias, one a column, may be NULL). */
 void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
@@ -40,16 +44,17 @@ void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<
 void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
                   int64_t ldc, bool accumulate, const double* bias = nullptr);
 
-/** The weights of one direction. GRU keeps the rows of its candidate apart. */
+/** The weights of one direction. GRU keeps the rows of its candidate apart, AttnLSTM the columns of its attention. */
 template <class C>
 struct CellWeights {
-  GateMatrix<C> input, recurrent, candidate;
+  GateMatrix<C> input, recurrent, candidate, attention;
 };
 
-/** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights are packed once. */
+/** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights are packed once. An LSTM that is
+    `attentive` is AttnLSTM, whose weights are packed in each run. */
 class Recurrent final : public OpKernel {
  public:
-  Recurrent(const KernelInfo& info, CellKind kind);
+  Recurrent(const KernelInfo& info, CellKind kind, bool attentive = false);
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     return (i == 1 || i == 2) && !packed_.empty() ? ConstantUse::kNothing : ConstantUse::kElements;
@@ -66,6 +71,7 @@ class Recurrent final : public OpKernel {
   int64_t gates() const { return kind_ == CellKind::kLstm ? 4 : kind_ == CellKind::kGru ? 3 : 1; }
 
   CellKind kind_;
+  bool attentive_;
   int64_t directions_;
   bool reverse_first_;  // direction 0 runs backwards
   bool batch_first_, linear_before_reset_, input_forget_;

@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM. Versions differ in types, in attribute `layout` (opset 14), in `linear_before_reset` (opset 3).
+// RNN, GRU and LSTM; com.microsoft's AttnLSTM, an LSTM that attends to a memory between its steps. Versions differ in
+// types, in attribute `layout` (opset 14), in `linear_before_reset` (opset 3).
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -44,6 +45,14 @@ constexpr SchemaRow kRows[] = {
     {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
     {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
     {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
+    {"com.microsoft",
+     "AttnLSTM",
+     1,
+     kLatest,
+     {3, 14},
+     {0, 3},
+     recurrent,
+     {{0, kFloatTypes, 'T'}, {4, kInt32}, {12, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
 };
 
 }  // namespace
