@@ -17,7 +17,18 @@ struct Place {
   bool begin, end, boundary;
 };
 
-/** A set of steps that wait for the next code point. */
+/** The place before byte `at`, given the byte that precedes (or a code point beyond ASCII). */
+Place place_at(std::string_view text, size_t at, bool after_word) {
+  bool before_word = at < text.size() && is_word(static_cast<uint8_t>(text[at]));
+  return {at == 0, at == text.size(), after_word != before_word};
+}
+
+bool inside(const std::vector<Regex::Range>& set, uint32_t code) {
+  return std::ranges::any_of(set, [&](Regex::Range range) { return code >= range.first && code <= range.second; });
+}
+
+/** A set of steps that wait for the next code point, in the order they were added; each knows where in the text the
+    match that it belongs to begins. Of two ways to a step the first one added stays. */
 class States {
  public:
   explicit States(const std::vector<Regex::Step>& steps) : steps_(steps.data()), seen_(steps.size()) {}
@@ -26,8 +37,13 @@ class States {
     waiting_.clear();
     matched_ = false;
   }
+  struct Waiting {
+    uint32_t step;
+    size_t begin;
+  };
   /** Adds the step and whatever follows from it without taking a code point. */
-  void add(uint32_t step, const Place& place) {
+  void add(uint32_t step, const Place& place, size_t begin = 0) {
+    begin_ = begin;
     stack_.push_back(step);
     while (!stack_.empty()) {
       uint32_t at = stack_.back();
@@ -37,8 +53,10 @@ class States {
       visit(at, place);
     }
   }
-  const std::vector<uint32_t>& waiting() const { return waiting_; }
+  const std::vector<Waiting>& waiting() const { return waiting_; }
+  /** Whether a match ends here, and where the first one that was added begins. */
   bool matched() const { return matched_; }
+  size_t match_begin() const { return match_begin_; }
 
  private:
   void visit(uint32_t at, const Place& place) {
@@ -46,9 +64,10 @@ class States {
     bool passes = true;
     switch (step.op) {
       case Regex::Op::kSet:
-        waiting_.push_back(at);
+        waiting_.push_back({at, begin_});
         return;
       case Regex::Op::kMatch:
+        if (!matched_) match_begin_ = begin_;
         matched_ = true;
         return;
       case Regex::Op::kSplit:
@@ -73,7 +92,9 @@ class States {
 
   const Regex::Step* steps_;
   std::vector<bool> seen_;
-  std::vector<uint32_t> waiting_, stack_;
+  std::vector<Waiting> waiting_;
+  std::vector<uint32_t> stack_;
+  size_t begin_ = 0, match_begin_ = 0;
   bool matched_ = false;
 };
 
@@ -83,30 +104,85 @@ Regex::Regex(std::string_view pattern) {
   RegexProgram program = parse_regex(pattern);
   steps_ = std::move(program.steps);
   sets_ = std::move(program.sets);
+  find_first_bytes();
+}
+
+void Regex::find_first_bytes() {
+  States states(steps_);
+  for (bool begin : {false, true}) {
+    for (bool boundary : {false, true}) {
+      for (bool end : {false, true}) {
+        states.clear();
+        states.add(0, {begin, end, boundary});
+        may_be_empty_ = may_be_empty_ || states.matched();
+        for (const auto& [step, unused] : states.waiting()) {
+          for (auto [low, high] : sets_[steps_[step].x]) {
+            for (uint32_t byte = 0; byte < 256; ++byte) {
+              first_[byte] = first_[byte] || (byte < 0x80 ? byte >= low && byte <= high : high >= 0x80);
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 bool Regex::matches(std::string_view text) const {
   States now(steps_), next(steps_);
-  bool before = false;  // whether a word character precedes
   size_t at = 0;
-  auto place_at = [&](size_t position) {
-    bool after = position < text.size() && is_word(static_cast<uint8_t>(text[position]));
-    return Place{position == 0, position == text.size(), before != after};
-  };
-  now.add(0, place_at(0));
+  now.add(0, place_at(text, 0, false));
   while (at < text.size() && !now.waiting().empty()) {
     uint32_t code = next_code_point(text, at);
-    before = is_word(code);
-    Place place = place_at(at);
+    Place place = place_at(text, at, is_word(code));
     next.clear();
-    for (uint32_t step : now.waiting()) {
-      const auto& set = sets_[steps_[step].x];
-      bool inside = std::ranges::any_of(set, [&](Range range) { return code >= range.first && code <= range.second; });
-      if (inside) next.add(step + 1, place);
+    for (const auto& [step, begin] : now.waiting()) {
+      if (inside(sets_[steps_[step].x], code)) next.add(step + 1, place);
     }
     std::swap(now, next);
   }
   return at == text.size() && now.matched();
+}
+
+std::optional<std::pair<size_t, size_t>> Regex::find(std::string_view text, size_t from) const {
+  if (from > text.size()) return std::nullopt;
+  States now(steps_), next(steps_);
+  std::optional<std::pair<size_t, size_t>> found;
+  size_t at = from;
+  auto place_before = [&] { return place_at(text, at, at > 0 && is_word(static_cast<uint8_t>(text[at - 1]))); };
+  Place place = place_before();
+  while (true) {
+    if (!found && !now.matched() && now.waiting().empty() && !may_be_empty_) {
+      size_t before = at;
+      while (at < text.size() && !first_[static_cast<uint8_t>(text[at])]) ++at;
+      if (at != before) place = place_before();
+    }
+    if (!found) now.add(0, place, at);  // last, so that it yields to matches that began before
+    if (now.matched() && (!found || now.match_begin() <= found->first)) found = {now.match_begin(), at};
+    if (at == text.size() || (found && now.waiting().empty())) return found;
+    uint32_t code = next_code_point(text, at);
+    place = place_at(text, at, is_word(code));
+    next.clear();
+    for (const auto& [step, begin] : now.waiting()) {
+      if (found && begin > found->first) break;
+      if (inside(sets_[steps_[step].x], code)) next.add(step + 1, place, begin);
+    }
+    std::swap(now, next);
+  }
+}
+
+std::optional<size_t> count_code_points(std::string_view text) {
+  size_t count = 0, at = 0;
+  while (at < text.size()) {
+    bool ascii = static_cast<uint8_t>(text[at]) < 0x80;
+    size_t before = at;
+    uint32_t code = next_code_point(text, at);
+    size_t length = at - before;
+    constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    if (!ascii && (length == 1 || code < kLeast[length] || surrogate || code > 0x10ffff)) return std::nullopt;
+    ++count;
+  }
+  return count;
 }
 
 uint32_t next_code_point(std::string_view text, size_t& at) {

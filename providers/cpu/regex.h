@@ -1,7 +1,9 @@
 // Regular expressions matched in time linear in the text: the common syntax without back references and lookaround.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,14 +11,17 @@
 namespace ortolan::cpu {
 
 /** A compiled pattern over the code points of UTF-8 text: alternation, groups, classes, counted repetition, ^ $ \A \z
-    \b \B and the classes \d \w \s (ASCII). Whether repetition is lazy makes no difference to a match of the whole
-    text. Immutable; threads may share it. */
+    \b \B and the classes \d \w \s (ASCII). Whether repetition is lazy makes no difference, neither to a match of the
+    whole text nor to the longest one. Immutable; threads may share it. */
 class Regex {
  public:
   /** Throws kInvalidArgument with the position for a pattern it cannot read, or one that becomes too large. */
   explicit Regex(std::string_view pattern);
   /** True when the pattern matches all of `text`. */
   bool matches(std::string_view text) const;
+  /** The first and the end byte of the leftmost match that begins at `from` or later, of these the longest; nothing
+      where there is none. What stands before `from` is seen by ^, \b and the like. */
+  std::optional<std::pair<size_t, size_t>> find(std::string_view text, size_t from) const;
 
   /** Code points from first to second. */
   using Range = std::pair<uint32_t, uint32_t>;
@@ -28,10 +33,16 @@ class Regex {
   };
 
  private:
+  void find_first_bytes();
+
   std::vector<Step> steps_;
   std::vector<std::vector<Range>> sets_;
+  std::array<bool, 256> first_{};  // the bytes that a match of something may begin with
+  bool may_be_empty_ = false;
 };
 
+/** The number of code points of `text`; nothing where it is not valid UTF-8. */
+std::optional<size_t> count_code_points(std::string_view text);
 /** Reads one code point at `at` and moves past it; a byte that is not valid UTF-8 is its own code point. */
 uint32_t next_code_point(std::string_view text, size_t& at);
 

@@ -1,0 +1,87 @@
+// Tokenizer: its three modes, marks and padding; and the search of regular expressions that it rests on.
+#include "cpu/regex.h"
+#include "op_test.h"
+
+namespace ortolan::test {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+OpTest tokenizer(Shape shape, const Strings& texts, int64_t least = 1, int64_t mark = 0) {
+  return OpTest("Tokenizer", 1, "com.microsoft")
+      .input<std::string>(std::move(shape), texts)
+      .set("mincharnum", least)
+      .set("mark", mark)
+      .set("pad_value", "~");
+}
+
+OpTest separated(Shape shape, const Strings& texts, Strings separators, int64_t least = 1, int64_t mark = 0) {
+  return tokenizer(std::move(shape), texts, least, mark).attribute("separators", std::move(separators));
+}
+
+TEST(Tokenizer, Separators) {
+  EXPECT_TRUE(equal<std::string>(separated({2}, {"Hello World", " I  am !"}, {" "}).run_tensor(), {2, 3},
+                                 {"Hello", "World", "~", "I", "am", "!"}));
+  EXPECT_TRUE(equal<std::string>(separated({1, 2}, {"a,b;c", "d"}, {",", "[;:]"}, 1, 1).run_tensor(), {1, 2, 5},
+                                 {"\x02", "a", "b", "c", "\x03", "\x02", "d", "\x03", "~", "~"}));
+  EXPECT_TRUE(equal<std::string>(separated({1}, {"naïve é über"}, {" "}, 2).run_tensor(), {1, 2}, {"naïve", "über"}));
+  EXPECT_TRUE(equal<std::string>(separated({1}, {"xxabbcxx"}, {"a|abb"}).run_tensor(), {1, 2}, {"xx", "cxx"}));
+  EXPECT_TRUE(equal<std::string>(separated({2}, {"  ", ""}, {" "}, 1, 1).run_tensor(), {2, 0}, {}));
+  EXPECT_TRUE(equal<std::string>(separated({1}, {"abxc"}, {"x*"}).run_tensor(), {1, 0}, {}));
+}
+
+TEST(Tokenizer, ExpressionAndCharacters) {
+  EXPECT_TRUE(equal<std::string>(tokenizer({2}, {"ab 12-x", "é9"}).set("tokenexp", "[a-z]+|\\d+").run_tensor(), {2, 3},
+                                 {"ab", "12", "x", "9", "~", "~"}));
+  EXPECT_TRUE(equal<std::string>(tokenizer({1}, {"a bcd ef"}, 2).set("tokenexp", "[a-z]+").run_tensor(), {1, 2},
+                                 {"bcd", "ef"}));
+  EXPECT_TRUE(equal<std::string>(tokenizer({2}, {"aé本", ""}).set("tokenexp", ".").run_tensor(), {2, 3},
+                                 {"a", "é", "本", "~", "~", "~"}));
+  EXPECT_TRUE(equal<std::string>(separated({1}, {"xy"}, {""}, 1, 1).run_tensor(), {1, 4}, {"\x02", "x", "y", "\x03"}));
+}
+
+TEST(Tokenizer, EmptyInput) {
+  EXPECT_EQ(separated({0}, {}, {" "}).run_tensor().shape(), (Shape{0}));
+  EXPECT_EQ(separated({3, 0}, {}, {" "}).run_tensor().shape(), (Shape{3, 0}));
+  EXPECT_EQ(separated({0, 3}, {}, {" "}).run_tensor().shape(), (Shape{0, 0}));
+}
+
+TEST(Tokenizer, Errors) {
+  EXPECT_NE(separated({1}, {"a\xff"}, {" "}).error().find("not valid UTF-8"), std::string::npos);
+  EXPECT_NE(separated({1}, {"\xed\xa0\x80"}, {" "}).error().find("not valid UTF-8"), std::string::npos);
+  EXPECT_NE(separated({1}, {"a"}, {" "}, 0).error().find("mincharnum is 0"), std::string::npos);
+  EXPECT_NE(separated({1}, {"a"}, {""}, 2).error().find("single characters"), std::string::npos);
+  EXPECT_NE(separated({1}, {"a"}, {"("}).error(), "");
+  EXPECT_NE(tokenizer({1}, {"a"}).error().find("neither separators nor tokenexp"), std::string::npos);
+  EXPECT_NE(separated({1, 1, 1}, {"a"}, {" "}).error(), "");
+}
+
+TEST(Regex, FindsLeftmostLongest) {
+  using Match = std::pair<size_t, size_t>;
+  auto find = [](const char* pattern, const char* text, size_t from = 0) {
+    return cpu::Regex(pattern).find(text, from);
+  };
+  EXPECT_EQ(find("a|ab|abc", "xabcd"), (Match{1, 4}));
+  EXPECT_EQ(find("abcd|bc", "abcxabcd"), (Match{1, 3}));
+  EXPECT_EQ(find("abcd|bc", "abcd"), (Match{0, 4}));
+  EXPECT_EQ(find("abcd|bc", "abcxabcd", 2), (Match{4, 8}));
+  EXPECT_EQ(find("x*", "abxxc"), (Match{0, 0}));
+  EXPECT_EQ(find("x*", "abxxc", 2), (Match{2, 4}));
+  EXPECT_EQ(find("^b", "ab", 1), std::nullopt);
+  EXPECT_EQ(find("\\bb", "ab b"), (Match{3, 4}));
+  EXPECT_EQ(find("$", "ab"), (Match{2, 2}));
+  EXPECT_EQ(find("é+", "caféé!"), (Match{3, 7}));
+  EXPECT_EQ(find("a", "b"), std::nullopt);
+  EXPECT_EQ(find("a", "a", 2), std::nullopt);
+}
+
+TEST(Regex, CountsCodePoints) {
+  EXPECT_EQ(cpu::count_code_points("aé本😀"), 4u);
+  EXPECT_EQ(cpu::count_code_points(""), 0u);
+  for (const char* bad : {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80", "\xed\xa0\x80"}) {
+    EXPECT_EQ(cpu::count_code_points(bad), std::nullopt) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace ortolan::test
