@@ -21,6 +21,17 @@ void normalise(std::span<const I> indices, std::span<int64_t> result, int64_t di
   for (size_t i = 0; i < indices.size(); ++i) result[i] = normalised(indices[i], i, dim);
 }
 
+template <class I>
+void tuple_offsets(std::span<const I> indices, std::span<const int64_t> dims, std::span<const int64_t> strides,
+                   std::span<int64_t> result) {
+  size_t width = dims.size();
+  for (size_t i = 0; i < result.size(); ++i) {
+    int64_t offset = 0;
+    for (size_t j = 0; j < width; ++j) offset += normalised(indices[i * width + j], i, dims[j]) * strides[j];
+    result[i] = offset;
+  }
+}
+
 }  // namespace
 
 std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& indices, int64_t dim) {
@@ -35,13 +46,11 @@ std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& i
 
 std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& tuples, std::span<const int64_t> dims,
                                          std::span<const int64_t> strides) {
-  size_t width = dims.size();
   auto result = context.scratch<int64_t>(tuples.shape().count_to(tuples.rank() - 1));
-  auto indices = tuples.span<int64_t>();
-  for (size_t i = 0; i < result.size(); ++i) {
-    int64_t offset = 0;
-    for (size_t j = 0; j < width; ++j) offset += normalised(indices[i * width + j], i, dims[j]) * strides[j];
-    result[i] = offset;
+  if (tuples.type() == ElementType::kInt32) {
+    tuple_offsets(tuples.span<int32_t>(), dims, strides, result);
+  } else {
+    tuple_offsets(tuples.span<int64_t>(), dims, strides, result);
   }
   return result;
 }

@@ -10,7 +10,7 @@ using namespace runtime;
     kInvalidArgument with index, position and limits for one outside [-dim, dim - 1]. Valid during this compute(). */
 std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& indices, int64_t dim);
 
-/** Tuples of indices (the last dimension of an int64 tensor) as offsets in elements: tuple entry j points into
+/** Tuples of indices (the last dimension of an int32 or int64 tensor) as offsets in elements: tuple entry j points into
     dims[j], whose neighbours are strides[j] apart. Checked as above. */
 std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& tuples, std::span<const int64_t> dims,
                                          std::span<const int64_t> strides);

@@ -53,11 +53,11 @@ Activation fused_activation(const Node& node) {
   bool own = node.has_attribute("ortolan.activation");
   std::string_view name = node.string_or(own ? "ortolan.activation" : "activation", "");
   if (name.empty()) return {};
-  if (node.has_attribute("activation_alpha")) {  // FusedGemm names its parameters one by one
-    const float parameters[] = {node.float_or("activation_alpha", 0), node.float_or("activation_beta", 0)};
-    return activation_called(name, std::span(parameters, node.has_attribute("activation_beta") ? 2 : 1));
-  }
-  return activation_called(name, node.floats(own ? "ortolan.activation_params" : "activation_params"));
+  Activation result = activation_called(name, node.floats(own ? "ortolan.activation_params" : "activation_params"));
+  // FusedGemm names its parameters one by one, as the attributes of the operator that was fused.
+  result.p0 = node.float_or("activation_alpha", result.p0);
+  result.p1 = node.float_or("activation_beta", node.float_or("activation_gamma", result.p1));
+  return result;
 }
 
 }  // namespace ortolan::cpu

@@ -57,4 +57,14 @@ ConvTransposeAttributes conv_transpose_attributes(const Node& node, size_t spati
   return result;
 }
 
+void set_pads(ConvTransposeAttributes& attributes, std::vector<int64_t> pads) {
+  size_t count = 2 * attributes.window.kernel.size();
+  require(pads.size() == count, ErrorCode::kInvalidArgument, "Pads has ", pads.size(), " values; it needs ", count);
+  for (int64_t pad : pads) {
+    require(pad >= 0 && pad <= INT32_MAX, ErrorCode::kInvalidArgument, "Pads holds ", pad,
+            "; pads must not be negative");
+  }
+  attributes.window.pads = std::move(pads);
+}
+
 }  // namespace ortolan::ops

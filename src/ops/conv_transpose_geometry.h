@@ -22,5 +22,7 @@ struct ConvTransposeAttributes {
 /** Reads them; `kernel` is used where the node has no kernel_shape. Throws with the attribute's name and values. */
 ConvTransposeAttributes conv_transpose_attributes(const Node& node, size_t spatial,
                                                   std::span<const int64_t> kernel = {});
+/** Takes pads that came as an input (begin… end…) in place of the attribute's; throws for a wrong number or size. */
+void set_pads(ConvTransposeAttributes& attributes, std::vector<int64_t> pads);
 
 }  // namespace ortolan::ops

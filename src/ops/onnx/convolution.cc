@@ -1,4 +1,5 @@
-// Convolutions: Conv, ConvInteger, QLinearConv, ConvTranspose and DeformConv. Versions differ in types only.
+// Convolutions: Conv, ConvInteger, QLinearConv, DeformConv, ConvTranspose and com.microsoft's form of it whose pads are
+// an input. Versions differ in types only.
 #include "ops/conv_transpose_geometry.h"
 #include "ops/product_rules.h"
 
@@ -100,7 +101,20 @@ void check_transposed_channels(const InferContext& context, int64_t group) {
           "; the weights' first dimension must be the input's channels, a multiple of group");
 }
 
-void conv_transpose(InferContext& context) {
+/** The attributes, with pads from the input that may hold them (SIZE_MAX: none); nothing where that is not known. */
+std::optional<ConvTransposeAttributes> transposed_attributes(const InferContext& context, size_t spatial,
+                                                             size_t pads_input) {
+  auto kernel = checked_kernel(context, 1, spatial);
+  if (!kernel) return std::nullopt;
+  ConvTransposeAttributes attributes = conv_transpose_attributes(context.node(), spatial, *kernel);
+  if (!context.has_input(pads_input)) return attributes;
+  auto pads = context.int64s(pads_input);
+  if (!pads) return std::nullopt;
+  set_pads(attributes, *pads);
+  return attributes;
+}
+
+void transposed_rule(InferContext& context, size_t pads, size_t bias) {
   int64_t group = checked_group(context.node());
   std::optional<size_t> spatial = spatial_rank(context, 0, 1);
   if (!spatial) return context.set_output(0, context.element(0), {});
@@ -108,15 +122,17 @@ void conv_transpose(InferContext& context) {
   DimVector dims(*spatial + 2, Dim());
   if (context.has_shape(0)) dims[0] = context.shape(0)[0];
   if (context.has_shape(1)) dims[1] = multiply(context.shape(1)[1], group);
-  check_bias(context, 2, dims[1]);
-  if (auto kernel = checked_kernel(context, 1, *spatial)) {
-    ConvTransposeAttributes attributes = conv_transpose_attributes(context.node(), *spatial, *kernel);
+  check_bias(context, bias, dims[1]);
+  if (auto attributes = transposed_attributes(context, *spatial, pads)) {
     for (size_t i = 0; i < *spatial; ++i) {
-      dims[i + 2] = attributes.extent(i, context.has_shape(0) ? context.shape(0)[i + 2] : Dim()).size;
+      dims[i + 2] = attributes->extent(i, context.has_shape(0) ? context.shape(0)[i + 2] : Dim()).size;
     }
   }
   context.set_output(0, context.element(0), dims);
 }
+
+void conv_transpose(InferContext& context) { transposed_rule(context, SIZE_MAX, 2); }
+void conv_transpose_dynamic(InferContext& context) { transposed_rule(context, 2, 3); }
 
 /** An input that has `channels` values for each position of the result. */
 void check_positions(const InferContext& context, size_t i, const char* what, int64_t channels,
@@ -150,6 +166,14 @@ constexpr SchemaRow kRows[] = {
     {"", "DeformConv", 19, kLatest, {3, 5}, 1, deform_conv, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "Conv", 1, kLatest, {2, 3}, 1, conv_rule, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "ConvTranspose", 1, kLatest, {2, 3}, 1, conv_transpose, {{kTheRest, kFloatTypes, 'T'}}},
+    {"com.microsoft",
+     "ConvTransposeWithDynamicPads",
+     1,
+     kLatest,
+     {2, 4},
+     1,
+     conv_transpose_dynamic,
+     {{2, ElementType::kInt64}, {0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {3, kFloatTypes, 'T'}}},
     {"",
      "ConvInteger",
      10,

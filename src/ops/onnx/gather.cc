@@ -1,5 +1,5 @@
 // Gather picks slices along one axis, GatherElements single elements along one axis, GatherND slices by index tuples
-// (with batch_dims from opset 12).
+// (with batch_dims from opset 12; com.microsoft has it too).
 #include "ops/element_dims.h"
 #include "ops/shape_rules.h"
 
@@ -74,6 +74,7 @@ constexpr SchemaRow kRows[] = {
     {"", "Gather", 1, kLatest, 2, 1, gather_rule, {{0, kAllTypes}, {1, kIndex}}},
     {"", "GatherElements", 11, kLatest, 2, 1, gather_elements_rule, {{0, kAllTypes}, {1, kIndex}}},
     {"", "GatherND", 11, kLatest, 2, 1, gather_nd_rule, {{0, kAllTypes}, {1, ElementType::kInt64}}},
+    {"com.microsoft", "GatherND", 1, kLatest, 2, 1, gather_nd_rule, {{0, kAllTypes}, {1, kIndex}}},
 };
 
 }  // namespace

@@ -49,6 +49,7 @@ void affine_grid_rule(InferContext& context) {
 
 constexpr SchemaRow kRows[] = {
     {"", "GridSample", 16, kLatest, 2, 1, grid_sample_rule, {{0, kAllTypes}, {1, kFloatTypes}}},
+    {"com.microsoft", "GridSample", 1, kLatest, 2, 1, grid_sample_rule, {{0, kAllTypes}, {1, kFloatTypes}}},
     {"", "AffineGrid", 20, kLatest, 2, 1, affine_grid_rule, {{0, kFloatTypes}, {1, ElementType::kInt64}}},
 };
 

@@ -1,6 +1,6 @@
 // Pad adds (or, with negative pads, removes) elements at both ends of dimensions: attribute `paddings` in opset 1,
-// `pads` up to 10, then inputs; axes from 18, mode wrap from 19. CenterCropPad cuts or pads around the centre to a
-// shape.
+// `pads` up to 10, then inputs; axes from 18, mode wrap from 19; the form of 11 in com.microsoft, where pads may have
+// shape [1, n] too. CenterCropPad cuts or pads around the centre to a shape.
 #include "ops/element_dims.h"
 #include "ops/shape_rules.h"
 
@@ -23,7 +23,8 @@ std::optional<std::vector<size_t>> listed_axes(const IntList& axes, size_t rank)
 void pad_rule(InferContext& context) {
   const SymbolicShape& input = context.shape(0);
   if (!input.has_rank()) return context.set_output(0, context.element(0), {});
-  IntList pads = ints_from(context, context.opset() < 2 ? "paddings" : "pads", 1);
+  bool oldest = context.opset() < 2 && context.node().domain.empty();
+  IntList pads = ints_from(context, oldest ? "paddings" : "pads", 1);
   require(pads.given, ErrorCode::kInvalidGraph, "pads are missing; give them as ",
           context.opset() < 11 ? "an attribute" : "input 1");
   auto axes = listed_axes(ints_from(context, "axes", 3), input.rank());
@@ -79,6 +80,7 @@ constexpr SchemaRow kRows[] = {
      1,
      pad_rule,
      {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}, {2, kAllTypes, 'T'}, {3, kIndex}}},
+    {"com.microsoft", "Pad", 1, kLatest, {2, 3}, 1, pad_rule, {{1, ElementType::kInt64}, {kTheRest, kAllTypes, 'T'}}},
     {"", "CenterCropPad", 18, kLatest, 2, 1, center_crop_pad_rule, {{0, kAllTypes}, {1, kIndex}}},
 };
 

@@ -1,5 +1,6 @@
-// Pooling windows (MaxPool, AveragePool, LpPool), over whole planes (Global…), and MaxUnpool. Opset 10 adds ceil_mode
-// and dilations to MaxPool and ceil_mode to AveragePool, 18 and 19 bring the rest; all are read where they are given.
+// Pooling windows (MaxPool, AveragePool, LpPool), over whole planes (Global…), MaxUnpool, and com.microsoft's
+// MaxpoolWithMask. Opset 10 adds ceil_mode and dilations to MaxPool and ceil_mode to AveragePool, 18 and 19 bring the
+// rest; all are read where they are given.
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -69,6 +70,7 @@ constexpr SchemaRow kRows[] = {
     {"", "MaxPool", 1, 7, 1, 1, max_pool, {{0, kFloatTypes}}},
     {"", "MaxPool", 8, kLatest, 1, {1, 2}, max_pool, {{0, kMaxPoolTypes}}},
     {"", "LpPool", 1, kLatest, 1, 1, window_pool, {{0, kFloatTypes}}},
+    {"com.microsoft", "MaxpoolWithMask", 1, kLatest, 2, 1, window_pool, {{0, kFloatTypes}, {1, ElementType::kInt32}}},
     {"", "GlobalAveragePool", 1, kLatest, 1, 1, global_pool, {{0, kFloatTypes}}},
     {"", "GlobalMaxPool", 1, kLatest, 1, 1, global_pool, {{0, kFloatTypes}}},
     {"", "GlobalLpPool", 1, kLatest, 1, 1, global_pool, {{0, kFloatTypes}}},

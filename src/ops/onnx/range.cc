@@ -1,4 +1,5 @@
-// Range gives start, start + delta, … up to but not including limit.
+// Range gives start, start + delta, … up to but not including limit. In com.microsoft delta may be left
+// out; it is 1 then.
 #include <cmath>
 
 #include "ops/element_dims.h"
@@ -30,6 +31,7 @@ int64_t range_count(T start, T limit, T delta) {
 Dim known_count(const InferContext& context) {
   const Tensor* bounds[3] = {context.value(0), context.value(1), context.value(2)};
   for (size_t i = 0; i < 3; ++i) {
+    if (i == 2 && !context.has_input(i)) continue;
     if (bounds[i] == nullptr) return {};
     require(bounds[i]->element_count() == 1, ErrorCode::kInvalidArgument, "input ", i, " has shape ",
             bounds[i]->shape(), "; it must be a scalar");
@@ -37,7 +39,7 @@ Dim known_count(const InferContext& context) {
   return dispatch<kRangeTypes>(bounds[0]->type(), [&]<class T>(TypeTag<T>) {
     using C = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, T, float>;
     return Dim(range_count(static_cast<C>(*bounds[0]->data<T>()), static_cast<C>(*bounds[1]->data<T>()),
-                           static_cast<C>(*bounds[2]->data<T>())));
+                           bounds[2] ? static_cast<C>(*bounds[2]->data<T>()) : C(1)));
   });
 }
 
@@ -45,13 +47,14 @@ void range_rule(InferContext& context) {
   Dim count = known_count(context);
   auto start = element_dims(context, 0), limit = element_dims(context, 1), delta = element_dims(context, 2);
   bool from_zero = start && start->size() == 1 && (*start)[0].is(0);
-  bool by_one = delta && delta->size() == 1 && (*delta)[0].is(1);
+  bool by_one = !context.has_input(2) || (delta && delta->size() == 1 && (*delta)[0].is(1));
   if (!count.known() && from_zero && by_one && limit && limit->size() == 1) count = (*limit)[0];
   context.set_output(0, context.element(0), DimVector{count});
 }
 
 constexpr SchemaRow kRows[] = {
     {"", "Range", 11, kLatest, 3, 1, range_rule, {{kTheRest, kRangeTypes, 'T'}}},
+    {"com.microsoft", "Range", 1, kLatest, {2, 3}, 1, range_rule, {{kTheRest, kRangeTypes, 'T'}}},
 };
 
 }  // namespace

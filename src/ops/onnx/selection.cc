@@ -70,6 +70,14 @@ void unique_rule(InferContext& context) {
   context.set_output(3, ElementType::kInt64, DimVector{Dim{}});
 }
 
+/** Of a list, in the order of first sight; the outputs are ONNX's but the second. */
+void microsoft_unique_rule(InferContext& context) {
+  context.require_rank(0, 1, 1);
+  context.set_output(0, context.element(0), DimVector{Dim{}});
+  context.set_output(1, ElementType::kInt64, context.shape(0));
+  context.set_output(2, ElementType::kInt64, DimVector{Dim{}});
+}
+
 Dim wanted_count(const InferContext& context) {
   if (context.opset() < 10) return context.node().int_of("k");
   if (auto values = context.int64s(1)) {
@@ -99,6 +107,7 @@ constexpr SchemaRow kRows[] = {
     {"", "NonZero", 9, kLatest, 1, 1, non_zero_rule, {{0, kAllTypes}}},
     {"", "Compress", 9, kLatest, 2, 1, compress_rule, {{0, kAllTypes}, {1, ElementType::kBool}}},
     {"", "Unique", 11, kLatest, 1, {1, 4}, unique_rule, {{0, kAllTypes}}},
+    {"com.microsoft", "Unique", 1, kLatest, 1, {1, 3}, microsoft_unique_rule, {{0, kAllTypes}}},
     {"", "TopK", 1, 9, 1, 2, top_k_rule, {{0, kNumericTypes}}},
     {"", "TopK", 10, kLatest, 2, 2, top_k_rule, {{0, kNumericTypes}, {1, ElementType::kInt64}}},
 };

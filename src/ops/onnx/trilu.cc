@@ -1,4 +1,5 @@
 // Trilu: keeps the upper or lower triangle of matrices, the rest becomes zero. Input k moves the diagonal.
+// com.microsoft has the same operator.
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -10,7 +11,8 @@ void trilu_shape(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"", "Trilu", 14, kLatest, {1, 2}, 1, trilu_shape, {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}}}};
+    {"", "Trilu", 14, kLatest, {1, 2}, 1, trilu_shape, {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}}},
+    {"com.microsoft", "Trilu", 1, kLatest, {1, 2}, 1, trilu_shape, {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}}}};
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 // SkipLayerNormalization, SkipSimplifiedLayerNormalization, SimplifiedLayerNormalization and EmbedLayerNormalization:
-// one pass over fp32 rows. All types compute in float.
+// one pass over fp32 rows. 16-bit floats compute in float; double, which the first two have, in plain loops.
+#include <cmath>
+
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
@@ -13,16 +15,41 @@ void require_count(const Tensor* tensor, int64_t count, const char* what) {
           tensor ? tensor->shape() : Shape(), "; it needs ", count, " elements");
 }
 
-/** A float output that may be missing. */
-struct OptionalOutput {
-  OptionalOutput(KernelContext& context, size_t i) {
+/** An output that may be missing, written as C. */
+template <class C>
+struct OptionalOutputAs {
+  OptionalOutputAs(KernelContext& context, size_t i) {
     if (context.has_output(i)) output.emplace(context, i);
   }
-  float* data() { return output ? output->data() : nullptr; }
+  C* data() { return output ? output->data() : nullptr; }
   void finish() {
     if (output) output->finish();
   }
-  std::optional<OutputAs<float>> output;
+  std::optional<OutputAs<C>> output;
+};
+using OptionalOutput = OptionalOutputAs<float>;
+
+/** One row in double, as kernels::layer_norm does it in float: `sum` becomes x + skip + skip_bias. */
+struct DoubleRow {
+  int64_t columns;
+  const double *scale, *bias, *skip_bias;
+  double epsilon;
+  bool rms;
+
+  void normalize(const double* x, const double* skip, double* sum, double* y, float* mean_out,
+                 float* inverse_out) const {
+    double total = 0, squares = 0;
+    for (int64_t i = 0; i < columns; ++i) {
+      sum[i] = x[i] + skip[i] + (skip_bias ? skip_bias[i] : 0);
+      total += sum[i];
+    }
+    double mean = rms ? 0 : total / static_cast<double>(columns);
+    for (int64_t i = 0; i < columns; ++i) squares += (sum[i] - mean) * (sum[i] - mean);
+    double inverse = 1 / std::sqrt(squares / static_cast<double>(columns) + epsilon);
+    for (int64_t i = 0; i < columns; ++i) y[i] = (sum[i] - mean) * inverse * scale[i] + (bias ? bias[i] : 0);
+    if (mean_out) *mean_out = static_cast<float>(mean);
+    if (inverse_out) *inverse_out = static_cast<float>(inverse);
+  }
 };
 
 /** True where `part`, without leading dimensions of 1, is the end of `whole`. */
@@ -54,6 +81,7 @@ class SkipNormalization : public OpKernel {
     require_count(&context.input(2), norm.columns, "gamma");
     if (!rms_) require_count(context.input_if(3), norm.columns, "beta");
     require_count(context.input_if(sum_bias), norm.columns, "bias");
+    if (context.input(0).type() == ElementType::kDouble) return compute_double(context, norm);
     norm.x = read_input<float>(context, 0);
     norm.skip = read_input<float>(context, 1);
     norm.scale = read_input<float>(context, 2);
@@ -67,6 +95,28 @@ class SkipNormalization : public OpKernel {
   }
 
  private:
+  void compute_double(KernelContext& context, const kernels::LayerNorm& sizes) const {
+    int64_t columns = sizes.columns, skip_rows = sizes.skip_rows;
+    DoubleRow row{columns,
+                  read_input<double>(context, 2),
+                  rms_ ? nullptr : read_input<double>(context, 3),
+                  read_input<double>(context, rms_ ? 3 : 4),
+                  epsilon_,
+                  rms_};
+    const double *x = read_input<double>(context, 0), *skip = read_input<double>(context, 1);
+    OptionalOutputAs<double> y(context, 0), sum(context, 3);
+    OptionalOutput mean(context, 1), inverse(context, 2);
+    double* sums = sum.data() ? sum.data() : context.scratch<double>(sizes.rows * columns).data();
+    double* result = y.data() ? y.data() : context.scratch<double>(sizes.rows * columns).data();
+    context.threads().parallel_for(
+        columns > 0 ? sizes.rows : 0, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            row.normalize(x + r * columns, skip + r % skip_rows * columns, sums + r * columns, result + r * columns,
+                          mean.data() ? mean.data() + r : nullptr, inverse.data() ? inverse.data() + r : nullptr);
+          }
+        });
+  }
+
   float epsilon_;
   bool rms_;
 };
@@ -201,13 +251,13 @@ class EmbedLayerNormalization final : public OpKernel {
 constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
 
 constexpr KernelRow kRows[] = {
-    {"com.microsoft", "SkipLayerNormalization", 1, kLatest, make_kernel<SkipLayerNormalization>, {{0, kTypes}}},
+    {"com.microsoft", "SkipLayerNormalization", 1, kLatest, make_kernel<SkipLayerNormalization>, {{0, kFloatTypes}}},
     {"com.microsoft",
      "SkipSimplifiedLayerNormalization",
      1,
      kLatest,
      make_kernel<SkipSimplifiedLayerNormalization>,
-     {{0, kTypes}}},
+     {{0, kFloatTypes}}},
     {"com.microsoft", "EmbedLayerNormalization", 1, kLatest, make_kernel<EmbedLayerNormalization>, {{2, kTypes}}},
     {"", "SimplifiedLayerNormalization", 1, kLatest, make_kernel<SimplifiedLayerNormalization>, {{0, kTypes}}},
 };

@@ -1,4 +1,5 @@
-// ConvTranspose for all floating-point types; 16-bit floats compute in float.
+// ConvTranspose and com.microsoft's form of it whose pads are input 2, for all floating-point types; 16-bit floats
+// compute in float.
 #include "cpu/convolution_f64.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
@@ -11,7 +12,10 @@ namespace {
 class ConvTranspose final : public OpKernel {
  public:
   explicit ConvTranspose(const KernelInfo& info)
-      : node_(&info.node()), activation_(fused_activation(info.node())), constant_(info.constant_input(1)) {
+      : node_(&info.node()),
+        activation_(fused_activation(info.node())),
+        dynamic_(!info.node().domain.empty()),
+        constant_(info.constant_input(1)) {
     if (constant_) attributes_ = attributes_for(constant_->shape());
   }
   void compute(KernelContext& context) const override;
@@ -22,21 +26,32 @@ class ConvTranspose final : public OpKernel {
     std::vector<int64_t> kernel(w.begin() + 2, w.end());
     return ops::conv_transpose_attributes(*node_, kernel.size(), kernel);
   }
+  kernels::ConvGeometry geometry(const KernelContext& context, const Shape& y) const;
+  size_t bias_input() const { return dynamic_ ? 3 : 2; }
   void compute_float(KernelContext& context, const kernels::ConvGeometry& g) const;
 
   const Node* node_;
   kernels::Activation activation_;
+  bool dynamic_;  // pads are input 2
   const Tensor* constant_;
   std::optional<ops::ConvTransposeAttributes> attributes_;
 };
 
+kernels::ConvGeometry ConvTranspose::geometry(const KernelContext& context, const Shape& y) const {
+  const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
+  const Tensor* pads = dynamic_ ? context.input_if(2) : nullptr;
+  if (!pads) return transposed_geometry(attributes_ ? *attributes_ : attributes_for(w), x, w, y);
+  ops::ConvTransposeAttributes attributes = attributes_ ? *attributes_ : attributes_for(w);
+  ops::set_pads(attributes, to_int64s(*pads));
+  return transposed_geometry(attributes, x, w, y);
+}
+
 void ConvTranspose::compute(KernelContext& context) const {
   const Tensor& x = context.input(0);
   const Tensor& w = context.input(1);
-  const Tensor* bias = context.input_if(2);
+  const Tensor* bias = context.input_if(bias_input());
   Tensor& y = context.output(0);
-  kernels::ConvGeometry g =
-      transposed_geometry(attributes_ ? *attributes_ : attributes_for(w.shape()), x.shape(), w.shape(), y.shape());
+  kernels::ConvGeometry g = geometry(context, y.shape());
   require(!bias || bias->element_count() == g.out_channels, ErrorCode::kInvalidArgument, "the bias has shape ",
           bias ? bias->shape() : Shape(), "; it needs one value for each of the ", g.out_channels, " output channels");
   if (y.element_count() == 0) return;
@@ -48,7 +63,7 @@ void ConvTranspose::compute(KernelContext& context) const {
 void ConvTranspose::compute_float(KernelContext& context, const kernels::ConvGeometry& g) const {
   OutputAs<float> y(context, 0);
   kernels::ConvEpilogue epilogue;
-  epilogue.bias = read_input<float>(context, 2);
+  epilogue.bias = read_input<float>(context, bias_input());
   epilogue.activation = activation_;
   kernels::conv_transpose(&context.threads(), g, read_input<float>(context, 0), read_input<float>(context, 1), epilogue,
                           y.data());
@@ -57,6 +72,7 @@ void ConvTranspose::compute_float(KernelContext& context, const kernels::ConvGeo
 
 constexpr KernelRow kRows[] = {
     {"", "ConvTranspose", 1, kLatest, make_kernel<ConvTranspose>, {{0, kFloatTypes}}},
+    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, kLatest, make_kernel<ConvTranspose>, {{0, kFloatTypes}}},
 };
 
 }  // namespace

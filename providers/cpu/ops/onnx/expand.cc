@@ -56,7 +56,8 @@ class Range : public OpKernel {
     constexpr TypeSet kTypes = kFloatTypes | ElementType::kInt16 | ElementType::kInt32 | ElementType::kInt64;
     Tensor& output = context.output(0);
     dispatch<kTypes>(output.type(), [&]<class T>(TypeTag<T>) {
-      T start = *context.input(0).data<T>(), delta = *context.input(2).data<T>();
+      const Tensor* step = context.input_if(2);
+      T start = *context.input(0).data<T>(), delta = step ? *step->data<T>() : T(1);
       auto values = output.mutable_span<T>();
       context.threads().parallel_for(static_cast<int64_t>(values.size()), 1 << 15, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) values[static_cast<size_t>(i)] = at(start, delta, i);
@@ -81,6 +82,7 @@ constexpr KernelRow kRows[] = {
     {"", "Expand", 8, kLatest, make_kernel<Expand>},
     {"", "Tile", 1, kLatest, make_kernel<Tile>},
     {"", "Range", 11, kLatest, make_kernel<Range>},
+    {"com.microsoft", "Range", 1, kLatest, make_kernel<Range>},
 };
 
 }  // namespace

@@ -130,6 +130,7 @@ constexpr KernelRow kRows[] = {
     {"", "Gather", 1, kLatest, make_kernel<Gather>},
     {"", "GatherElements", 11, kLatest, make_kernel<GatherElements>},
     {"", "GatherND", 11, kLatest, make_kernel<GatherNd>},
+    {"com.microsoft", "GatherND", 1, kLatest, make_kernel<GatherNd>},
 };
 
 }  // namespace

@@ -77,8 +77,9 @@ class AxisSampler {
     if (!(std::abs(x) < kFar)) x = std::isnan(x) || x < 0 ? -kFar : kFar;
     if (mode_ == SampleMode::kNearest) x = std::nearbyint(x);
     if (x >= low_ && x <= high_) return x;
-    if (padding_ == Padding::kBorder) return std::clamp(x, 0.0, size - 1);
-    return padding_ == Padding::kReflection ? reflected(x, low_, high_) : x;
+    if (padding_ == Padding::kReflection) return reflected(x, low_, high_);
+    // The taps of the cubic mode are brought to the border one by one, which leaves their weights as they are.
+    return padding_ == Padding::kBorder && mode_ != SampleMode::kCubic ? std::clamp(x, 0.0, size - 1) : x;
   }
 
   int64_t position(double x) const {
@@ -245,6 +246,7 @@ class AffineGrid : public OpKernel {
 
 constexpr KernelRow kRows[] = {
     {"", "GridSample", 16, kLatest, make_kernel<GridSample>},
+    {"com.microsoft", "GridSample", 1, kLatest, make_kernel<GridSample>},
     {"", "AffineGrid", 20, kLatest, make_kernel<AffineGrid>},
 };
 

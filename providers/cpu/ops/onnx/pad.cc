@@ -153,7 +153,7 @@ class Pad : public OpKernel {
  public:
   explicit Pad(const KernelInfo& info)
       : mode_(mode_of(info)), pads_(info.node().ints(info.opset() < 2 ? "paddings" : "pads")) {
-    if (info.opset() < 11) {
+    if (info.opset() < 11 && info.node().domain.empty()) {
       value_ = dispatch<kFloatTypes | kIntegerTypes>(info.input_type(0).element, [&]<class T>(TypeTag<T>) {
         return scalar(static_cast<T>(info.node().float_or("value", 0.0f)));
       });
@@ -199,6 +199,7 @@ class CenterCropPad : public OpKernel {
 
 constexpr KernelRow kRows[] = {
     {"", "Pad", 1, kLatest, make_kernel<Pad>},
+    {"com.microsoft", "Pad", 1, kLatest, make_kernel<Pad>},
     {"", "CenterCropPad", 18, kLatest, make_kernel<CenterCropPad>},
 };
 

@@ -1,5 +1,9 @@
-// MaxPool, AveragePool and LpPool over windows; 16-bit floats compute in float.
+// MaxPool, AveragePool, LpPool and MaxpoolWithMask over windows; 16-bit floats compute in float.
 #include "cpu/kernels/pooling.h"
+
+#include <limits>
+
+#include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
@@ -36,6 +40,8 @@ class WindowPool : public OpKernel {
     }
     return g;
   }
+
+  size_t spatial() const { return window_.kernel.size(); }
 
  private:
   ops::WindowAttributes window_;
@@ -133,12 +139,72 @@ class LpPool final : public WindowPool {
   double p_;
 };
 
+/** A window's rows end at their first element whose mask is 0; what is left gives the maximum, or the lowest number
+    where nothing is. The first element of a plane of two or three dimensions counts whatever its mask says. Planes
+    beyond the mask's begin with its first again. */
+class MaxpoolWithMask final : public WindowPool {
+ public:
+  explicit MaxpoolWithMask(const KernelInfo& info) : WindowPool(info) {}
+
+  void compute(KernelContext& context) const override {
+    const Shape &shape = context.input(0).shape(), &mask_shape = context.input(1).shape();
+    bool fits = mask_shape.rank() == shape.rank() && std::equal(shape.begin() + 2, shape.end(), mask_shape.begin() + 2);
+    require(fits && (mask_shape.count_to(2) > 0 || shape.count_to(2) == 0), ErrorCode::kInvalidArgument,
+            "the mask has shape ", mask_shape, "; it needs planes as those of the input ", shape);
+    const int32_t* mask = context.input(1).data<int32_t>();
+    int64_t mask_planes = mask_shape.count_to(2);
+    run_floats(
+        context, [&](const Shape& x, const Shape& y) { return geometry(x, y); },
+        [&]<class C>(const kernels::PoolGeometry& g, const C* x, C* y) {
+          int64_t in = shape.count_from(2), out = g.out[0] * g.out[1] * g.out[2];
+          context.threads().parallel_for(g.planes, 1 + 8192 / out, [&](int64_t begin, int64_t end) {
+            for (int64_t p = begin; p < end; ++p) plane(g, x + p * in, mask + p % mask_planes * in, y + p * out);
+          });
+        });
+  }
+
+ private:
+  /** The part [first, end) of a window that lies inside the plane. */
+  static std::pair<int64_t, int64_t> reach(const kernels::PoolGeometry& g, int axis, int64_t out) {
+    int64_t start = out * g.stride[axis] - g.pad_begin[axis];
+    return {std::max<int64_t>(start, 0), std::min(start + g.kernel[axis], g.in[axis])};
+  }
+
+  template <class C>
+  void plane(const kernels::PoolGeometry& g, const C* x, const int32_t* mask, C* y) const {
+    for (int64_t d = 0; d < g.out[0]; ++d) {
+      for (int64_t h = 0; h < g.out[1]; ++h) {
+        for (int64_t w = 0; w < g.out[2]; ++w)
+          *y++ = window(g, x, mask, reach(g, 0, d), reach(g, 1, h), reach(g, 2, w));
+      }
+    }
+  }
+
+  template <class C>
+  C window(const kernels::PoolGeometry& g, const C* x, const int32_t* mask, std::pair<int64_t, int64_t> depth,
+           std::pair<int64_t, int64_t> height, std::pair<int64_t, int64_t> width) const {
+    C most = std::numeric_limits<C>::lowest();
+    bool first_counts = spatial() > 1;
+    for (int64_t d = depth.first; d < depth.second; ++d) {
+      for (int64_t h = height.first; h < height.second; ++h) {
+        int64_t row = (d * g.in[1] + h) * g.in[2];
+        for (int64_t i = row + width.first; i < row + width.second; ++i) {
+          if (mask[i] == 0 && (i > 0 || !first_counts)) break;
+          if (x[i] > most) most = x[i];
+        }
+      }
+    }
+    return most;
+  }
+};
+
 constexpr TypeSet kMaxPoolTypes = kFloatTypes | ElementType::kInt8 | ElementType::kUInt8;
 
 constexpr KernelRow kRows[] = {
     {"", "MaxPool", 1, kLatest, make_kernel<MaxPool>, {{0, kMaxPoolTypes}}},
     {"", "AveragePool", 1, kLatest, make_kernel<AveragePool>, {{0, kFloatTypes}}},
     {"", "LpPool", 1, kLatest, make_kernel<LpPool>, {{0, kFloatTypes}}},
+    {"com.microsoft", "MaxpoolWithMask", 1, kLatest, make_kernel<MaxpoolWithMask>, {{0, kFloatTypes}}},
 };
 
 }  // namespace

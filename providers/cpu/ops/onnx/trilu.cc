@@ -69,8 +69,12 @@ class Trilu : public OpKernel {
   bool upper_;
 };
 
+constexpr TypeSet kTypes = kPlainTypes | ElementType::kString;
+
 constexpr KernelRow kRows[] = {
-    {"", "Trilu", 14, kLatest, make_kernel<Trilu>, {{0, kPlainTypes | ElementType::kString}}, Reuse::kInPlace}};
+    {"", "Trilu", 14, kLatest, make_kernel<Trilu>, {{0, kTypes}}, Reuse::kInPlace},
+    {"com.microsoft", "Trilu", 1, kLatest, make_kernel<Trilu>, {{0, kTypes}}, Reuse::kInPlace},
+};
 
 }  // namespace
 

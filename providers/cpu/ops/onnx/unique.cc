@@ -73,7 +73,8 @@ Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted)
 
 class Unique : public OpKernel {
  public:
-  explicit Unique(const KernelInfo& info) : sorted_(info.node().int_or("sorted", 1) != 0) {
+  explicit Unique(const KernelInfo& info)
+      : gives_first_(info.node().domain.empty()), sorted_(gives_first_ && info.node().int_or("sorted", 1) != 0) {
     if (info.node().has_attribute("axis")) axis_ = info.node().int_of("axis");
   }
 
@@ -87,9 +88,10 @@ class Unique : public OpKernel {
     dispatch<kTypes>(input.type(),
                      [&]<class T>(TypeTag<T>) { distinct = find_distinct(rows.data<T>(), count, width, sorted_); });
     set_values(context, rows, distinct, axis);
-    set_list(context, 1, distinct.first);
-    set_list(context, 2, distinct.inverse);
-    set_list(context, 3, distinct.counts);
+    size_t next = 1;
+    if (gives_first_) set_list(context, next++, distinct.first);
+    set_list(context, next++, distinct.inverse);
+    set_list(context, next, distinct.counts);
   }
 
  private:
@@ -112,12 +114,14 @@ class Unique : public OpKernel {
     copy_elements(moved, context.output(0, moved.shape()));
   }
 
+  bool gives_first_;  // ONNX's form does, com.microsoft's does not
   bool sorted_;
   std::optional<int64_t> axis_;
 };
 
 constexpr KernelRow kRows[] = {
     {"", "Unique", 11, kLatest, make_kernel<Unique>},
+    {"com.microsoft", "Unique", 1, kLatest, make_kernel<Unique>},
 };
 
 }  // namespace
