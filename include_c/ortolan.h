@@ -26,6 +26,38 @@ typedef struct OrtApiSlot {
 /** Every slot of every function table, in table and slot order; `count` receives their number. */
 ORT_EXPORT const OrtApiSlot* ORT_API_CALL OrtApiCoverage(_Out_ size_t* count) NO_EXCEPTION;
 
+/** An input or output of an operator. */
+typedef struct OrtOperatorValue {
+  const char* name;
+  const char* parameter; /**< its type parameter, as "T"; "" where its type is fixed or not declared */
+  const char* types; /**< what it may be, parted by '|', as "tensor(float)|seq(tensor(int8))"; "" when not limited */
+} OrtOperatorValue;
+
+/** The inputs or the outputs of an operator. */
+typedef struct OrtOperatorSide {
+  const OrtOperatorValue* values; /**< the last one stands for all that follow it where `max` is greater than `count` */
+  size_t count;
+  size_t min; /**< how many a node has at least */
+  size_t max; /**< and at most; SIZE_MAX: any number */
+} OrtOperatorSide;
+
+/** An operator in a range of versions of its domain in which nothing of this changes. Types are those that the
+ *  operator's schema accepts, and where a provider of the library has kernels, one of these. */
+typedef struct OrtOperatorForm {
+  const char* domain; /**< "ai.onnx", "com.microsoft", … */
+  const char* name;
+  const char* provider; /**< the built-in provider that has kernels, as "CPUExecutionProvider"; "" for none */
+  int since_version;
+  int until_version; /**< the last version; 0: there is no later form */
+  int deprecated;    /**< not 0: the domain has given the operator up in these versions */
+  OrtOperatorSide inputs;
+  OrtOperatorSide outputs;
+} OrtOperatorForm;
+
+/** Every operator that the library knows, by domain, name and version; `count` receives the number of forms. All of it
+ *  lives as long as the library. */
+ORT_EXPORT const OrtOperatorForm* ORT_API_CALL OrtOperatorCatalog(_Out_ size_t* count) NO_EXCEPTION;
+
 /** The release of ONNX Runtime that this library stands for, as "1.30.0". */
 ORT_EXPORT const char* ORT_API_CALL OrtGetVersionString(void) NO_EXCEPTION;
 

@@ -1,7 +1,9 @@
 // The flat API: names that are slots, and the early form with counted objects and factories.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "ortolan.h"
 
@@ -13,6 +15,40 @@ TEST(Flat, AFunctionIsItsSlot) {
   EXPECT_EQ(OrtGetErrorMessage(status), OrtGetApiBase()->GetApi(30)->GetErrorMessage(status));
   OrtReleaseStatus(status);
   EXPECT_EQ(OrtGetBuildInfoString(), OrtGetApiBase()->GetApi(30)->GetBuildInfoString());
+}
+
+TEST(OperatorCatalog, FormsAreSortedAndDoNotOverlap) {
+  size_t count = 0;
+  const OrtOperatorForm* forms = OrtOperatorCatalog(&count);
+  ASSERT_GT(count, 400u);
+  for (size_t i = 1; i < count; ++i) {
+    auto key = [](const OrtOperatorForm& form) {
+      std::string domain = form.domain;
+      return std::tuple(domain == "ai.onnx" ? "" : domain, std::string(form.name), form.since_version);
+    };
+    EXPECT_LT(key(forms[i - 1]), key(forms[i]));
+    bool same = std::string(forms[i].domain) == forms[i - 1].domain && std::string(forms[i].name) == forms[i - 1].name;
+    if (!same) continue;
+    EXPECT_LT(forms[i - 1].until_version, forms[i].since_version) << forms[i].name;
+    EXPECT_GE(forms[i - 1].until_version, forms[i - 1].since_version) << forms[i].name;
+  }
+}
+
+TEST(OperatorCatalog, TypesAreThoseOfSchemaAndKernels) {
+  size_t count = 0;
+  const OrtOperatorForm* forms = OrtOperatorCatalog(&count);
+  const OrtOperatorForm* range = std::find_if(forms, forms + count, [](const OrtOperatorForm& form) {
+    return std::string(form.domain) == "ai.onnx" && std::string(form.name) == "OneHot" && form.until_version == 0;
+  });
+  ASSERT_NE(range, forms + count);
+  EXPECT_EQ(range->since_version, 11);
+  EXPECT_STREQ(range->provider, "CPUExecutionProvider");
+  ASSERT_EQ(range->inputs.count, 3u);
+  EXPECT_STREQ(range->inputs.values[0].name, "indices");
+  EXPECT_STREQ(range->inputs.values[0].parameter, "T1");
+  EXPECT_NE(std::string(range->inputs.values[0].types).find("tensor(int64)"), std::string::npos);
+  EXPECT_EQ(std::string(range->inputs.values[0].types).find("string"), std::string::npos);
+  EXPECT_NE(std::string(range->outputs.values[0].types).find("tensor(string)"), std::string::npos);
 }
 
 TEST(Early, AFactoryCountsItsOwners) {

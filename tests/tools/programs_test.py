@@ -152,6 +152,15 @@ class Ortolan(unittest.TestCase):
         rows = json.loads(call("ortolan", "api", "--json").stdout)
         self.assertEqual(sum(row["table"] == "OrtApi" for row in rows), 426)
 
+    def test_operators(self):
+        lines = call("ortolan", "operators", "--format", "tsv", "--domain", "ai.onnx", "trilu", "NONZERO").stdout.splitlines()
+        self.assertEqual([line.split("\t")[1:3] for line in lines[1:]], [["NonZero", "9-12, 13+"], ["Trilu", "14+"]])
+        self.assertIn("k: int64", lines[2])
+        self.assertIn("| Trilu | 14+ | input:T, [k] |", call("ortolan", "operators", "-f", "markdown").stdout)
+        self.assertIn("ai.onnx.Trilu  14+  (CPU)", call("ortolan", "operators", "trilu").stdout)
+        for arguments, text in ((["nothing"], "no operator of that name"), (["-f", "x"], "must be text, tsv or markdown")):
+            self.assertIn(text, call("ortolan", "operators", *arguments).stderr)
+
     def test_devices(self):
         self.assertIn("CPUExecutionProvider", json.loads(call("ortolan", "devices", "--json").stdout)["providers"])
 

@@ -20,6 +20,7 @@ constexpr Command kCommands[] = {
     {"inspect", "inputs, outputs, opsets, metadata and operators of a model", inspect_command},
     {"explain", "which provider runs each node, and why", explain_command},
     {"api", "which functions of the interface are implemented", api_command},
+    {"operators", "the operators of the library with versions and types", operators_command},
     {"devices", "the providers and devices on this machine", devices_command},
 };
 
@@ -40,7 +41,7 @@ int dispatch(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (!std::strcmp(argv[1], command.name)) return command.run(argc - 1, argv + 1);
   }
-  fail_usage("there is no command '", argv[1], "'; the commands are run, inspect, explain, api and devices");
+  fail_usage("there is no command '", argv[1], "'; the commands are run, inspect, explain, api, operators and devices");
 }
 
 }  // namespace
