@@ -43,7 +43,8 @@ enum SchemaFlags : uint8_t {
   kPlain = 0,
   kNonDeterministic = 1,  // random numbers: neither folded nor merged
   kDeprecated = 2,
-  kCustom = 4,  // a runtime::CustomOperator
+  kCustom = 4,        // a runtime::CustomOperator
+  kStatedShapes = 8,  // the rule reads the shapes that the file states for inputs of its subgraphs
 };
 
 struct SchemaRow {

@@ -100,10 +100,11 @@ void infer_graph(Graph& graph) {
   for (const auto& node : graph.nodes()) infer_node(*node);
 }
 
-/** Formal inputs of subgraphs get their shapes from the node around them, never from the file. */
-void forget_stated_shapes(Graph& graph) {
-  for (ValueInfo* input : graph.inputs) {
-    if (graph.outer() != nullptr) input->type.shape = {};
+/** Formal inputs of subgraphs get their shapes from the node around them, not from the file, unless its rule asks. */
+void forget_stated_shapes(const Node& node) {
+  if (node.schema->flags & ops::kStatedShapes) return;
+  for (const auto& [name, subgraph] : node.subgraphs()) {
+    for (ValueInfo* input : subgraph->inputs) input->type.shape = {};
   }
 }
 
@@ -152,8 +153,10 @@ void resolve_model(Model& model, std::span<const ops::SchemaRow* const> custom) 
     turn_constants_to_initializers(graph);
     expand_gradients(graph);
     graph.sort();
-    forget_stated_shapes(graph);
-    for (const auto& node : graph.nodes()) ops::resolve_schema(*node, custom);
+    for (const auto& node : graph.nodes()) {
+      ops::resolve_schema(*node, custom);
+      forget_stated_shapes(*node);
+    }
   });
   infer_graph(*model.graph);
 }
