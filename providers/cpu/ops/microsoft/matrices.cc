@@ -1,0 +1,175 @@
+// Kernels of CDist, by a product of the matrices, and Inverse, by elimination in double.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/gemm_f32.h"
+#include "runtime/kernel_registry.h"
+
+namespace ortolan::cpu::microsoft {
+namespace {
+
+/** Rows shorter than this are compared directly. */
+constexpr int64_t kShortRow = 8;
+/** Where a distance is so small a part of the rows' squares, the product has lost its digits. */
+constexpr double kLostDigits = 1e-2;
+
+void products(ThreadPool& threads, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+  kernels::Epilogue epilogue;
+  kernels::gemm(&threads, m, n, k, a, k, false, b, k, true, c, n, epilogue);
+}
+void products(ThreadPool& threads, int64_t m, int64_t n, int64_t k, const double* a, const double* b, double* c) {
+  kernels::gemm_f64(&threads, m, n, k, 1, a, k, false, b, k, true, 0, c, n);
+}
+
+template <class T>
+T direct(const T* a, const T* b, int64_t k) {
+  T sums[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= k; i += 8) {
+    for (int64_t j = 0; j < 8; ++j) sums[j] += (a[i + j] - b[i + j]) * (a[i + j] - b[i + j]);
+  }
+  for (; i < k; ++i) sums[0] += (a[i] - b[i]) * (a[i] - b[i]);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+template <class T>
+std::vector<double> squares(const T* rows, int64_t count, int64_t k) {
+  std::vector<double> sums(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = 0; j < k; ++j)
+      sums[i] += static_cast<double>(rows[i * k + j]) * static_cast<double>(rows[i * k + j]);
+  }
+  return sums;
+}
+
+class CDist : public OpKernel {
+ public:
+  explicit CDist(const KernelInfo& info) : root_(info.node().string_or("metric", "sqeuclidean") == "euclidean") {
+    std::string_view metric = info.node().string_or("metric", "sqeuclidean");
+    require(root_ || metric == "sqeuclidean", ErrorCode::kNotImplemented, "metric is '", metric,
+            "'; give 'euclidean' or 'sqeuclidean'");
+  }
+
+  void compute(KernelContext& context) const override {
+    const Tensor& a = context.input(0);
+    const Tensor& b = context.input(1);
+    require(a.rank() == 2 && b.rank() == 2 && a.shape()[1] == b.shape()[1], ErrorCode::kInvalidArgument,
+            "matrices of shapes ", a.shape(), " and ", b.shape(), " need rows of the same length");
+    Tensor& c = context.output(0);
+    if (c.element_count() == 0) return;
+    dispatch<kFloat32And64>(a.type(), [&]<class T>(TypeTag<T>) {
+      Sizes sizes{a.shape()[0], b.shape()[0], a.shape()[1]};
+      run(context.threads(), sizes, a.data<T>(), b.data<T>(), c.mutable_data<T>());
+    });
+  }
+
+ private:
+  struct Sizes {
+    int64_t m, n, k;
+  };
+
+  template <class T>
+  void run(ThreadPool& threads, const Sizes& sizes, const T* a, const T* b, T* c) const {
+    auto [m, n, k] = sizes;
+    bool by_product = k >= kShortRow && m * n > 1;
+    std::vector<double> left, right;
+    if (by_product) {
+      left = squares(a, m, k);
+      right = squares(b, n, k);
+      products(threads, m, n, k, a, b, c);
+    }
+    int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, n * (by_product ? 1 : k)));
+    threads.parallel_for(m, grain, [&, n = n, k = k](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          T& to = c[i * n + j];
+          double all = by_product ? left[i] + right[j] : 0, square = all - 2 * static_cast<double>(to);
+          bool good = by_product && square > kLostDigits * all;
+          T value = good ? static_cast<T>(square) : direct(a + i * k, b + j * k, k);
+          to = root_ ? std::sqrt(value) : value;
+        }
+      }
+    });
+  }
+
+  bool root_;
+};
+
+/** Turns the n x n matrix into its inverse, by columns with row pivoting; one without inverse gives NaN or infinity. */
+void invert(double* a, int64_t n) {
+  std::vector<int64_t> swaps(static_cast<size_t>(n));
+  for (int64_t column = 0; column < n; ++column) {
+    int64_t pivot = column;
+    for (int64_t row = column + 1; row < n; ++row) {
+      if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
+    }
+    swaps[column] = pivot;
+    if (pivot != column) std::swap_ranges(a + pivot * n, a + pivot * n + n, a + column * n);
+    double scale = 1 / std::exchange(a[column * n + column], 1);
+    for (int64_t i = 0; i < n; ++i) a[column * n + i] *= scale;
+    for (int64_t row = 0; row < n; ++row) {
+      if (row == column) continue;
+      double factor = std::exchange(a[row * n + column], 0);
+      for (int64_t i = 0; i < n; ++i) a[row * n + i] -= factor * a[column * n + i];
+    }
+  }
+  for (int64_t column = n - 1; column >= 0; --column) {
+    for (int64_t row = 0; row < n; ++row) std::swap(a[row * n + column], a[row * n + swaps[column]]);
+  }
+}
+
+class Inverse : public OpKernel {
+ public:
+  explicit Inverse(const KernelInfo&) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    if (x.element_count() == 0) return;
+    int64_t n = x.shape()[x.rank() - 1], count = x.shape().count_to(x.rank() - 2);
+    int64_t work = std::min<int64_t>(n, 4096);
+    dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
+      context.threads().parallel_for(count, std::max<int64_t>(1, 32768 / (work * work * work)),
+                                     [&](int64_t begin, int64_t end) {
+                                       for (int64_t i = begin; i < end; ++i) {
+                                         invert_one(x.data<T>() + i * n * n, y.mutable_data<T>() + i * n * n, n);
+                                       }
+                                     });
+    });
+  }
+
+ private:
+  template <class T>
+  static void invert_one(const T* from, T* to, int64_t n) {
+    std::vector<double> matrix(static_cast<size_t>(n * n));
+    for (int64_t i = 0; i < n * n; ++i) {
+      if constexpr (std::is_same_v<T, double>) {
+        matrix[i] = from[i];
+      } else {
+        matrix[i] = static_cast<double>(static_cast<float>(from[i]));
+      }
+    }
+    invert(matrix.data(), n);
+    for (int64_t i = 0; i < n * n; ++i) {
+      if constexpr (std::is_same_v<T, double>) {
+        to[i] = matrix[i];
+      } else {
+        to[i] = T(static_cast<float>(matrix[i]));
+      }
+    }
+  }
+};
+
+constexpr KernelRow kRows[] = {
+    {"com.microsoft", "CDist", 1, kLatest, make_kernel<CDist>, {{0, kFloat32And64}}},
+    {"com.microsoft", "Inverse", 1, kLatest, make_kernel<Inverse>, {{0, kFloatTypes}}},
+};
+
+}  // namespace
+
+extern const KernelTable matrices_rows;
+const KernelTable matrices_rows(kRows);
+
+}  // namespace ortolan::cpu::microsoft
