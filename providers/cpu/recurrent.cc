@@ -17,15 +17,15 @@ kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, 
 }  // namespace
 
 void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
-                  bool accumulate, const float* bias) {
+                  bool accumulate, const float* bias, kernels::PanelOrder order) {
   kernels::Epilogue epilogue;
   epilogue.beta = accumulate ? 1.0f : 0.0f;
   if (bias) epilogue.bias = bias, epilogue.bias_kind = kernels::BiasKind::kColumn;
-  kernels::gemm(&pool, m, a, matrix.packed->k(), false, *matrix.packed, c, ldc, epilogue);
+  kernels::gemm(&pool, m, a, matrix.packed->k(), false, *matrix.packed, c, ldc, epilogue, order);
 }
 
 void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
-                  int64_t ldc, bool accumulate, const double* bias) {
+                  int64_t ldc, bool accumulate, const double* bias, kernels::PanelOrder) {
   if (bias) {
     for (int64_t i = 0; i < m; ++i) std::copy_n(bias, matrix.n, c + i * ldc);
   }
@@ -150,7 +150,8 @@ template <class C>
 void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) {
   ThreadPool& pool = context.threads();
   bool gru = op.kind_ == CellKind::kGru;
-  gate_product(pool, size.batch, w.h, w.weights.recurrent, gates, stride, true);
+  auto order = step % 2 ? kernels::PanelOrder::kBackward : kernels::PanelOrder::kForward;
+  gate_product(pool, size.batch, w.h, w.weights.recurrent, gates, stride, true, nullptr, order);
   if (!attention.empty()) {
     gate_product(pool, size.batch, attention[w.direction].state(), w.weights.attention, gates, stride, true);
   }

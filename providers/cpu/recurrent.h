@@ -38,11 +38,13 @@ struct GateMatrix<double> {
   int64_t row = 0;  // elements between rows
   bool transposed = true;
 };
-/** c[m, n] = a[m, k] * matrix (+ c) (+ bias, one a column, may be NULL). */
+/** c[m, n] = a[m, k] * matrix (+ c) (+ bias, one a column, may be NULL). `order` is advice. */
 void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
-                  bool accumulate, const float* bias = nullptr);
+                  bool accumulate, const float* bias = nullptr,
+                  kernels::PanelOrder order = kernels::PanelOrder::kForward);
 void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
-                  int64_t ldc, bool accumulate, const double* bias = nullptr);
+                  int64_t ldc, bool accumulate, const double* bias = nullptr,
+                  kernels::PanelOrder order = kernels::PanelOrder::kForward);
 
 /** The weights of one direction. GRU keeps the rows of its candidate apart, AttnLSTM the columns of its attention. */
 template <class C>

@@ -190,6 +190,18 @@ TEST_P(GemmF32, ThreadsDoNotChangeResults) {
   EXPECT_EQ(c, d);
 }
 
+TEST_P(GemmF32, PanelOrderDoesNotChangeResults) {
+  for (int64_t m : {1, 3, 150}) {
+    const int64_t n = 301, k = 600;
+    const std::vector<float> a = normal(m * k), b = normal(k * n);
+    const PackedMatrix packed = pack_b(nullptr, k, n, b.data(), n, false);
+    std::vector<float> c(m * n), d(m * n);
+    gemm(nullptr, m, a.data(), k, false, packed, c.data(), n, {});
+    gemm(&two_threads(), m, a.data(), k, false, packed, d.data(), n, {}, PanelOrder::kBackward);
+    EXPECT_EQ(c, d);
+  }
+}
+
 TEST_P(GemmF32, BatchesWithStridesBroadcastAndOffsets) {
   const int64_t count = 6, m = 7, n = 20, k = 11;
   const std::vector<float> a = normal(count * m * k), b = normal(count * k * n);

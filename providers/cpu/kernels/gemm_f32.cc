@@ -53,6 +53,7 @@ struct Product {
   int64_t ldc;
   const Epilogue& epilogue;
   const GemmF32Kernels& kernels;
+  PanelOrder order = PanelOrder::kForward;
 };
 
 bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
@@ -151,7 +152,8 @@ void multiply(base::ThreadPool* pool, const Product& p) {
                        static_cast<double>(p.k + 1);
   base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainFlops / flops) + 1,
                      [&](int64_t begin, int64_t end) {
-                       for (int64_t i = begin; i < end; ++i) {
+                       for (int64_t at = begin; at < end; ++at) {
+                         const int64_t i = p.order == PanelOrder::kForward ? at : panels * bands - 1 - at;
                          const int64_t row = i / panels * rows;
                          multiply_panel(p, split, i % panels, row, std::min(rows, p.m - row));
                        }
@@ -247,14 +249,14 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
 }
 
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
-          int64_t ldc, const Epilogue& epilogue) {
+          int64_t ldc, const Epilogue& epilogue, PanelOrder order) {
   if (m == 0 || b.n() == 0) return;
   const Left rows = left(m, b.k(), a, lda, trans_a, b.kernels());
   if (b.n() == 1) {
     matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
     return;
   }
-  multiply(pool, {m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels()});
+  multiply(pool, {m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order});
 }
 
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,

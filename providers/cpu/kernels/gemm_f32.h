@@ -63,13 +63,17 @@ class PackedMatrix {
 PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b, int64_t ldb, bool trans_b,
                     const GemmF32Kernels* kernels = nullptr);
 
+/** Which end of a right operand is read first. Products with one matrix, a few rows each, that take turns find in the
+    cache what the one before read last. */
+enum class PanelOrder : uint8_t { kForward, kBackward };
+
 /**
  * C[M,N] = epilogue(op(A) * B). A is M x K with row stride `lda`, or K x M where `trans_a`; C has row stride `ldc` and
  * overlaps neither A nor B. Any of M, N and K may be 0: K = 0 makes the product zero. Sums run in blocks of K, whose
  * size depends on K alone, so results do not depend on the number of threads. `pool` may be nullptr.
  */
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
-          int64_t ldc, const Epilogue& epilogue);
+          int64_t ldc, const Epilogue& epilogue, PanelOrder order = PanelOrder::kForward);
 
 /** The same with B not packed: K x N with row stride `ldb`, or N x K where `trans_b`. */
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,
