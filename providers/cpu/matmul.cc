@@ -10,17 +10,31 @@ namespace {
 
 constexpr TypeSet kWords = ElementType::kInt32 | ElementType::kUInt32;
 
-std::span<const int64_t> stack_of(const Shape& shape) {
-  return {shape.data(), shape.rank() > 2 ? shape.rank() - 2 : 0};
-}
+/** One operand as it lies in memory: a vector is a row on the left, a column on the right. */
+struct Operand {
+  int64_t rows = 1, columns = 1;
+  int64_t stride;  // elements between rows
+  bool batch;      // the rows of all matrices lie side by side
+  Shape stack;
+
+  Operand(const Shape& shape, bool side_by_side, bool left) : batch(side_by_side && shape.rank() > 2) {
+    size_t rank = shape.rank();
+    columns = rank > 1 || left ? shape.back() : 1;
+    if (rank > 1 || !left) rows = rank > 1 ? shape[rank - 2] : shape[0];
+    stride = columns;
+    if (rank <= 2) return;
+    stack = batch ? Shape(shape.begin() + 1, shape.end() - 1) : Shape(shape.begin(), shape.end() - 2);
+    if (batch) rows = shape[0], stride = checked_mul(stack.element_count(), columns);
+  }
+  int64_t matrix() const { return batch ? columns : rows * columns; }
+};
 
 /** Offsets of one operand's matrices in the order of the broadcast stack. */
-InlinedVector<int64_t, 8> offsets_in(std::span<const int64_t> stack, const Shape& whole, int64_t count,
-                                     int64_t matrix) {
+InlinedVector<int64_t, 8> offsets_in(const Shape& stack, const Shape& whole, int64_t count, int64_t matrix) {
   Shape strides(whole.rank(), 0);
   int64_t stride = matrix;
-  for (size_t i = stack.size(); i-- > 0;) {
-    strides[whole.rank() - stack.size() + i] = stack[i] == 1 ? 0 : stride;
+  for (size_t i = stack.rank(); i-- > 0;) {
+    strides[whole.rank() - stack.rank() + i] = stack[i] == 1 ? 0 : stride;
     stride *= stack[i];
   }
   InlinedVector<int64_t, 8> offsets(static_cast<size_t>(count), 0);
@@ -39,9 +53,9 @@ InlinedVector<int64_t, 8> offsets_in(std::span<const int64_t> stack, const Shape
 }
 
 /** Sets the spacing of one operand: even, or by offsets. */
-void place(std::span<const int64_t> stack, const Shape& whole, int64_t count, int64_t matrix, int64_t& stride,
+void place(const Shape& stack, const Shape& whole, int64_t count, int64_t matrix, int64_t& stride,
            InlinedVector<int64_t, 8>& offsets) {
-  int64_t own = checked_size(stack);
+  int64_t own = stack.element_count();
   if (own == 1) {
     stride = 0;
   } else if (own == count) {
@@ -53,30 +67,31 @@ void place(std::span<const int64_t> stack, const Shape& whole, int64_t count, in
 
 }  // namespace
 
-StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a, bool trans_b) {
+StackedProduct stacked_product(const Shape& a, const Shape& b, const MatMulOptions& options) {
   require(a.rank() > 0 && b.rank() > 0, ErrorCode::kInvalidArgument,
           "a scalar cannot be multiplied as a matrix; give operands of rank 1 or more");
+  Operand left(a, options.batch_a, true), right(b, options.batch_b, false);
+  bool trans_a = options.trans_a && a.rank() > 1, trans_b = options.trans_b && b.rank() > 1;
   StackedProduct p;
-  int64_t rows_a = a.rank() > 1 ? a[a.rank() - 2] : 1, columns_a = a.back();
-  int64_t rows_b = b.rank() > 1 ? b[b.rank() - 2] : b[0], columns_b = b.rank() > 1 ? b.back() : 1;
-  p.m = trans_a && a.rank() > 1 ? columns_a : rows_a;
-  p.k = trans_a && a.rank() > 1 ? rows_a : columns_a;
-  p.n = trans_b && b.rank() > 1 ? rows_b : columns_b;
-  int64_t inner = trans_b && b.rank() > 1 ? columns_b : rows_b;
+  p.m = trans_a ? left.columns : left.rows;
+  p.k = trans_a ? left.rows : left.columns;
+  p.n = trans_b ? right.rows : right.columns;
+  int64_t inner = trans_b ? right.columns : right.rows;
   require(p.k == inner, ErrorCode::kInvalidArgument, "the matrices do not fit: ", a, " times ", b,
           "; their inner dimensions are ", p.k, " and ", inner);
-  auto stack_a = stack_of(a), stack_b = stack_of(b);
-  Shape whole = broadcast(Shape(stack_a.begin(), stack_a.end()), Shape(stack_b.begin(), stack_b.end()));
+  Shape whole = broadcast(left.stack, right.stack);
   p.count = whole.element_count();
-  if (checked_size(stack_b) == 1 && !trans_a) {
+  p.lda = options.trans_a && !trans_a ? 1 : left.stride;  // a vector is its own transpose
+  p.ldb = right.stride;
+  if (right.stack.element_count() == 1 && !options.trans_a && left.stride == left.columns) {
     p.m = checked_mul(p.m, p.count);
     p.count = 1;
     return p;
   }
   if (p.m == 0 || p.n == 0) p.count = 0;
   if (p.count == 0) return p;
-  place(stack_a, whole, p.count, p.m * p.k, p.stride_a, p.offsets_a);
-  place(stack_b, whole, p.count, p.k * p.n, p.stride_b, p.offsets_b);
+  place(left.stack, whole, p.count, left.matrix(), p.stride_a, p.offsets_a);
+  place(right.stack, whole, p.count, right.matrix(), p.stride_b, p.offsets_b);
   return p;
 }
 
@@ -87,7 +102,7 @@ MatMul::MatMul(const KernelInfo& info)
 
 void MatMul::compute(KernelContext& context) const {
   const Tensor& a = context.input(0);
-  StackedProduct product = stacked_product(a.shape(), context.input(1).shape(), options_.trans_a, options_.trans_b);
+  StackedProduct product = stacked_product(a.shape(), context.input(1).shape(), options_);
   if (kIntegerTypes.contains(a.type())) {
     return kWords.contains(a.type()) ? compute_integer<uint32_t>(context, product)
                                      : compute_integer<uint64_t>(context, product);
@@ -113,11 +128,10 @@ void MatMul::compute_float(KernelContext& context, const StackedProduct& p) cons
     epilogue.residual = read_as<float>(context, *addend);
     epilogue.residual_stride = p.n;
   }
-  int64_t lda = options_.trans_a ? p.m : p.k, ldb = options_.trans_b ? p.k : p.n;
   if (p.count == 1 && right_.packed()) {
-    kernels::gemm(&context.threads(), p.m, a, lda, options_.trans_a, *right_.packed(), y.data(), p.n, epilogue);
+    kernels::gemm(&context.threads(), p.m, a, p.lda, options_.trans_a, *right_.packed(), y.data(), p.n, epilogue);
   } else if (p.count == 1) {
-    kernels::gemm(&context.threads(), p.m, p.n, p.k, a, lda, options_.trans_a, read_input<float>(context, 1), ldb,
+    kernels::gemm(&context.threads(), p.m, p.n, p.k, a, p.lda, options_.trans_a, read_input<float>(context, 1), p.ldb,
                   options_.trans_b, y.data(), p.n, epilogue);
   } else if (p.count > 1) {
     InlinedVector<int64_t, 8> offsets_c;
@@ -129,8 +143,8 @@ void MatMul::compute_float(KernelContext& context, const StackedProduct& p) cons
       if (p.offsets_b.empty()) offsets_b.push_back(p.offset_b(i));
     }
     kernels::GemmBatch batch{p.count, p.m, p.n, p.k};
-    batch.a = a, batch.lda = lda, batch.stride_a = p.stride_a, batch.trans_a = options_.trans_a;
-    batch.b = read_input<float>(context, 1), batch.ldb = ldb, batch.stride_b = p.stride_b;
+    batch.a = a, batch.lda = p.lda, batch.stride_a = p.stride_a, batch.trans_a = options_.trans_a;
+    batch.b = read_input<float>(context, 1), batch.ldb = p.ldb, batch.stride_b = p.stride_b;
     batch.trans_b = options_.trans_b;
     batch.c = y.data(), batch.ldc = p.n, batch.stride_c = p.m * p.n;
     if (uneven) {
@@ -148,9 +162,8 @@ void MatMul::compute_double(KernelContext& context, const StackedProduct& p) con
   const double* b = context.input(1).data<double>();
   double* y = context.output(0).mutable_data<double>();
   for (int64_t i = 0; i < p.count; ++i) {
-    kernels::gemm_f64(&context.threads(), p.m, p.n, p.k, options_.alpha, a + p.offset_a(i),
-                      options_.trans_a ? p.m : p.k, options_.trans_a, b + p.offset_b(i), options_.trans_b ? p.k : p.n,
-                      options_.trans_b, 0, y + i * p.m * p.n, p.n);
+    kernels::gemm_f64(&context.threads(), p.m, p.n, p.k, options_.alpha, a + p.offset_a(i), p.lda, options_.trans_a,
+                      b + p.offset_b(i), p.ldb, options_.trans_b, 0, y + i * p.m * p.n, p.n);
   }
 }
 

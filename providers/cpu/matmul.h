@@ -5,9 +5,11 @@
 
 namespace ortolan::cpu {
 
-/** Transposition concerns the last two dimensions of operands of rank 2 and more. */
+/** Transposition concerns the last two dimensions of operands of rank 2 and more. Where `batch`, an operand's first
+    dimension belongs behind those of its stack: [M, stack..., K] is taken as [stack..., M, K], before transposition. */
 struct MatMulOptions {
   bool trans_a = false, trans_b = false;
+  bool batch_a = false, batch_b = false;
   float alpha = 1;
   kernels::Activation activation;
 };
@@ -15,6 +17,7 @@ struct MatMulOptions {
 /** How a product of two stacks of matrices runs: `count` products of [m,k] and [k,n], broadcast over the stacks. */
 struct StackedProduct {
   int64_t count = 1, m = 1, n = 1, k = 0;
+  int64_t lda = 0, ldb = 0;                        // elements between the rows that lie in memory
   int64_t stride_a = 0, stride_b = 0;              // elements between products, where evenly spaced
   InlinedVector<int64_t, 8> offsets_a, offsets_b;  // of each product otherwise
   int64_t offset_a(int64_t i) const { return offsets_a.empty() ? i * stride_a : offsets_a[i]; }
@@ -22,7 +25,7 @@ struct StackedProduct {
 };
 /** Of operands with these shapes; a stack times one matrix (A not transposed) becomes one tall product. Throws where
     inner dimensions differ. */
-StackedProduct stacked_product(const Shape& a, const Shape& b, bool trans_a = false, bool trans_b = false);
+StackedProduct stacked_product(const Shape& a, const Shape& b, const MatMulOptions& options = {});
 
 /** Inputs 0 and 1, of one type, into output 0. Input 2, where the node has it, is a bias of one value a column, input 3
    an addend of the result's shape (floating types only). A constant right operand of rank 1 or 2 is packed once. */

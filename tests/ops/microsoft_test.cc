@@ -59,6 +59,67 @@ TEST(FusedMatMul, TransposesStacks) {
   EXPECT_TRUE(near(y, {2, 3, 5}, expected));
 }
 
+/** Element i of a tensor of `shape`, as counted in dimensions `order` of it. */
+std::vector<double> permuted(const Tensor& x, std::vector<int> order) {
+  auto v = doubles(x);
+  std::vector<int64_t> strides(order.size()), sizes;
+  for (size_t i = 0; i < order.size(); ++i) strides[i] = x.shape().count_from(static_cast<size_t>(order[i]) + 1);
+  for (int d : order) sizes.push_back(x.shape()[static_cast<size_t>(d)]);
+  std::vector<double> result;
+  for (size_t i = 0; i < v.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), offset = 0;
+    for (size_t d = order.size(); d-- > 0; rest /= sizes[d]) offset += rest % sizes[d] * strides[d];
+    result.push_back(v[static_cast<size_t>(offset)]);
+  }
+  return result;
+}
+
+TEST(FusedMatMul, TransposesBatches) {
+  constexpr int kStack = 6, kM = 4, kN = 5, kK = 3;  // a stack of 2 x 3
+  for (int form = 0; form < 16; ++form) {
+    bool batch_a = form & 1, trans_a = form & 2, batch_b = form & 4, trans_b = form & 8;
+    int64_t ar = trans_a ? kK : kM, ac = trans_a ? kM : kK, br = trans_b ? kN : kK, bc = trans_b ? kK : kN;
+    Tensor a = random_tensor<float>(batch_a ? Shape{ar, 2, 3, ac} : Shape{2, 3, ar, ac}, 1);
+    Tensor b = random_tensor<float>(batch_b ? Shape{br, 2, 3, bc} : Shape{2, 3, br, bc}, 2);
+    int m = batch_a ? 0 : 2, k = batch_b ? 0 : 2;
+    auto x = permuted(a, {batch_a ? 1 : 0, batch_a ? 2 : 1, trans_a ? 3 : m, trans_a ? m : 3});
+    auto w = permuted(b, {batch_b ? 1 : 0, batch_b ? 2 : 1, trans_b ? 3 : k, trans_b ? k : 3});
+    std::vector<double> expected;
+    for (int s = 0; s < kStack; ++s) {
+      for (int i = 0; i < kM; ++i) {
+        for (int j = 0; j < kN; ++j) {
+          double sum = 0;
+          for (int p = 0; p < kK; ++p) sum += x[(s * kM + i) * kK + p] * w[(s * kK + p) * kN + j];
+          expected.push_back(sum);
+        }
+      }
+    }
+    for (const char* op : {"FusedMatMul", "TransposeMatMul"}) {
+      OpTest test = node(op).input(a).input(b);
+      test.set("transBatchA", batch_a).set("transA", trans_a).set("transBatchB", batch_b).set("transB", trans_b);
+      EXPECT_TRUE(near(test.run_tensor(), {2, 3, kM, kN}, expected)) << form;
+    }
+  }
+  Tensor line = random_tensor<float>({4}, 3), matrix = random_tensor<float>({4, 2}, 4);
+  OpTest vector = node("FusedMatMul").input(line).input(matrix).set("transA", 1).set("transBatchA", 1);
+  auto v = doubles(line), m = doubles(matrix);
+  std::vector<double> expected(2);
+  for (int i = 0; i < 8; ++i) expected[i % 2] += v[i / 2] * m[i];
+  EXPECT_TRUE(near(vector.run_tensor(), {2}, expected));
+  EXPECT_NE(node("FusedMatMul").input(line).input(random_tensor<float>({2, 4}, 1)).error().find("do not fit"),
+            std::string::npos);
+}
+
+TEST(FusedMatMul, WithActivation) {
+  Tensor y = node("FusedMatMulActivation")
+                 .input<float>({1, 2}, {1, 2})
+                 .input<float>({2, 2}, {1, -1, 1, -1})
+                 .set("activation", "LeakyRelu")
+                 .set("activation_alpha", 0.5f)
+                 .run_tensor();
+  EXPECT_TRUE(near(y, {1, 2}, {3, -1.5}));
+}
+
 TEST(Gelu, EveryKind) {
   Tensor x = random_tensor<float>({3, 5}, 1, -4, 4), bias = random_tensor<float>({5}, 2);
   auto v = doubles(x), b = doubles(bias);

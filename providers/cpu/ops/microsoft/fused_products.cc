@@ -1,4 +1,4 @@
-// FusedConv, FusedGemm and FusedMatMul: the plain kernels with their options.
+// FusedConv, FusedGemm and the FusedMatMul family: the plain kernels with their options.
 #include "cpu/conv.h"
 #include "cpu/fused_activation.h"
 #include "cpu/gemm.h"
@@ -12,6 +12,8 @@ std::unique_ptr<OpKernel> make_matmul(const KernelInfo& info) {
   MatMulOptions options;
   options.trans_a = info.node().int_or("transA", 0) != 0;
   options.trans_b = info.node().int_or("transB", 0) != 0;
+  options.batch_a = info.node().int_or("transBatchA", 0) != 0;
+  options.batch_b = info.node().int_or("transBatchB", 0) != 0;
   options.alpha = info.node().float_or("alpha", 1);
   options.activation = fused_activation(info.node());
   return std::make_unique<MatMul>(info, options);
@@ -21,6 +23,8 @@ constexpr KernelRow kRows[] = {
     {"com.microsoft", "FusedConv", 1, kLatest, make_kernel<Conv>, {{0, kHalfTypes | ElementType::kFloat}}},
     {"com.microsoft", "FusedGemm", 1, kLatest, make_kernel<Gemm>, {{0, kHalfTypes | ElementType::kFloat}}},
     {"com.microsoft", "FusedMatMul", 1, kLatest, make_matmul, {{0, kFloatTypes}}},
+    {"com.microsoft", "FusedMatMulActivation", 1, kLatest, make_matmul, {{0, kFloatTypes}}},
+    {"com.microsoft", "TransposeMatMul", 1, kLatest, make_matmul, {{0, kFloatTypes}}},
 };
 
 }  // namespace
