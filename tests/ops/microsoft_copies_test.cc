@@ -104,6 +104,28 @@ TEST(SkipLayerNormalization, Double) {
   }
 }
 
+TEST(SimplifiedLayerNormalization, ResultHasTheTypeOfScale) {
+  Tensor x = random_tensor<double>({2, 3, 4}, 1), scale = random_tensor<double>({3, 4}, 2);
+  auto v = doubles(x), g = doubles(scale);
+  std::vector<double> expected, inverses;
+  for (size_t i = 0; i < v.size(); ++i) {
+    double squares = 0;
+    for (size_t k = i / 12 * 12; k < i / 12 * 12 + 12; ++k) squares += v[k] * v[k] / 12;
+    if (i % 12 == 0) inverses.push_back(1 / std::sqrt(squares + 1e-5));
+    expected.push_back(v[i] * inverses.back() * g[i % 12]);
+  }
+  auto normalize = [](const Tensor& input, const Tensor& factors) {
+    return OpTest("SimplifiedLayerNormalization", 17).input(input).input(factors).set("axis", 1).run(2);
+  };
+  auto results = normalize(x, scale);
+  EXPECT_TRUE(near(results[0].tensor(), {2, 3, 4}, expected, 1e-7));
+  EXPECT_TRUE(near(results[1].tensor(), {2, 1, 1}, inverses, 1e-5));
+  Tensor half = random_tensor<Half>({2, 3, 4}, 1), floats = random_tensor<float>({3, 4}, 2);
+  Tensor mixed = normalize(half, floats)[0].tensor();
+  EXPECT_EQ(mixed.type(), ElementType::kFloat);
+  EXPECT_TRUE(near(mixed, {2, 3, 4}, expected, 2e-3));
+}
+
 TEST(MaxpoolWithMask, RowsEndAtTheMask) {
   auto pool = [](Shape shape, std::vector<float> x, std::vector<int32_t> mask, std::vector<int64_t> kernel) {
     return node("MaxpoolWithMask").input<float>(shape, x).input<int32_t>(shape, mask).ints("kernel_shape", kernel);

@@ -16,8 +16,9 @@ void skip_layer_normalization(InferContext& context) {
   context.set_output(3, context.element(0), context.shape(0));
 }
 
+/** The result has scale's type. */
 void simplified_layer_normalization(InferContext& context) {
-  context.set_output_like(0, 0);
+  context.set_output(0, context.element(1), context.shape(0));
   SymbolicShape shape = context.shape(0);
   if (shape.has_rank()) {
     size_t axis = checked_axis(context.node().int_or("axis", -1), shape.rank());

@@ -1,5 +1,5 @@
 // SkipLayerNormalization, SkipSimplifiedLayerNormalization, SimplifiedLayerNormalization and EmbedLayerNormalization:
-// one pass over fp32 rows. 16-bit floats compute in float; double, which the first two have, in plain loops.
+// one pass over fp32 rows. 16-bit floats compute in float; double, which the first three have, in plain loops.
 #include <cmath>
 
 #include "base/thread_pool.h"
@@ -29,7 +29,8 @@ struct OptionalOutputAs {
 };
 using OptionalOutput = OptionalOutputAs<float>;
 
-/** One row in double, as kernels::layer_norm does it in float: `sum` becomes x + skip + skip_bias. */
+/** One row in double, as kernels::layer_norm does it in float: `sum` becomes x + skip + skip_bias; the addends may be
+    NULL. */
 struct DoubleRow {
   int64_t columns;
   const double *scale, *bias, *skip_bias;
@@ -40,7 +41,7 @@ struct DoubleRow {
                  float* inverse_out) const {
     double total = 0, squares = 0;
     for (int64_t i = 0; i < columns; ++i) {
-      sum[i] = x[i] + skip[i] + (skip_bias ? skip_bias[i] : 0);
+      sum[i] = x[i] + (skip ? skip[i] : 0) + (skip_bias ? skip_bias[i] : 0);
       total += sum[i];
     }
     double mean = rms ? 0 : total / static_cast<double>(columns);
@@ -141,6 +142,7 @@ class SimplifiedLayerNormalization final : public OpKernel {
     kernels::LayerNorm norm;
     norm.rows = shape.count_to(axis), norm.columns = shape.count_from(axis);
     require_count(&context.input(1), norm.columns, "scale");
+    if (context.input(0).type() == ElementType::kDouble) return compute_double(context, norm.rows, norm.columns);
     norm.x = read_input<float>(context, 0), norm.scale = read_input<float>(context, 1);
     norm.epsilon = epsilon_, norm.rms = true;
     OptionalOutput y(context, 0), inverse(context, 1);
@@ -151,6 +153,22 @@ class SimplifiedLayerNormalization final : public OpKernel {
   }
 
  private:
+  void compute_double(KernelContext& context, int64_t rows, int64_t columns) const {
+    DoubleRow row{columns, read_input<double>(context, 1), nullptr, nullptr, epsilon_, true};
+    const double* x = read_input<double>(context, 0);
+    OutputAs<double> y(context, 0);
+    OptionalOutput inverse(context, 1);
+    double* sums = context.scratch<double>(checked_mul(rows, columns)).data();
+    context.threads().parallel_for(columns > 0 ? rows : 0, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin, at = begin * columns; r < end; ++r, at += columns) {
+        row.normalize(x + at, nullptr, sums + at, y.data() + at, nullptr,
+                      inverse.data() ? inverse.data() + r : nullptr);
+      }
+    });
+    y.finish();
+    inverse.finish();
+  }
+
   int64_t axis_;
   float epsilon_;
 };
@@ -259,7 +277,7 @@ constexpr KernelRow kRows[] = {
      make_kernel<SkipSimplifiedLayerNormalization>,
      {{0, kFloatTypes}}},
     {"com.microsoft", "EmbedLayerNormalization", 1, kLatest, make_kernel<EmbedLayerNormalization>, {{2, kTypes}}},
-    {"", "SimplifiedLayerNormalization", 1, kLatest, make_kernel<SimplifiedLayerNormalization>, {{0, kTypes}}},
+    {"", "SimplifiedLayerNormalization", 1, kLatest, make_kernel<SimplifiedLayerNormalization>, {{0, kFloatTypes}}},
 };
 
 }  // namespace
