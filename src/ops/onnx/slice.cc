@@ -1,5 +1,5 @@
 // Slice takes a range of each of some dimensions. starts, ends and axes are attributes before opset 10, then inputs,
-// with steps.
+// with steps. DynamicSlice, an experiment of old models, had them as inputs from the start.
 #include "ops/slice_range.h"
 
 #include "ops/element_dims.h"
@@ -81,6 +81,7 @@ void slice_rule(InferContext& context) {
 constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
     {"", "Slice", 1, 9, 1, 1, slice_rule, {{0, kAllTypes}}},
+    {"", "DynamicSlice", 1, 9, {3, 4}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndex, 'I'}}},
     {"", "Slice", 10, kLatest, {3, 5}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndex, 'I'}}},
 };
 

@@ -1,4 +1,4 @@
-// LinearAttention: each head's state goes through its tokens on one thread; and CausalConvWithState.
+// LinearAttention: each head's state goes through its tokens on one thread.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,10 @@ namespace {
 
 struct Sizes {
   int64_t batch, tokens, query_heads, heads, key, value;
-  int64_t group() const { return query_heads / heads; }
+  int64_t window;  // states that are kept, one behind each of the last tokens; 0: one, without a dimension for it
+  int64_t output_heads() const { return std::max(query_heads, heads); }
+  int64_t group() const { return output_heads() / heads; }
+  int64_t state_count() const { return batch * heads * key * value; }
 };
 
 /** A row for each token, of which each head has `step` elements; step 0: all heads share one. */
@@ -33,6 +36,7 @@ class LinearAttention final : public OpKernel {
   explicit LinearAttention(const KernelInfo& info)
       : query_heads_(info.node().int_of("q_num_heads")),
         heads_(info.node().int_of("kv_num_heads")),
+        window_(info.node().domain.empty() ? 0 : info.node().int_or("state_window", 0)),
         scale_(info.node().float_or("scale", 0.0f)) {}
 
   void compute(KernelContext& context) const override;
@@ -43,14 +47,16 @@ class LinearAttention final : public OpKernel {
     Rows query, key, value, decay, beta, output;
     int64_t first_token, head;
     bool decay_per_key;
-    float* state;
+    float* state;       // of the last token
+    bool keeps_window;  // the states of the tokens before it lie before it, state_count() apart
   };
   Sizes sizes(const KernelContext& context) const;
   static Rows decay_rows(KernelContext& context, const Sizes& s);
   static Rows beta_rows(KernelContext& context, const Sizes& s);
   static void run_head(const Head& h, const Sizes& s, float scale, float* output);
+  static void first_states(KernelContext& context, const Sizes& s, float* states);
 
-  int64_t query_heads_, heads_;
+  int64_t query_heads_, heads_, window_;
   float scale_;
 };
 
@@ -58,10 +64,12 @@ Sizes LinearAttention::sizes(const KernelContext& context) const {
   const Shape &q = context.input(0).shape(), &v = context.input(2).shape();
   require(q.rank() == 3 && v.rank() == 3 && q[2] % query_heads_ == 0 && v[2] % heads_ == 0, ErrorCode::kInvalidArgument,
           "query ", q, " and value ", v, " do not split into ", query_heads_, " and ", heads_, " heads");
-  Sizes s{q[0], q[1], query_heads_, heads_, q[2] / query_heads_, v[2] / heads_};
+  Sizes s{q[0], q[1], query_heads_, heads_, q[2] / query_heads_, v[2] / heads_, window_};
   check(context.input(1), "key", {s.batch, s.tokens, heads_ * s.key});
   check(context.input(2), "value", {s.batch, s.tokens, heads_ * s.value});
-  if (const Tensor* past = context.input_if(3)) check(*past, "past_state", {s.batch, heads_, s.key, s.value});
+  Shape state{s.batch, heads_, s.key, s.value};
+  if (window_ > 0) state.insert(state.begin(), window_);
+  if (const Tensor* past = context.input_if(3)) check(*past, "past_state", state);
   return s;
 }
 
@@ -103,15 +111,27 @@ void LinearAttention::run_head(const Head& h, const Sizes& s, float scale, float
     }
     for (int64_t g = 0; g < s.group(); ++g) {
       int64_t head = h.head * s.group() + g;
-      kernels::scale_shift(h.query.at(t, head), scale, 0.0f, query, s.key);
-      float* y = output + (t * s.query_heads + head) * s.value;
+      kernels::scale_shift(h.query.at(t, head * s.query_heads / s.output_heads()), scale, 0.0f, query, s.key);
+      float* y = output + (t * s.output_heads() + head) * s.value;
       if (g > 0) {
         kernels::weighted_rows(h.state, s.key, s.value, query, y);
       } else {
         kernels::update_state(h.state, s.key, s.value, h.decay.data ? factors : nullptr, key, value, query, y);
       }
     }
+    int64_t left = h.first_token + s.tokens - 1 - t;
+    if (h.keeps_window && left > 0 && left < s.window) {
+      std::copy_n(h.state, s.key * s.value, h.state - left * s.state_count());
+    }
   }
+}
+
+/** The state before the first token, or zeros, where the state of the last one will stand. */
+void LinearAttention::first_states(KernelContext& context, const Sizes& s, float* states) {
+  const float* past = read_input<float>(context, 3);
+  if (past && s.window > 0) past += (s.window - 1) * s.state_count();
+  if (past && past != states) std::copy_n(past, s.state_count(), states);
+  if (!past) std::fill_n(states, s.state_count(), 0.0f);
 }
 
 void LinearAttention::compute(KernelContext& context) const {
@@ -121,16 +141,17 @@ void LinearAttention::compute(KernelContext& context) const {
   if (context.has_output(1)) present.emplace(context, 1);
   int64_t state_size = s.key * s.value, count = s.batch * s.heads;
   float* states = present ? present->data() : context.scratch<float>(checked_mul(count, state_size)).data();
-  if (const float* past = read_input<float>(context, 3)) {
-    if (past != states) std::copy_n(past, count * state_size, states);
-  } else {
-    std::fill_n(states, count * state_size, 0.0f);
+  if (present && window_ > 0) states += (window_ - 1) * s.state_count();
+  first_states(context, s, states);
+  if (present && s.tokens < window_) {
+    std::fill_n(present->data(), (window_ - std::max<int64_t>(s.tokens, 1)) * s.state_count(), 0.0f);
   }
   Head all{{read_input<float>(context, 0), s.query_heads * s.key, s.key},
            {read_input<float>(context, 1), s.heads * s.key, s.key},
            {read_input<float>(context, 2), s.heads * s.value, s.value},
            decay_rows(context, s),
            beta_rows(context, s)};
+  all.keeps_window = present.has_value();
   all.decay_per_key = all.decay.step != 1 || s.key == 1;
   float scale = scale_ != 0 ? scale_ : 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(s.key, 1)));
   int64_t work = std::max<int64_t>(1, s.tokens * state_size * 2 * (1 + s.group()));
@@ -147,81 +168,9 @@ void LinearAttention::compute(KernelContext& context) const {
   if (present) present->finish();
 }
 
-class CausalConvWithState final : public OpKernel {
- public:
-  explicit CausalConvWithState(const KernelInfo& info)
-      : activated_(info.node().string_or("activation", "none") != "none") {}
-
-  void compute(KernelContext& context) const override {
-    const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
-    require(x.rank() == 3 && w.rank() == 3 && w[0] == x[1] && w[1] == 1 && w[2] > 0, ErrorCode::kInvalidArgument,
-            "weights ", w, " do not fit input ", x, "; they need shape [", x.rank() == 3 ? x[1] : 0, ",1,k]");
-    int64_t carried = w[2] - 1;
-    if (const Tensor* bias = context.input_if(2)) check(*bias, "bias", {x[1]});
-    if (const Tensor* past = context.input_if(3)) check(*past, "past_state", {x[0], x[1], carried});
-    OutputAs<float> y(context, 0);
-    std::optional<OutputAs<float>> present;
-    if (context.has_output(1)) present.emplace(context, 1);
-    Run run{x[1],
-            x[2],
-            w[2],
-            read_input<float>(context, 0),
-            read_input<float>(context, 1),
-            read_input<float>(context, 2),
-            read_input<float>(context, 3),
-            y.data(),
-            present ? present->data() : nullptr};
-    int64_t work = std::max<int64_t>(1, (x[2] + 8) * w[2]);
-    context.threads().parallel_for(x[0] * x[1], std::max<int64_t>(1, 65536 / work),
-                                   [&](int64_t begin, int64_t end) { rows(run, begin, end); });
-    y.finish();
-    if (present) present->finish();
-  }
-
- private:
-  struct Run {
-    int64_t channels, length, taps;
-    const float *x, *weights, *bias, *past;
-    float *y, *present;
-  };
-
-  void rows(const Run& r, int64_t begin, int64_t end) const {
-    int64_t carried = r.taps - 1;
-    std::vector<float> whole(static_cast<size_t>(carried + r.length));
-    for (int64_t row = begin; row < end; ++row) {
-      if (r.past) std::copy_n(r.past + row * carried, carried, whole.data());
-      std::copy_n(r.x + row * r.length, r.length, whole.data() + carried);
-      int64_t channel = row % r.channels;
-      convolve(r, whole.data(), r.weights + channel * r.taps, r.bias ? r.bias[channel] : 0.0f, r.y + row * r.length);
-      if (r.present) std::copy_n(whole.data() + r.length, carried, r.present + row * carried);
-    }
-    float* y = r.y + begin * r.length;
-    if (activated_) kernels::unary({kernels::UnaryOp::kSilu}, y, y, (end - begin) * r.length);
-  }
-
-  static void convolve(const Run& r, const float* x, const float* weights, float bias, float* y) {
-    if (r.length < 16) {
-      for (int64_t t = 0; t < r.length; ++t) {
-        float sum = bias;
-        for (int64_t tap = 0; tap < r.taps; ++tap) sum += weights[tap] * x[t + tap];
-        y[t] = sum;
-      }
-      return;
-    }
-    constexpr int64_t kBlock = 2048;
-    for (int64_t t = 0; t < r.length; t += kBlock) {
-      int64_t count = std::min(kBlock, r.length - t);
-      kernels::scale_shift(x + t, weights[0], bias, y + t, count);
-      for (int64_t tap = 1; tap < r.taps; ++tap) kernels::accumulate_scaled(x + t + tap, weights[tap], y + t, count);
-    }
-  }
-
-  bool activated_;
-};
-
 constexpr KernelRow kRows[] = {
     {"", "LinearAttention", 27, kLatest, make_kernel<LinearAttention>},
-    {"", "CausalConvWithState", 27, kLatest, make_kernel<CausalConvWithState>},
+    {"com.microsoft", "LinearAttention", 1, kLatest, make_kernel<LinearAttention>},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Kernel of Slice.
+// Kernel of Slice and DynamicSlice.
 #include "ops/slice_range.h"
 
 #include "cpu/strided_copy.h"
@@ -54,6 +54,7 @@ class Slice : public OpKernel {
 
 constexpr KernelRow kRows[] = {
     {"", "Slice", 1, kLatest, make_kernel<Slice>},
+    {"", "DynamicSlice", 1, 9, make_kernel<Slice>},
 };
 
 }  // namespace
