@@ -1,11 +1,13 @@
 # Where an installation keeps what; included at the top, so that every folder may install its own parts. Components:
-# runtime (the library), dev, tools, compat (the names of ONNX Runtime's library), plugins (provider libraries), and one
-# a language.
+# runtime (the library), dev, tools, compat (the names of ONNX Runtime's library), plugins (provider libraries), images
+# (the module for ImageDecoder), and one a language.
 include(GNUInstallDirs)
 
 # Provider libraries live in a folder of their own below the library's, named after its ABI: the library and the
 # programs look there and beside the library.
 set(ORTOLAN_PROVIDER_FOLDER ortolan-1/providers)
+# Parts of the runtime that it loads when a model needs them.
+set(ORTOLAN_MODULE_FOLDER ortolan-1/modules)
 set(ORTOLAN_HEADER_FOLDER ${CMAKE_INSTALL_INCLUDEDIR}/onnxruntime)
 
 # install_headers(COMPONENT FILES...): public headers, once under include/onnxruntime, where programs for ONNX Runtime

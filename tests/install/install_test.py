@@ -82,6 +82,19 @@ class Installation(unittest.TestCase):
                                  **dict.fromkeys(compat, "libortolan.so.1")})
         self.assertTrue((self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_example.so").is_file())
 
+    @unittest.skipUnless((BUILD / "lib" / "libortolan_images.so").is_file(), "the formats' libraries are missing")
+    def test_images_are_decoded_by_the_module_that_is_installed(self):
+        shutil.copytree(REPOSITORY / "tests" / "models" / "decode_png", self.work / "decode_png", dirs_exist_ok=True)
+        runner = self.prefix / "bin" / "onnx_test_runner"
+        self.assertIn("passed 1 of 1", self.far_away(runner, "decode_png"))
+        needed = call("readelf", "-d", self.libraries / "libortolan.so.1")[1]
+        self.assertNotRegex(needed, "NEEDED.*(jpeg|png|tiff|webp|openjp2)")
+        module = self.libraries / "ortolan-1" / "modules" / "libortolan_images.so"
+        module.rename(module.with_suffix(".away"))
+        self.addCleanup(module.with_suffix(".away").rename, module)
+        out = call_far_away(runner, "decode_png", cwd=self.work)[1]
+        self.assertIn("install the package libortolan-images", out)
+
     def test_archive_defines_the_exported_names_only(self):
         def names(library, *options):
             out = call("nm", "--defined-only", "--format=posix", *options, self.libraries / library)[1]
@@ -122,7 +135,7 @@ class Installation(unittest.TestCase):
 
     def test_components_are_disjoint_and_complete(self):
         seen = {}
-        for component in ("runtime", "dev", "tools", "compat", "plugins", "cpp", "java", "csharp", "go", "python"):
+        for component in ("runtime", "dev", "tools", "compat", "plugins", "images", "cpp", "java", "csharp", "go", "python"):
             root = self.work / "components" / component
             status, out = call("cmake", "--install", BUILD, "--prefix", root, "--component", component)
             self.assertEqual(status, 0, out)
