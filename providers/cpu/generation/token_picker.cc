@@ -2,24 +2,36 @@
 #include "cpu/generation/token_picker.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numeric>
 
 #include "cpu/kernels/normalization_f32.h"
 
 namespace ortolan::cpu::generation {
 namespace {
 
+/** exp() of less is 0 in double. */
+constexpr double kVanishes = -746;
+
 /** NaN below everything, so that sorting is well defined. */
 float key(float value) { return std::isnan(value) ? -INFINITY : value; }
 
+/** Unsigned numbers in the order of the floats. */
+uint32_t order_of(float value) {
+  auto bits = std::bit_cast<uint32_t>(key(value) + 0.0f);  // one zero only
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+/** Lower places first among equals. */
 std::vector<int32_t> sorted_places(std::span<const float> logits, bool largest_first) {
-  std::vector<int32_t> places(logits.size());
-  std::iota(places.begin(), places.end(), 0);
-  std::ranges::sort(places, [&](int32_t a, int32_t b) {
-    float x = key(logits[a]), y = key(logits[b]);
-    return x == y ? a < b : (largest_first ? x > y : x < y);
-  });
+  std::vector<uint64_t> keys(logits.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    uint32_t order = order_of(logits[i]);
+    keys[i] = uint64_t{largest_first ? ~order : order} << 32 | i;
+  }
+  std::ranges::sort(keys);
+  std::vector<int32_t> places(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) places[i] = static_cast<int32_t>(keys[i]);
   return places;
 }
 
@@ -65,7 +77,8 @@ int32_t TokenSampler::draw(std::span<const float> logits) {
   sums_.resize(logits.size());
   double sum = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (std::isfinite(logits[i])) sum += std::exp(static_cast<double>(logits[i]) - static_cast<double>(most));
+    double below = static_cast<double>(logits[i]) - static_cast<double>(most);
+    if (std::isfinite(logits[i]) && below > kVanishes) sum += std::exp(below);
     sums_[i] = sum;
   }
   std::uniform_real_distribution<double> uniform(0, 1);

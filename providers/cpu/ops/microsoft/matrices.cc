@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/vector_f32.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -35,13 +36,26 @@ T direct(const T* a, const T* b, int64_t k) {
 }
 
 template <class T>
-std::vector<double> squares(const T* rows, int64_t count, int64_t k) {
-  std::vector<double> sums(static_cast<size_t>(count));
+std::vector<T> squares(const T* rows, int64_t count, int64_t k) {
+  std::vector<T> sums(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    for (int64_t j = 0; j < k; ++j)
-      sums[i] += static_cast<double>(rows[i * k + j]) * static_cast<double>(rows[i * k + j]);
+    double sum = 0;
+    for (int64_t j = 0; j < k; ++j) sum += static_cast<double>(rows[i * k + j]) * static_cast<double>(rows[i * k + j]);
+    sums[i] = static_cast<T>(sum);
   }
   return sums;
+}
+
+/** Turns a row's products with n others into squared distances: a*a + b*b - 2ab. Says whether all kept their digits. */
+template <class T>
+bool to_distances(T square, const T* squares, int64_t n, T* row) {
+  int lost = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    T all = square + squares[j];
+    row[j] = all - 2 * row[j];
+    lost |= !(row[j] > static_cast<T>(kLostDigits) * all);
+  }
+  return lost == 0;
 }
 
 class CDist : public OpKernel {
@@ -74,7 +88,7 @@ class CDist : public OpKernel {
   void run(ThreadPool& threads, const Sizes& sizes, const T* a, const T* b, T* c) const {
     auto [m, n, k] = sizes;
     bool by_product = k >= kShortRow && m * n > 1;
-    std::vector<double> left, right;
+    std::vector<T> left, right;
     if (by_product) {
       left = squares(a, m, k);
       right = squares(b, n, k);
@@ -83,15 +97,20 @@ class CDist : public OpKernel {
     int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, n * (by_product ? 1 : k)));
     threads.parallel_for(m, grain, [&, n = n, k = k](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        for (int64_t j = 0; j < n; ++j) {
-          T& to = c[i * n + j];
-          double all = by_product ? left[i] + right[j] : 0, square = all - 2 * static_cast<double>(to);
-          bool good = by_product && square > kLostDigits * all;
-          T value = good ? static_cast<T>(square) : direct(a + i * k, b + j * k, k);
-          to = root_ ? std::sqrt(value) : value;
+        T* row = c + i * n;
+        bool good = by_product && to_distances(left[i], right.data(), n, row);
+        for (int64_t j = 0; j < n && !good; ++j) {
+          bool keep = by_product && row[j] > static_cast<T>(kLostDigits) * (left[i] + right[j]);
+          if (!keep) row[j] = direct(a + i * k, b + j * k, k);
         }
+        if (root_) take_roots(row, n);
       }
     });
+  }
+
+  static void take_roots(float* row, int64_t n) { kernels::unary({kernels::UnaryOp::kSqrt}, row, row, n); }
+  static void take_roots(double* row, int64_t n) {
+    for (int64_t j = 0; j < n; ++j) row[j] = std::sqrt(row[j]);
   }
 
   bool root_;

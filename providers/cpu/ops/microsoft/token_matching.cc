@@ -43,6 +43,7 @@ class NGramRepeatBlock : public OpKernel {
   void block(std::span<const int64_t> row, std::span<T> scores) const {
     auto prefix = row.last(static_cast<size_t>(size_ - 1));
     for (int64_t i = 0; i + size_ <= std::ssize(row); ++i) {
+      if (size_ > 1 && row[i + size_ - 2] != row.back()) continue;
       if (!std::equal(prefix.begin(), prefix.end(), row.begin() + i)) continue;
       int64_t token = row[i + size_ - 1];
       require(token >= 0 && token < std::ssize(scores), ErrorCode::kInvalidArgument, "input_ids holds ", token,
