@@ -326,6 +326,20 @@ TEST(BeamSearch, SearchesWithAnEncoder) {
   expect_found(results, 1, beam_search(search, {1}, encoder_step(model, 6)), 9);
 }
 
+TEST(BeamSearch, RefusesSourcesOfAnotherType) {
+  LanguageModel model(8, 1);
+  for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
+    Generation node = with_encoder("BeamSearch", model, {}, Tensor(type, {1, 4}), {.beams = 2});
+    node.values["attention_mask"] = tensor_of<int32_t>({1, 4}, {1, 1, 1, 1});
+    EXPECT_NE(node.error().find("but the encoder takes int32"), std::string::npos) << node.error();
+  }
+  Generation node = with_encoder("BeamSearch", model, {}, tensor_of<int32_t>({1, 2}, {1, 1}), {.beams = 2});
+  node.attributes["decoder_start_token_id"] = int64_t{8};
+  EXPECT_NE(node.error().find("8"), std::string::npos);
+  node.attributes.erase("decoder_start_token_id");
+  EXPECT_NE(node.error().find("neither the attribute decoder_start_token_id"), std::string::npos);
+}
+
 TEST(WhisperBeamSearch, StartsFromFeatures) {
   LanguageModel model(8, test_seed() + 71);
   SearchOptions search{.beams = 3, .max_length = 9, .eos = 2};
@@ -389,6 +403,7 @@ TEST(BeamSearch, RefusesWhatCannotBe) {
   says("max_length", number(0), "max_length is 0; it must be from 1 to 4096");
   says("max_length", number(-7), "max_length is -7");
   says("max_length", number(INT32_MAX), "max_length is 2147483647");
+  says("max_length", number(1), "max_length is 1, but the prompt has 2 tokens");
   says("max_length", number(2), "max_length is 2, but the prompt has 2 tokens");
   says("max_length", tensor_of<int32_t>({2}, {4, 5}), "max_length has shape [2]");
   says("max_length", tensor_of<int32_t>({0}, {}), "max_length has shape [0]");

@@ -16,8 +16,9 @@ struct Graphs {
 
   ops::GenerationLayout layout;
   const SubgraphRunner* decoder;
-  const SubgraphRunner* init_decoder = nullptr;  // GPT: for the first run, where present
-  const SubgraphRunner* encoder = nullptr;       // of the others
+  const SubgraphRunner* init_decoder = nullptr;   // GPT: for the first run, where present
+  const SubgraphRunner* encoder = nullptr;        // of the others
+  ElementType source_type = ElementType::kInt32;  // that the encoder takes
 };
 
 class Decoder {

@@ -14,6 +14,8 @@ class EncoderDecoder final : public Decoder {
     size_t rank = layout_.is_whisper() ? 3 : 2;
     require(source_.rank() == rank, ErrorCode::kInvalidArgument, "input 0 has shape ", source_.shape(),
             "; this model_type takes rank ", rank);
+    require(source_.type() == graphs.source_type, ErrorCode::kInvalidArgument, "input 0 is ", name_of(source_.type()),
+            ", but the encoder takes ", name_of(graphs.source_type));
     make_prompt(attributes);
     if (!layout_.is_whisper()) make_mask(attributes.pad);
   }

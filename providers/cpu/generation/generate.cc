@@ -9,6 +9,7 @@ namespace ortolan::cpu::generation {
 Graphs::Graphs(const KernelInfo& info) : layout(info.node()), decoder(&info.subgraph("decoder")) {
   if (!layout.is_gpt()) {
     encoder = &info.subgraph("encoder");
+    source_type = info.node().graph_of("encoder").inputs[0]->type.element;
   } else if (info.node().has_attribute("init_decoder")) {
     init_decoder = &info.subgraph("init_decoder");
   }

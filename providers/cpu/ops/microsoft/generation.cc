@@ -47,17 +47,22 @@ struct Run {
   Run(KernelContext& context, const Graphs& graphs, const Attributes& attributes, const Parameters& parameters)
       : decoder(graphs.layout.is_gpt() ? make_gpt_decoder(context, graphs, attributes, parameters)
                                        : make_encoder_decoder(context, graphs, attributes, parameters)),
-        length(decoder->prompt().shape()[1]),
+        length(checked_length(decoder->prompt(), parameters)),
         sequences(decoder->prompt().span<int32_t>(), length, parameters.beams, parameters.max_length) {
-    require(length < parameters.max_length, ErrorCode::kInvalidArgument, "max_length is ", parameters.max_length,
-            ", but the prompt has ", length, " tokens already; it must be greater");
     logits = decoder->start();
     vocabulary = vocabulary_of(attributes, logits);
     scores = context.scratch<float>(checked_mul(parameters.rows(), vocabulary));
   }
 
+  static int64_t checked_length(const Tensor& prompt, const Parameters& parameters) {
+    int64_t length = prompt.shape()[1];
+    require(length < parameters.max_length, ErrorCode::kInvalidArgument, "max_length is ", parameters.max_length,
+            ", but the prompt has ", length, " tokens already; it must be greater");
+    return length;
+  }
+
   std::unique_ptr<Decoder> decoder;
-  int64_t length;
+  int64_t length;  // of the prompt
   Sequences sequences;
   Tensor logits;
   int64_t vocabulary;

@@ -1,4 +1,4 @@
-// Kernels of CDist, by a product of the matrices, and Inverse, by elimination in double.
+// Kernels of CDist, by a product of the matrices, and Inverse, by elimination.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -116,8 +116,19 @@ class CDist : public OpKernel {
   bool root_;
 };
 
+/** Matrices from this size on are inverted in the input's precision, smaller ones in double. */
+constexpr int64_t kLargeMatrix = 16;
+
+void subtract_scaled(const float* x, float factor, float* y, int64_t n) {
+  kernels::accumulate_scaled(x, -factor, y, n);
+}
+void subtract_scaled(const double* x, double factor, double* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] -= factor * x[i];
+}
+
 /** Turns the n x n matrix into its inverse, by columns with row pivoting; one without inverse gives NaN or infinity. */
-void invert(double* a, int64_t n) {
+template <class C>
+void invert(C* a, int64_t n) {
   std::vector<int64_t> swaps(static_cast<size_t>(n));
   for (int64_t column = 0; column < n; ++column) {
     int64_t pivot = column;
@@ -125,18 +136,28 @@ void invert(double* a, int64_t n) {
       if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
     }
     swaps[column] = pivot;
-    if (pivot != column) std::swap_ranges(a + pivot * n, a + pivot * n + n, a + column * n);
-    double scale = 1 / std::exchange(a[column * n + column], 1);
-    for (int64_t i = 0; i < n; ++i) a[column * n + i] *= scale;
+    C* own = a + column * n;
+    if (pivot != column) std::swap_ranges(a + pivot * n, a + pivot * n + n, own);
+    C scale = 1 / std::exchange(own[column], C{1});
+    for (int64_t i = 0; i < n; ++i) own[i] *= scale;
     for (int64_t row = 0; row < n; ++row) {
-      if (row == column) continue;
-      double factor = std::exchange(a[row * n + column], 0);
-      for (int64_t i = 0; i < n; ++i) a[row * n + i] -= factor * a[column * n + i];
+      if (row != column) subtract_scaled(own, std::exchange(a[row * n + column], C{0}), a + row * n, n);
     }
   }
   for (int64_t column = n - 1; column >= 0; --column) {
     for (int64_t row = 0; row < n; ++row) std::swap(a[row * n + column], a[row * n + swaps[column]]);
   }
+}
+
+template <class C, class T>
+C to_compute(T value) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<C>(value);
+  return static_cast<C>(static_cast<float>(value));
+}
+template <class T, class C>
+T from_compute(C value) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value);
+  return T(static_cast<float>(value));
 }
 
 class Inverse : public OpKernel {
@@ -148,35 +169,26 @@ class Inverse : public OpKernel {
     Tensor& y = context.output(0);
     if (x.element_count() == 0) return;
     int64_t n = x.shape()[x.rank() - 1], count = x.shape().count_to(x.rank() - 2);
-    int64_t work = std::min<int64_t>(n, 4096);
     dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
+      bool in_double = std::is_same_v<T, double> || n < kLargeMatrix;
+      auto* invert_range = in_double ? &invert_all<double, T> : &invert_all<float, T>;
+      int64_t work = std::min<int64_t>(n, 4096);
       context.threads().parallel_for(count, std::max<int64_t>(1, 32768 / (work * work * work)),
                                      [&](int64_t begin, int64_t end) {
-                                       for (int64_t i = begin; i < end; ++i) {
-                                         invert_one(x.data<T>() + i * n * n, y.mutable_data<T>() + i * n * n, n);
-                                       }
+                                       int64_t first = begin * n * n;
+                                       invert_range(x.data<T>() + first, y.mutable_data<T>() + first, end - begin, n);
                                      });
     });
   }
 
  private:
-  template <class T>
-  static void invert_one(const T* from, T* to, int64_t n) {
-    std::vector<double> matrix(static_cast<size_t>(n * n));
-    for (int64_t i = 0; i < n * n; ++i) {
-      if constexpr (std::is_same_v<T, double>) {
-        matrix[i] = from[i];
-      } else {
-        matrix[i] = static_cast<double>(static_cast<float>(from[i]));
-      }
-    }
-    invert(matrix.data(), n);
-    for (int64_t i = 0; i < n * n; ++i) {
-      if constexpr (std::is_same_v<T, double>) {
-        to[i] = matrix[i];
-      } else {
-        to[i] = T(static_cast<float>(matrix[i]));
-      }
+  template <class C, class T>
+  static void invert_all(const T* from, T* to, int64_t count, int64_t n) {
+    std::vector<C> matrix(static_cast<size_t>(n * n));
+    for (int64_t m = 0; m < count; ++m, from += n * n, to += n * n) {
+      std::transform(from, from + n * n, matrix.begin(), [](T value) { return to_compute<C>(value); });
+      invert(matrix.data(), n);
+      std::ranges::transform(matrix, to, [](C value) { return from_compute<T>(value); });
     }
   }
 };
