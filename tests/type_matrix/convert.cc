@@ -120,15 +120,26 @@ bool near(double expected, double actual, double tolerance, double size, Element
   return std::abs(expected - actual) <= tolerance * (std::abs(expected) + size / 4);
 }
 
+/** Texts that are the same, or numbers that are near. */
+bool same_text(const std::string& expected, const std::string& actual, double tolerance) {
+  char* end = nullptr;
+  double wanted = std::strtod(expected.c_str(), &end), given = std::strtod(actual.c_str(), nullptr);
+  return expected == actual || (*end == '\0' && std::abs(wanted - given) <= tolerance * std::abs(wanted));
+}
+
 std::string tensor_difference(const Value& expected, const Value& actual, ElementType computed_in) {
   if (expected.shape != actual.shape) {
     return join("is ", to_text(actual.type, actual.shape), ", expected ", to_text(expected.type, expected.shape));
   }
-  if (expected.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING || actual.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
-    return expected.type != actual.type || expected.strings == actual.strings ? "" : "strings differ";
-  }
-  std::vector<double> wanted = numbers(expected), given = numbers(actual);
+  bool texts = expected.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
+  if (texts != (actual.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)) return "";
   double tolerance = std::max({tolerance_of(expected.type), tolerance_of(actual.type), tolerance_of(computed_in)});
+  for (size_t i = 0; texts && i < expected.strings.size(); ++i) {
+    if (same_text(expected.strings[i], actual.strings[i], tolerance)) continue;
+    return join("text ", i, " is '", actual.strings[i], "', expected '", expected.strings[i], "'");
+  }
+  if (texts) return "";
+  std::vector<double> wanted = numbers(expected), given = numbers(actual);
   double size = 0;
   for (double number : wanted) {
     if (std::isfinite(number)) size = std::max(size, std::abs(number));

@@ -43,6 +43,9 @@ struct Cell {
 using Key = std::array<std::string, 4>;  // domain, operator, parameter, type
 using Matrix = std::map<Key, Cell>;
 
+/** No threads to start and end with each of many small sessions. */
+const SessionConfig kConfig{.threads = 1};
+
 bool is_random(const std::string& name) {
   static const std::set<std::string> names{"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike",
                                            "RandomUniformLike"};
@@ -63,8 +66,7 @@ class CaseRunner {
   /** Lines of operator, parameter, type, kind, reason. */
   std::string lines() {
     std::string text;
-    SessionConfig config;
-    Session session(library_, environment_.get(), (folder_ / "model.onnx").string(), config);
+    Session session(library_, environment_.get(), (folder_ / "model.onnx").string(), kConfig);
     data_ = read_data_set((folder_ / "test_data_set_0").string(), session);
     parameters_ = model_.parameters(library_);
     add_outputs(text, session);
@@ -136,7 +138,7 @@ class CaseRunner {
     Cell::Kind stage = Cell::kRefused;
     try {
       model_.write(scratch_, parameter.inputs, type);
-      Session other(library_, environment_.get(), scratch_, {});
+      Session other(library_, environment_.get(), scratch_, kConfig);
       stage = Cell::kFailed;
       std::vector<Value> given = run(other, data_in(parameter, type, true));
       std::string text = compare(session, given, parameter, type);
