@@ -64,7 +64,7 @@ std::vector<TypeInfo> InferContext::infer_subgraph(std::string_view attribute, s
 void InferContext::require_rank(size_t i, size_t min, size_t max) const {
   const SymbolicShape& known = shape(i);
   if (!known.has_rank() || (known.rank() >= min && known.rank() <= max)) return;
-  std::string wanted = min == max ? join(min) : join(min, " to ", max);
+  std::string wanted = min == max ? join(min) : max == SIZE_MAX ? join(min, " or more") : join(min, " to ", max);
   fail(ErrorCode::kInvalidGraph, "input ", i, " has rank ", known.rank(), " (shape ", known, "), but it must be ",
        wanted);
 }

@@ -209,6 +209,8 @@ TEST(LRN, NeighbouringChannels) {
                    .run_tensor();
     EXPECT_TRUE(near(y, {2, 5, 3}, expected)) << size;
   }
+  EXPECT_NE(OpTest("LRN").input(random_tensor<float>({2, 3}, 1)).set("size", 3).error().find("must be 3 or more"),
+            std::string::npos);
   EXPECT_NE(OpTest("LRN").input(random_tensor<float>({1, 1, 1}, 1)).set("size", 0).error().find("size is 0"),
             std::string::npos);
 }
