@@ -320,6 +320,103 @@ RandomNode other(Dice& dice) {
   }
 }
 
+RandomNode normalization(Dice& dice) {
+  Dims x = dice.dims(dice.between(3, 5), 1, 5), channels{x[1]};
+  switch (dice.between(0, 4)) {
+    case 0: {
+      RandomNode batch = node("BatchNormalization", 15).tensor(x).tensor(channels).tensor(channels);
+      batch.tensor(channels).tensor(channels);
+      bool training = dice.coin();
+      batch.outputs = training ? 3 : 1;
+      return batch.set("training_mode", training);
+    }
+    case 1:
+      return node("InstanceNormalization", 6).tensor(x).tensor(channels).tensor(channels);
+    case 2: {
+      int64_t axis = dice.axis(x.size());
+      Dims rest(x.begin() + (axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis), x.end());
+      RandomNode layer = node("LayerNormalization").tensor(x).tensor(rest).set("axis", axis);
+      layer.outputs = static_cast<int>(dice.between(1, 3));
+      return layer;
+    }
+    case 3:
+      return node("LpNormalization", 1).tensor(x).set("axis", dice.axis(x.size()));
+    default:
+      return node("LRN", 13).tensor(x).set("size", 3);
+  }
+}
+
+RandomNode scatter(Dice& dice) {
+  size_t rank = dice.between(1, 4);
+  Dims x = dice.dims(rank, 2, 5), places = dice.dims(rank, 1, 2);
+  switch (dice.between(0, 4)) {
+    case 0:
+      return node("ScatterElements", 16).tensor(x).tensor(places, 7).tensor(places).set("axis", dice.axis(rank));
+    case 1: {
+      int64_t depth = dice.between(1, static_cast<int64_t>(rank)), count = dice.between(1, 3);
+      Dims updates{count};
+      updates.insert(updates.end(), x.begin() + depth, x.end());
+      return node("ScatterND", 16).tensor(x).tensor({count, depth}, 7).tensor(updates);
+    }
+    case 2: {
+      RandomNode compress = node("Compress", 11).tensor(x).tensor({dice.between(1, 2)}, 9);
+      return dice.coin() ? compress : compress.set("axis", dice.axis(rank));
+    }
+    case 3:
+      return node("CumSum", 14).tensor(x).scalar(dice.axis(rank));
+    default: {
+      RandomNode unique = node("Unique", 11).tensor(x);
+      unique.outputs = static_cast<int>(dice.between(1, 4));
+      return dice.coin() ? unique : unique.set("axis", dice.axis(rank));
+    }
+  }
+}
+
+RandomNode quantization(Dice& dice) {
+  Dims x = dice.dims(dice.between(1, 4), 1, 5);
+  int64_t axis = dice.axis(x.size());
+  Dims scale =
+      dice.coin() ? Dims{} : Dims{x[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(x.size()) : axis)]};
+  switch (dice.between(0, 3)) {
+    case 0: {
+      RandomNode quantize = node("QuantizeLinear", 13).tensor(x).tensor(scale).set("axis", axis);
+      return dice.coin() ? quantize : quantize.tensor(scale, dice.coin() ? 2 : 3);
+    }
+    case 1:
+      return node("DequantizeLinear", 13).tensor(x, dice.coin() ? 2 : 3).tensor(scale).set("axis", axis);
+    case 2: {
+      RandomNode dynamic = node("DynamicQuantizeLinear", 11).tensor(x);
+      dynamic.outputs = 3;
+      return dynamic;
+    }
+    default: {
+      RandomNode product = node("QLinearMatMul", 10);
+      for (const Dims& dims : {Dims{2, 3}, Dims{3, dice.between(1, 5)}})
+        product.tensor(dims, 2).tensor({}).tensor({}, 2);
+      return product.tensor({}).tensor({}, dice.coin() ? 2 : 3);
+    }
+  }
+}
+
+RandomNode regions(Dice& dice) {
+  Dims image = dice.dims(4, 2, 6);
+  int64_t count = dice.between(0, 4);
+  switch (dice.between(0, 3)) {
+    case 0:
+      return node("RoiAlign", 16)
+          .tensor(image)
+          .tensor({count, 4})
+          .tensor({count}, 7)
+          .set("output_height", dice.between(1, 4));
+    case 1:
+      return node("MaxRoiPool", 1).tensor(image).tensor({count, 5}).ints("pooled_shape", dice.dims(2, 1, 3));
+    case 2:
+      return node("GridSample", 16).tensor(image).tensor({image[0], dice.between(1, 5), dice.between(1, 5), 2});
+    default:
+      return node("NonMaxSuppression", 11).tensor({1, count, 4}).tensor({1, 2, count});
+  }
+}
+
 RandomNode recurrent(Dice& dice) {
   std::string op = dice.pick({"RNN", "GRU", "LSTM"});
   int64_t gates = op == "RNN" ? 1 : op == "GRU" ? 3 : 4, hidden = dice.between(1, 4), input = dice.between(1, 4);
@@ -383,6 +480,10 @@ constexpr Family kFamilies[] = {{"broadcast", broadcast},
                                 {"matrices", matrices},
                                 {"reshape", reshape},
                                 {"other", other},
+                                {"normalization", normalization},
+                                {"scatter", scatter},
+                                {"quantization", quantization},
+                                {"regions", regions},
                                 {"recurrent", recurrent}};
 INSTANTIATE_TEST_SUITE_P(Random, Nodes, ::testing::ValuesIn(kFamilies),
                          [](const auto& info) { return std::string(info.param.name); });
