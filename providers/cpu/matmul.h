@@ -35,7 +35,8 @@ class MatMul final : public OpKernel {
   explicit MatMul(const KernelInfo& info);
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
-    return i == 1 && right_.packed() && !options_.trans_a ? ConstantUse::kNothing : ConstantUse::kElements;
+    bool one_product = !options_.trans_a && !options_.batch_a;  // of a stack by one matrix
+    return i == 1 && right_.packed() && one_product ? ConstantUse::kNothing : ConstantUse::kElements;
   }
 
  private:

@@ -100,6 +100,11 @@ TEST(FusedMatMul, TransposesBatches) {
       EXPECT_TRUE(near(test.run_tensor(), {2, 3, kM, kN}, expected)) << form;
     }
   }
+  Tensor stack = random_tensor<float>({2, 3, 4}, 5), one = random_tensor<float>({4, 5}, 6);
+  auto x = permuted(stack, {1, 0, 2}), w = doubles(one);
+  std::vector<double> sums(30);
+  for (int i = 0; i < 120; ++i) sums[i / 4 / 5 * 5 + i / 4 % 5] += x[i / 20 * 4 + i % 4] * w[i % 4 * 5 + i / 4 % 5];
+  EXPECT_TRUE(near(node("FusedMatMul").input(stack).input(one).set("transBatchA", 1).run_tensor(), {3, 2, 5}, sums));
   Tensor line = random_tensor<float>({4}, 3), matrix = random_tensor<float>({4, 2}, 4);
   OpTest vector = node("FusedMatMul").input(line).input(matrix).set("transA", 1).set("transBatchA", 1);
   auto v = doubles(line), m = doubles(matrix);
