@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/bytes.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
@@ -51,11 +52,11 @@ struct Window {
   int64_t padded;
 };
 
-// Calls visit(plane, output index, window) for each output element.
+// Calls visit(plane, output index, window) for each output element; `depth` values belong to each element.
 template <class Visit>
-void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit) {
+void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit, int64_t depth = 1) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = row_work(g);
+  const int64_t work = row_work(g) * (depth / 8 + 1);
   base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
@@ -221,6 +222,43 @@ void lp_pool(base::ThreadPool* pool, const PoolGeometry& g, double p, const T* x
   });
 }
 
+template <class T>
+void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64_t channels, const T* x, T* y) {
+  const auto join = max_rows(*kernels().pool, x).join_row;
+  const int64_t plane_size = volume(g.in);
+  for_each_window(
+      pool, g,
+      [&](int64_t plane, int64_t out, const Window& window) {
+        T* to = y + out * channels;
+        std::fill_n(to, channels, std::numeric_limits<T>::lowest());
+        const T* in = x + plane * plane_size * channels;
+        for_each_tap(g, window, [&](int64_t at) { join(in + at * channels, channels, to); });
+      },
+      channels);
+}
+
+void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64_t channels, bool count_pad,
+                                const ByteAverage& average, const uint8_t* x, uint8_t* y) {
+  const int64_t plane_size = volume(g.in);
+  const RequantizeRow requantize = kernels().convert->requantize_row;
+  for_each_window(
+      pool, g,
+      [&](int64_t plane, int64_t out, const Window& window) {
+        int32_t* sums = thread_scratch<int32_t>(Scratch::kSums, channels);
+        const int64_t inside = window.d.count * window.h.count * window.w.count;
+        std::fill_n(sums, channels, static_cast<int32_t>(-inside * average.x_zero));
+        const uint8_t* in = x + plane * plane_size * channels;
+        for_each_tap(g, window, [&](int64_t at) {
+          accumulate_bytes(in + at * channels, channels, average.is_signed, sums);
+        });
+        const float scale = average.scale / static_cast<float>(count_pad ? window.padded : inside);
+        requantize(sums, channels, nullptr, &scale, false, average.y_zero, average.is_signed, y + out * channels);
+      },
+      channels);
+}
+
+template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int64_t, const int8_t*, int8_t*);
+template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int64_t, const uint8_t*, uint8_t*);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const float*, float*, int64_t*, bool);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const double*, double*, int64_t*, bool);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const int8_t*, int8_t*, int64_t*, bool);

@@ -40,4 +40,19 @@ void average_pool(base::ThreadPool* pool, const PoolGeometry& geometry, bool cou
 template <class T>
 void lp_pool(base::ThreadPool* pool, const PoolGeometry& geometry, double p, const T* x, T* y);
 
+/** max_pool where each element of a plane is a row of `channels` (channels last); `planes` counts images. T: int8_t,
+ * uint8_t. */
+template <class T>
+void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& geometry, int64_t channels, const T* x, T* y);
+
+/** Bytes that are averaged: y = saturate(round_half_even(scale * mean(x - x_zero)) + y_zero). */
+struct ByteAverage {
+  bool is_signed = false;
+  int32_t x_zero = 0, y_zero = 0;
+  float scale = 1;
+};
+/** average_pool over such bytes with channels last. */
+void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& geometry, int64_t channels, bool count_pad,
+                                const ByteAverage& average, const uint8_t* x, uint8_t* y);
+
 }  // namespace ortolan::cpu::kernels

@@ -1,45 +1,19 @@
 // MaxPool, AveragePool, LpPool and MaxpoolWithMask over windows; 16-bit floats compute in float.
-#include "cpu/kernels/pooling.h"
-
 #include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
-#include "ops/shape_rules.h"
+#include "cpu/pool_geometry.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-constexpr size_t kMaxSpatial = 3;
-
 /** What the three pools share: window attributes and the geometry of a run. */
 class WindowPool : public OpKernel {
  protected:
-  explicit WindowPool(const KernelInfo& info) {
-    const std::vector<int64_t>& kernel = info.node().ints("kernel_shape");
-    require(kernel.size() >= 1 && kernel.size() <= kMaxSpatial, ErrorCode::kNotImplemented, "kernel_shape has ",
-            kernel.size(), " values; this operator takes 1 to 3");
-    window_ = ops::window_attributes(info.node(), kernel.size(), kernel);
-  }
-  kernels::PoolGeometry geometry(const Shape& x, const Shape& y) const {
-    size_t spatial = window_.kernel.size(), first = kMaxSpatial - spatial;
-    require(x.rank() == spatial + 2, ErrorCode::kInvalidArgument, "input ", x, " has not ", spatial,
-            " spatial dimensions");
-    std::vector<int64_t> pads = window_.pads_for(std::span<const int64_t>(x.data() + 2, spatial));
-    kernels::PoolGeometry g;
-    g.planes = x.count_to(2);
-    for (size_t i = 0; i < spatial; ++i) {
-      g.in[first + i] = x[i + 2];
-      g.out[first + i] = y[i + 2];
-      g.kernel[first + i] = window_.kernel[i];
-      g.stride[first + i] = window_.strides[i];
-      g.dilation[first + i] = window_.dilations[i];
-      g.pad_begin[first + i] = pads[i];
-      g.pad_end[first + i] = pads[i + spatial];
-    }
-    return g;
-  }
+  explicit WindowPool(const KernelInfo& info) : window_(pool_window(info.node())) {}
+  kernels::PoolGeometry geometry(const Shape& x, const Shape& y) const { return pool_geometry(window_, x, y); }
 
   size_t spatial() const { return window_.kernel.size(); }
 
