@@ -1,4 +1,5 @@
 // Matrix products by numpy's matmul rule: MatMul, MatMulInteger, QLinearMatMul. Versions differ in types only.
+#include "ops/product_rules.h"
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -12,8 +13,10 @@ DimVector batch_of(const DimVector& dims) {
   return dims.size() <= 2 ? DimVector{} : DimVector(dims.begin(), dims.end() - 2);
 }
 
-/** numpy.matmul: a vector on the left is a row, one on the right a column, and that dimension is dropped again. */
-SymbolicShape product_shape(const InferContext& context, size_t left, size_t right) {
+}  // namespace
+}  // namespace ortolan::ops::onnx
+
+ortolan::ops::SymbolicShape ortolan::ops::product_shape(const InferContext& context, size_t left, size_t right) {
   context.require_rank(left, 1, SIZE_MAX);
   context.require_rank(right, 1, SIZE_MAX);
   if (!context.has_shape(left) || !context.has_shape(right)) return {};
@@ -24,11 +27,14 @@ SymbolicShape product_shape(const InferContext& context, size_t left, size_t rig
   require(!inner_a.known() || !inner_b.known() || inner_a.value() == inner_b.value(), ErrorCode::kInvalidArgument,
           "the matrices do not fit: ", context.shape(left), " times ", context.shape(right),
           "; the last dimension of the first must equal the last but one of the second");
-  DimVector dims = broadcast(SymbolicShape(batch_of(a)), SymbolicShape(batch_of(b))).dims();
+  DimVector dims = broadcast(SymbolicShape(onnx::batch_of(a)), SymbolicShape(onnx::batch_of(b))).dims();
   if (a.size() > 1) dims.push_back(a[a.size() - 2]);
   if (b.size() > 1) dims.push_back(b.back());
   return dims;
 }
+
+namespace ortolan::ops::onnx {
+namespace {
 
 void matmul(InferContext& context) { context.set_output(0, context.element(0), product_shape(context, 0, 1)); }
 

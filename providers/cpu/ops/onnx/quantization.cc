@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/convert.h"
 #include "runtime/kernel_registry.h"
@@ -216,18 +217,10 @@ class DynamicQuantizeLinear final : public OpKernel {
   void compute(KernelContext& context) const override {
     const Tensor& x = context.input(0);
     const float* values = x.data<float>();
-    int64_t count = x.element_count();
-    float low, high;
-    kernels::min_max(values, count, &low, &high);
-    float scale = high == low ? 1.0f : (high - low) / 255.0f;
-    float zero = std::clamp(std::nearbyint(-low / scale), 0.0f, 255.0f);
-    *context.output(1).mutable_data<float>() = scale;
-    *context.output(2).mutable_data<uint8_t>() = static_cast<uint8_t>(zero == zero ? zero : 0);
-    uint8_t* y = context.output(0).mutable_data<uint8_t>();
-    int32_t zero_point = static_cast<int32_t>(zero == zero ? zero : 0);
-    context.threads().parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-      kernels::quantize<uint8_t>(values + begin, end - begin, scale, zero_point, y + begin);
-    });
+    DynamicFormat format = dynamic_format(context.threads(), values, x.element_count());
+    *context.output(1).mutable_data<float>() = format.scale;
+    *context.output(2).mutable_data<uint8_t>() = static_cast<uint8_t>(format.zero);
+    quantize_dynamic(context.threads(), format, values, x.element_count(), context.output(0).mutable_data<uint8_t>());
   }
 };
 

@@ -1,0 +1,69 @@
+// Products of bytes over stacks of matrices.
+#include "cpu/byte_product.h"
+
+#include "base/thread_pool.h"
+
+namespace ortolan::cpu {
+
+std::shared_ptr<const kernels::PackedMatrixInt8> pack_byte_matrix(const KernelInfo& info, size_t i, bool transposed) {
+  const Tensor* b = info.weights_input(i);
+  if (!b || b->rank() == 0 || b->rank() > 2 || b->element_count() == 0) return nullptr;
+  int64_t rows = b->shape()[0], columns = b->rank() == 2 ? b->shape()[1] : 1;
+  std::string layout = join("gemm_int8 ", name_of(b->type()), transposed ? " t " : " ", rows, "x", columns);
+  auto packed = info.packed_weights().get(*b, layout, [&]() -> std::shared_ptr<void> {
+    kernels::ByteMatrix matrix{b->raw(), columns, transposed, is_signed_byte(*b)};
+    int64_t k = transposed ? columns : rows, n = transposed ? rows : columns;
+    return std::make_shared<kernels::PackedMatrixInt8>(kernels::pack_b_int8(&info.threads(), k, n, matrix));
+  });
+  return std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed);
+}
+
+PerLine::PerLine(const Tensor* tensor, int64_t size, int64_t count, const char* what) : tensor(tensor), size(size) {
+  if (!tensor) return;
+  values = tensor->element_count();
+  require(values == 1 || values == size || values == checked_mul(size, count), ErrorCode::kInvalidArgument, what,
+          " has shape ", tensor->shape(), "; it must hold one value or ", size);
+}
+
+Tensor repeated(const Tensor& tensor, int64_t rows) {
+  Tensor result(tensor.type(), Shape{rows});
+  int64_t count = tensor.element_count(), bytes = static_cast<int64_t>(tensor.byte_count());
+  for (int64_t at = 0; at < rows; at += count) {
+    std::copy_n(static_cast<const char*>(tensor.raw()), bytes,
+                static_cast<char*>(result.mutable_raw()) + at / count * bytes);
+  }
+  return result;
+}
+
+void ByteProduct::run(KernelContext& context, const StackedProduct& p, ByteOperands in, int32_t* sums,
+                      Done done) const {
+  Tensor tall;
+  if (in.a_zero && in.a_zero->element_count() > 1 && p.count == 1 && p.m > in.a_zero->element_count() &&
+      p.m % in.a_zero->element_count() == 0) {
+    tall = repeated(*in.a_zero, p.m);
+    in.a_zero = &tall;
+  }
+  PerLine a_zero(in.a_zero, p.m, p.count, "a_zero_point"), b_zero(in.b_zero, p.n, p.count, "b_zero_point");
+  if (p.m * p.n == 0) return;
+  int32_t* block = sums ? sums : context.scratch<int32_t>(p.m * p.n).data();
+  const char* a_zeros = in.a_zero ? static_cast<const char*>(in.a_zero->raw()) : nullptr;
+  const char* b_zeros = in.b_zero ? static_cast<const char*>(in.b_zero->raw()) : nullptr;
+  for (int64_t i = 0; i < p.count; ++i) {
+    kernels::ZeroPoints zeros;
+    if (a_zeros) zeros.a = a_zeros + a_zero.first(i);
+    if (b_zeros) zeros.b = b_zeros + b_zero.first(i);
+    zeros.a_per_row = !a_zero.single();
+    zeros.b_per_column = !b_zero.single();
+    kernels::ByteMatrix a{static_cast<const char*>(in.a->raw()) + p.offset_a(i), p.k, false, is_signed_byte(*in.a)};
+    kernels::ByteMatrix b{static_cast<const char*>(in.b->raw()) + p.offset_b(i), p.n, false, is_signed_byte(*in.b)};
+    int32_t* c = sums ? sums + i * p.m * p.n : block;
+    if (packed_ && p.count == 1) {
+      kernels::gemm_int8(&context.threads(), p.m, a, *packed_, zeros, c, p.n);
+    } else {
+      kernels::gemm_int8(&context.threads(), p.m, p.n, p.k, a, b, zeros, c, p.n);
+    }
+    done(i, c);
+  }
+}
+
+}  // namespace ortolan::cpu
