@@ -1,5 +1,7 @@
 // Convolutions: Conv, ConvInteger, QLinearConv, DeformConv, ConvTranspose and com.microsoft's form of it whose pads are
 // an input. Versions differ in types only.
+#include <algorithm>
+
 #include "ops/conv_transpose_geometry.h"
 #include "ops/product_rules.h"
 
@@ -33,14 +35,14 @@ std::optional<std::vector<int64_t>> checked_kernel(const InferContext& context, 
 }
 
 /** Checks ranks; gives the number of spatial dimensions, or nothing when neither rank is known. */
-std::optional<size_t> spatial_rank(const InferContext& context, size_t x, size_t weights) {
-  context.require_rank(x, 3, SIZE_MAX);
+std::optional<size_t> spatial_rank(const InferContext& context, const SymbolicShape& x, size_t weights) {
+  context.require_rank(0, 3, SIZE_MAX);
   context.require_rank(weights, 3, SIZE_MAX);
-  bool known_x = context.has_shape(x), known_w = context.has_shape(weights);
+  bool known_x = x.has_rank(), known_w = context.has_shape(weights);
   if (!known_x && !known_w) return std::nullopt;
-  size_t rank = context.shape(known_x ? x : weights).rank();
-  require(!known_x || !known_w || context.shape(weights).rank() == rank, ErrorCode::kInvalidArgument, "input is ",
-          context.shape(x), " but the weights are ", context.shape(weights), "; their ranks must be equal");
+  size_t rank = known_x ? x.rank() : context.shape(weights).rank();
+  require(!known_x || !known_w || context.shape(weights).rank() == rank, ErrorCode::kInvalidArgument, "input is ", x,
+          " but the weights are ", context.shape(weights), "; their ranks must be equal");
   return rank - 2;
 }
 
@@ -50,15 +52,15 @@ int64_t checked_group(const Node& node) {
   return group;
 }
 
-void check_channels(const InferContext& context, size_t x, size_t weights, int64_t group) {
+void check_channels(const InferContext& context, const SymbolicShape& x, size_t weights, int64_t group) {
   if (!context.has_shape(weights)) return;
   const SymbolicShape& w = context.shape(weights);
   require(!w[0].known() || w[0].value() % group == 0, ErrorCode::kInvalidArgument, "the weights ", w, " have ",
           w[0].known() ? w[0].value() : 0, " output channels, not a multiple of group ", group);
-  if (!context.has_shape(x) || !w[1].known() || !context.shape(x)[1].known()) return;
-  int64_t channels = context.shape(x)[1].value();
-  require(checked_mul(w[1].value(), group) == channels, ErrorCode::kInvalidArgument, "input ", context.shape(x),
-          " has ", channels, " channels but weights ", w, " with group ", group, " need ", w[1].value() * group);
+  if (!x.has_rank() || !w[1].known() || !x[1].known()) return;
+  int64_t channels = x[1].value();
+  require(checked_mul(w[1].value(), group) == channels, ErrorCode::kInvalidArgument, "input ", x, " has ",
+          channels, " channels but weights ", w, " with group ", group, " need ", w[1].value() * group);
 }
 
 void check_bias(const InferContext& context, size_t bias, Dim channels) {
@@ -70,27 +72,48 @@ void check_bias(const InferContext& context, size_t bias, Dim channels) {
           " output channels");
 }
 
-SymbolicShape conv_shape(const InferContext& context, size_t x, size_t weights, size_t bias) {
+/** For an input of shape `x` (channels second), the node's input 0. */
+SymbolicShape conv_shape(const InferContext& context, const SymbolicShape& x, size_t weights, size_t bias) {
   int64_t group = checked_group(context.node());
   std::optional<size_t> spatial = spatial_rank(context, x, weights);
   if (!spatial) return {};
   check_channels(context, x, weights, group);
   DimVector dims(*spatial + 2, Dim());
-  if (context.has_shape(x)) dims[0] = context.shape(x)[0];
+  if (x.has_rank()) dims[0] = x[0];
   if (context.has_shape(weights)) dims[1] = context.shape(weights)[0];
   check_bias(context, bias, dims[1]);
   auto kernel = checked_kernel(context, weights, *spatial);
-  if (!kernel || !context.has_shape(x)) return dims;
+  if (!kernel || !x.has_rank()) return dims;
   WindowAttributes window = window_attributes(context.node(), *spatial, *kernel);
-  for (size_t i = 0; i < *spatial; ++i) dims[i + 2] = window.output_size(i, context.shape(x)[i + 2]);
+  for (size_t i = 0; i < *spatial; ++i) dims[i + 2] = window.output_size(i, x[i + 2]);
   return dims;
 }
 
 void conv_integer(InferContext& context) {
-  context.set_output(0, ElementType::kInt32, conv_shape(context, 0, 1, SIZE_MAX));
+  context.set_output(0, ElementType::kInt32, conv_shape(context, context.shape(0), 1, SIZE_MAX));
 }
 
-void qlinear_conv(InferContext& context) { context.set_output(0, context.element(7), conv_shape(context, 0, 3, 8)); }
+void qlinear_conv(InferContext& context) {
+  context.set_output(0, context.element(7), conv_shape(context, context.shape(0), 3, 8));
+}
+
+/** com.microsoft's form has attribute channels_last for X and Y; weights stay [out, in/group, kernel…]. */
+void qlinear_conv_any_layout(InferContext& context) {
+  if (context.node().int_or("channels_last", 0) == 0) return qlinear_conv(context);
+  SymbolicShape x = context.shape(0);
+  if (x.has_rank() && x.rank() > 1) {
+    DimVector dims = x.dims();
+    std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    x = SymbolicShape(dims);
+  }
+  SymbolicShape y = conv_shape(context, x, 3, 8);
+  if (y.has_rank()) {
+    DimVector dims = y.dims();
+    std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+    y = SymbolicShape(dims);
+  }
+  context.set_output(0, context.element(7), y);
+}
 
 void check_transposed_channels(const InferContext& context, int64_t group) {
   if (!context.has_shape(0) || !context.has_shape(1)) return;
@@ -116,7 +139,7 @@ std::optional<ConvTransposeAttributes> transposed_attributes(const InferContext&
 
 void transposed_rule(InferContext& context, size_t pads, size_t bias) {
   int64_t group = checked_group(context.node());
-  std::optional<size_t> spatial = spatial_rank(context, 0, 1);
+  std::optional<size_t> spatial = spatial_rank(context, context.shape(0), 1);
   if (!spatial) return context.set_output(0, context.element(0), {});
   check_transposed_channels(context, group);
   DimVector dims(*spatial + 2, Dim());
@@ -190,6 +213,14 @@ constexpr SchemaRow kRows[] = {
      1,
      qlinear_conv,
      {{0, kByteTypes, 'A'}, {2, kByteTypes, 'A'}, {3, kByteTypes, 'B'}, {5, kByteTypes, 'B'}, {7, kByteTypes}}},
+    {"com.microsoft",
+     "QLinearConv",
+     1,
+     kLatest,
+     {8, 9},
+     1,
+     qlinear_conv_any_layout,
+     {{0, kByteTypes, 'A'}, {2, kByteTypes, 'A'}, {3, kByteTypes, 'B'}, {5, kByteTypes, 'B'}, {7, kByteTypes}}},
 };
 
 }  // namespace
@@ -199,5 +230,5 @@ const SchemaTable convolution_rows(kRows);
 }  // namespace ortolan::ops::onnx
 
 void ortolan::ops::conv_rule(InferContext& context) {
-  context.set_output(0, context.element(0), onnx::conv_shape(context, 0, 1, 2));
+  context.set_output(0, context.element(0), onnx::conv_shape(context, context.shape(0), 1, 2));
 }

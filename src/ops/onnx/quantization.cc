@@ -51,7 +51,8 @@ void quantize(InferContext& context) {
 
 void dequantize(InferContext& context) {
   check_scale(context);
-  ElementType type = context.opset() >= 19 ? context.element(1) : ElementType::kFloat;
+  bool of_scale = context.opset() >= 19 || !context.node().domain.empty();
+  ElementType type = of_scale ? context.element(1) : ElementType::kFloat;
   ElementType named = named_type(context.node(), kFloatTypes);
   if (named != ElementType::kUndefined) type = named;
   if (type == ElementType::kFloat8E8M0) type = ElementType::kFloat;
@@ -81,6 +82,24 @@ constexpr SchemaRow kRows[] = {
      1,
      dequantize,
      {{0, kQuantized | ElementType::kInt32, 'Q'}, {1, kScales}, {2, kQuantized | ElementType::kInt32, 'Q'}}},
+    {"com.microsoft",
+     "QuantizeLinear",
+     1,
+     kLatest,
+     {2, 3},
+     1,
+     quantize,
+     {{0, kHalfTypes | ElementType::kFloat}, {1, kHalfTypes | ElementType::kFloat}, {2, kQuantized}}},
+    {"com.microsoft",
+     "DequantizeLinear",
+     1,
+     kLatest,
+     {2, 3},
+     1,
+     dequantize,
+     {{0, kQuantized | ElementType::kInt32, 'Q'},
+      {1, kHalfTypes | ElementType::kFloat},
+      {2, kQuantized | ElementType::kInt32, 'Q'}}},
     {"", "DynamicQuantizeLinear", 11, kLatest, 1, 3, dynamic_quantize, {{0, ElementType::kFloat}}},
 };
 

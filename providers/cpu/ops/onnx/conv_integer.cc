@@ -3,6 +3,7 @@
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/transpose.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -81,23 +82,22 @@ class ConvInteger final : public ByteConvolution {
   }
 };
 
-class QLinearConv final : public ByteConvolution {
+class QLinearConv : public ByteConvolution {
  public:
   explicit QLinearConv(const KernelInfo& info) : ByteConvolution(info, 3) {}
 
-  void compute(KernelContext& context) const override {
-    const Tensor& x = context.input(0);
+  void compute(KernelContext& context) const override { convolve(context, context.input(0), context.output(0)); }
+
+ protected:
+  /** The node's convolution of x, channels second, into y. */
+  void convolve(KernelContext& context, const Tensor& x, Tensor& y) const {
     const Tensor& w = context.input(3);
-    Tensor& y = context.output(0);
     kernels::ConvGeometry g = attributes_.geometry(x.shape(), w.shape(), y.shape());
     kernels::ConvInt8 in = operands(g, x, &context.input(2), &context.input(5));
     int32_t y_zero = single_zero_point(&context.input(7), "y_zero_point");
     bool by_channel;
     const float* scale = scales(context, g.out_channels, by_channel);
-    const Tensor* bias = context.input_if(8);
-    require(!bias || bias->element_count() == g.out_channels, ErrorCode::kInvalidArgument, "the bias has shape ",
-            bias ? bias->shape() : Shape(), "; it needs ", g.out_channels, " values");
-    const int32_t* sums = bias ? bias->data<int32_t>() : nullptr;
+    const int32_t* sums = bias(context, g.out_channels);
     if (y.element_count() == 0) return;
     with_weights(g, w, [&](const kernels::PackedConvWeightsInt8& weights) {
       dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
@@ -107,7 +107,13 @@ class QLinearConv final : public ByteConvolution {
     });
   }
 
- private:
+  static const int32_t* bias(const KernelContext& context, int64_t channels) {
+    const Tensor* bias = context.input_if(8);
+    require(!bias || bias->element_count() == channels, ErrorCode::kInvalidArgument, "the bias has shape ",
+            bias ? bias->shape() : Shape(), "; it needs ", channels, " values");
+    return bias ? bias->data<int32_t>() : nullptr;
+  }
+
   /** x_scale * w_scale / y_scale, one value or one a channel. */
   static const float* scales(KernelContext& context, int64_t channels, bool& by_channel) {
     const Tensor& w_scale = context.input(4);
@@ -124,9 +130,79 @@ class QLinearConv final : public ByteConvolution {
   }
 };
 
+/** With channels last. Kernels of one element are products of matrices; others run with channels second. */
+class ChannelsLastQLinearConv final : public QLinearConv {
+ public:
+  explicit ChannelsLastQLinearConv(const KernelInfo& info) : QLinearConv(info) {}
+
+  void compute(KernelContext& context) const override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    require(x.rank() >= 3 && x.rank() == y.rank(), ErrorCode::kInvalidArgument, "input ", x.shape(),
+            " has no spatial dimensions");
+    Tensor in(x.type(), channels_second(x.shape()), context.scratch<uint8_t>(x.element_count()).data());
+    Tensor out(y.type(), channels_second(y.shape()), context.scratch<uint8_t>(y.element_count()).data());
+    kernels::ConvGeometry g = attributes_.geometry(in.shape(), context.input(3).shape(), out.shape());
+    if (is_pointwise(g)) return multiply(context, g, x, y);
+    exchange(context, x.shape()[0], x.element_count(), x.shape().back(), false, x.raw(), in.mutable_raw());
+    convolve(context, in, out);
+    exchange(context, y.shape()[0], y.element_count(), y.shape().back(), true, out.raw(), y.mutable_raw());
+  }
+  ConstantUse constant_use(size_t) const override { return ConstantUse::kElements; }
+
+ private:
+  static Shape channels_second(const Shape& shape) {
+    Shape result = shape;
+    std::rotate(result.begin() + 1, result.end() - 1, result.end());
+    return result;
+  }
+
+  static bool is_pointwise(const kernels::ConvGeometry& g) {
+    bool one = g.groups == 1;
+    for (int i = 0; i < 3; ++i) one = one && g.kernel[i] == 1 && g.stride[i] == 1 && g.in[i] == g.out[i];
+    return one;
+  }
+
+  /** Moves the channels of `images` images before the other dimensions or, where `back`, behind them. */
+  static void exchange(KernelContext& context, int64_t images, int64_t count, int64_t channels, bool back,
+                       const void* from, void* to) {
+    if (count == 0) return;
+    int64_t plane = count / images / channels;
+    const int64_t dims[] = {images, back ? channels : plane, back ? plane : channels};
+    const int order[] = {0, 2, 1};
+    kernels::transpose(&context.threads(), 1, 3, dims, order, from, to);
+  }
+
+  void multiply(KernelContext& context, const kernels::ConvGeometry& g, const Tensor& x, Tensor& y) const {
+    const Tensor& w = context.input(3);
+    kernels::ConvInt8 in = operands(g, x, &context.input(2), &context.input(5));
+    bool by_channel;
+    const float* scale = scales(context, g.out_channels, by_channel);
+    const int32_t* added = bias(context, g.out_channels);
+    int32_t y_zero = single_zero_point(&context.input(7), "y_zero_point");
+    int64_t rows = y.element_count() / std::max<int64_t>(g.out_channels, 1);
+    if (y.element_count() == 0) return;
+    int32_t* sums = context.scratch<int32_t>(y.element_count()).data();
+    kernels::ByteMatrix a{x.raw(), g.in_channels, false, in.x_signed};
+    kernels::ByteMatrix b{w.raw(), g.in_channels, true, is_signed_byte(w)};
+    kernels::ZeroPoints zeros{context.input(2).raw(), false, in.w_zero, in.w_zero_per_channel};
+    kernels::gemm_int8(&context.threads(), rows, g.out_channels, g.in_channels, a, b, zeros, sums, g.out_channels);
+    dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
+      kernels::requantize<T>(&context.threads(), rows, g.out_channels, sums, g.out_channels, added, scale, by_channel,
+                             y_zero, y.mutable_data<T>(), g.out_channels);
+    });
+  }
+};
+
+std::unique_ptr<OpKernel> make_any_layout(const KernelInfo& info) {
+  if (info.node().int_or("channels_last", 0) != 0) return std::make_unique<ChannelsLastQLinearConv>(info);
+  return std::make_unique<QLinearConv>(info);
+}
+
 constexpr KernelRow kRows[] = {
     {"", "ConvInteger", 10, kLatest, make_kernel<ConvInteger>},
     {"", "QLinearConv", 10, kLatest, make_kernel<QLinearConv>},
+    {"com.microsoft", "QLinearConv", 1, kLatest, make_any_layout},
 };
 
 }  // namespace

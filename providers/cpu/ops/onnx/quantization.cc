@@ -227,6 +227,8 @@ class DynamicQuantizeLinear final : public OpKernel {
 constexpr KernelRow kRows[] = {
     {"", "QuantizeLinear", 10, kLatest, make_kernel<QuantizeLinear>},
     {"", "DequantizeLinear", 10, kLatest, make_kernel<DequantizeLinear>},
+    {"com.microsoft", "QuantizeLinear", 1, kLatest, make_kernel<QuantizeLinear>},
+    {"com.microsoft", "DequantizeLinear", 1, kLatest, make_kernel<DequantizeLinear>},
     {"", "DynamicQuantizeLinear", 11, kLatest, make_kernel<DynamicQuantizeLinear>},
 };
 
