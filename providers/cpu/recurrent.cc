@@ -2,9 +2,12 @@
 // gates.
 #include "cpu/recurrent.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/byte_tensors.h"
+#include "cpu/dynamic_quantization.h"
 #include "cpu/memory_attention.h"
 
 namespace ortolan::cpu {
@@ -14,10 +17,32 @@ kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, 
   return kernels::pack_b(&pool, k, n, rows, row, true);
 }
 
+/** The product with bytes: exact sums of the quantised left operand, then scaled. */
+void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& gates, float* c, int64_t ldc,
+                  bool accumulate, const float* bias) {
+  int64_t k = gates.packed->k(), n = gates.packed->n();
+  DynamicFormat format = dynamic_format(pool, a, m * k);
+  quantize_dynamic(pool, format, a, m * k, gates.codes);
+  auto zero = static_cast<uint8_t>(format.zero);
+  kernels::ZeroPoints zeros{&zero, false, gates.zeros, gates.zero_per_column};
+  kernels::gemm_int8(&pool, m, {gates.codes, k, false, false}, *gates.packed, zeros, gates.sums, n);
+  for (int64_t j = 0; j < (gates.scale_per_column ? n : 1); ++j) gates.factors[j] = format.scale * gates.scales[j];
+  if (!accumulate) {
+    return kernels::dequantize_sums(&pool, m, n, gates.sums, n, gates.factors, gates.scale_per_column, bias, c, ldc);
+  }
+  int64_t step = gates.scale_per_column;
+  for (int64_t i = 0; i < m; ++i) {
+    const int32_t* from = gates.sums + i * n;
+    float* to = c + i * ldc;
+    for (int64_t j = 0; j < n; ++j) to[j] += static_cast<float>(from[j]) * gates.factors[j * step];
+  }
+}
+
 }  // namespace
 
 void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
                   bool accumulate, const float* bias, kernels::PanelOrder order) {
+  if (matrix.bytes) return byte_product(pool, m, a, *matrix.bytes, c, ldc, accumulate, bias);
   kernels::Epilogue epilogue;
   epilogue.beta = accumulate ? 1.0f : 0.0f;
   if (bias) epilogue.bias = bias, epilogue.bias_kind = kernels::BiasKind::kColumn;
@@ -65,9 +90,12 @@ struct Recurrent::Run {
     bool backward = direction == 1 || op.reverse_first_;
     return step >= length ? -1 : backward ? length - 1 - step : step;
   }
+  /** Steps of the longest sequence. */
+  int64_t longest() const { return lengths ? *std::max_element(lengths, lengths + size.batch) : size.steps; }
   void project();
   void walk(int64_t direction, C* memory);
   void begin(const Walk& w) const;
+  const C* states_of(const Walk& w, int64_t step) const;
   void take_step(const Walk& w, int64_t step, C* gates, int64_t stride);
   void run_row(const Walk& w, C* gates, int64_t b) const;
   void finish_gru_row(const Walk& w, C* gates, int64_t b) const;
@@ -89,7 +117,7 @@ struct Recurrent::Run {
     recurrent bias apart. */
 template <class C>
 void Recurrent::Run<C>::project() {
-  int64_t rows = checked_mul(size.steps, size.batch);
+  int64_t rows = checked_mul(size.batch_first ? size.steps : longest(), size.batch);
   for (int64_t d = 0; d < size.directions; ++d) {
     projected.push_back(context.scratch<C>(checked_mul(rows, width())).data());
     C* sums = nullptr;
@@ -119,7 +147,7 @@ void Recurrent::Run<C>::walk(int64_t d, C* memory) {
          peephole,
          hidden_bias};
   begin(w);
-  for (int64_t s = 0; s < size.steps; ++s) {
+  for (int64_t s = 0, steps = longest(); s < steps; ++s) {
     if (!lengths) {
       C* gates = projected[d] + size.row(time(d, s, 0), 0) * width();
       take_step(w, s, gates, (size.batch_first ? size.steps : 1) * width());
@@ -145,13 +173,29 @@ void Recurrent::Run<C>::begin(const Walk& w) const {
   }
 }
 
+/** The states that a step multiplies. Those of sequences that ended before the last step are zeros where all states are
+    quantised with one scale, so that they have no part in it. */
+template <class C>
+const C* Recurrent::Run<C>::states_of(const Walk& w, int64_t step) const {
+  if (!op.byte_weights_ || !lengths) return w.h;
+  for (int64_t b = 0; b < size.batch; ++b) {
+    C* to = w.next + b * size.hidden;
+    if (step <= lengths[b]) {
+      std::copy_n(w.h + b * size.hidden, size.hidden, to);
+    } else {
+      std::fill_n(to, size.hidden, C(0));
+    }
+  }
+  return w.next;
+}
+
 /** One step of all sequences. Their gate sums lie `stride` apart; the recurrent products are added to them. */
 template <class C>
 void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) {
   ThreadPool& pool = context.threads();
   bool gru = op.kind_ == CellKind::kGru;
   auto order = step % 2 ? kernels::PanelOrder::kBackward : kernels::PanelOrder::kForward;
-  gate_product(pool, size.batch, w.h, w.weights.recurrent, gates, stride, true, nullptr, order);
+  gate_product(pool, size.batch, states_of(w, step), w.weights.recurrent, gates, stride, true, nullptr, order);
   if (!attention.empty()) {
     gate_product(pool, size.batch, attention[w.direction].state(), w.weights.attention, gates, stride, true);
   }
@@ -274,11 +318,33 @@ GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t
   return {rows, n, k, row};
 }
 
+PackedBytes pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d) {
+  int64_t k = tensor.shape()[1], n = tensor.shape()[2];
+  kernels::ByteMatrix matrix{static_cast<const char*>(tensor.raw()) + d * k * n, n, false, is_signed_byte(tensor)};
+  return std::make_shared<const kernels::PackedMatrixInt8>(kernels::pack_b_int8(&pool, k, n, matrix));
+}
+
+/** Every direction of constant weights, through the cache; none where input i is not constant. */
+std::vector<PackedBytes> pack_constant_bytes(const KernelInfo& info, size_t i) {
+  std::vector<PackedBytes> result;
+  const Tensor* tensor = info.weights_input(i);
+  if (!tensor || tensor->rank() != 3 || tensor->element_count() == 0) return result;
+  for (int64_t d = 0; d < tensor->shape()[0]; ++d) {
+    std::string layout = join("recurrent_int8 ", name_of(tensor->type()), " ", tensor->shape(), " d", d);
+    auto packed = info.packed_weights().get(*tensor, layout, [&]() -> std::shared_ptr<void> {
+      return std::const_pointer_cast<kernels::PackedMatrixInt8>(pack_bytes(info.threads(), *tensor, d));
+    });
+    result.push_back(std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed));
+  }
+  return result;
+}
+
 }  // namespace
 
-Recurrent::Recurrent(const KernelInfo& info, CellKind kind, bool attentive)
+Recurrent::Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form)
     : kind_(kind),
-      attentive_(attentive),
+      attentive_(form == RecurrentForm::kAttentive),
+      byte_weights_(form == RecurrentForm::kOfBytes),
       directions_(direction_count(info.node())),
       reverse_first_(info.node().string_or("direction", "forward") == "reverse"),
       batch_first_(info.node().int_or("layout", 0) != 0),
@@ -289,8 +355,16 @@ Recurrent::Recurrent(const KernelInfo& info, CellKind kind, bool attentive)
                                     kind == CellKind::kRnn   ? 1
                                     : kind == CellKind::kGru ? 2
                                                              : 3)) {
+  if (byte_weights_) {
+    for (size_t i : {1, 2}) packed_bytes_[i - 1] = pack_constant_bytes(info, i);
+  } else {
+    pack_float_weights(info);
+  }
+}
+
+void Recurrent::pack_float_weights(const KernelInfo& info) {
   const Tensor *w = info.weights_input(1), *r = info.weights_input(2);
-  if (attentive || !w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
+  if (attentive_ || !w || !r || w->type() == ElementType::kDouble || w->rank() != 3 || r->rank() != 3) return;
   int64_t hidden = r->shape()[2], n = gates() * hidden;
   if (w->shape()[0] != directions_ || w->shape()[1] != n || r->shape() != Shape{directions_, n, hidden}) return;
   if (w->element_count() == 0 || r->element_count() == 0) return;
@@ -306,14 +380,15 @@ RecurrentSizes Recurrent::sizes(const KernelContext& context) const {
   const Shape &x = context.input(0).shape(), &w = context.input(1).shape(), &r = context.input(2).shape();
   require(x.rank() == 3 && w.rank() == 3 && r.rank() == 3, ErrorCode::kInvalidArgument, "X is ", x, ", W is ", w,
           ", R is ", r, "; all must have rank 3");
-  RecurrentSizes size{x[batch_first_], x[!batch_first_], x[2], r[2], directions_, batch_first_};
+  RecurrentSizes size{x[batch_first_], x[!batch_first_], x[2], r[byte_weights_ ? 1 : 2], directions_, batch_first_};
   int64_t rows = checked_mul(gates(), size.hidden);
   int64_t named = context.node().int_or("hidden_size", size.hidden);
   require(named == size.hidden && size.hidden > 0, ErrorCode::kInvalidArgument, "hidden_size is ", named, " but R is ",
-          r, "; its last dimension must be the hidden size");
+          r, "; its own dimension must be the hidden size");
   if (attentive_) size.attention = memory_sizes(context, directions_, size.batch, size.hidden).state;
-  require_shape(&context.input(1), Shape{directions_, rows, checked_add(size.input, size.attention)}, "W");
-  require_shape(&context.input(2), Shape{directions_, rows, size.hidden}, "R");
+  auto weights = [&](int64_t k) { return byte_weights_ ? Shape{directions_, k, rows} : Shape{directions_, rows, k}; };
+  require_shape(&context.input(1), weights(checked_add(size.input, size.attention)), "W");
+  require_shape(&context.input(2), weights(size.hidden), "R");
   require_shape(context.input_if(3), Shape{directions_, checked_mul(rows, int64_t{2})}, "B");
   Shape state =
       batch_first_ ? Shape{size.batch, directions_, size.hidden} : Shape{directions_, size.batch, size.hidden};
@@ -323,9 +398,49 @@ RecurrentSizes Recurrent::sizes(const KernelContext& context) const {
   return size;
 }
 
+void Recurrent::check_byte_inputs(const KernelContext& context) const {
+  for (size_t i : {3, 5, 6, 7, 8, 10}) {
+    const Tensor* tensor = i < 8 ? context.input_if(i) : &context.input(i);
+    require(!tensor || tensor->type() == ElementType::kFloat, ErrorCode::kInvalidArgument, "input ", i, " holds ",
+            name_of(tensor ? tensor->type() : ElementType::kFloat), "; it must hold float");
+  }
+  for (size_t i : {1, 2}) {
+    ElementType type = context.input(i).type();
+    require(context.input(7 + 2 * i).type() == type, ErrorCode::kInvalidArgument, "zero points of ", i == 1 ? "W" : "R",
+            " hold ", name_of(context.input(7 + 2 * i).type()), "; they must hold ", name_of(type));
+  }
+}
+
+/** W (input 1) or R (input 2) of direction d, for left operands of up to `rows` rows. */
+GateMatrix<float> Recurrent::byte_matrix(KernelContext& context, size_t input, int64_t rows, int64_t d) const {
+  const Tensor &tensor = context.input(input), &scale = context.input(6 + 2 * input),
+               &zero = context.input(7 + 2 * input);
+  int64_t k = tensor.shape()[1], n = tensor.shape()[2];
+  for (const Tensor* values : {&scale, &zero}) {
+    require(values->shape() == Shape{directions_} || values->shape() == Shape{directions_, n},
+            ErrorCode::kInvalidArgument, values == &scale ? "the scale" : "the zero point", " of ",
+            input == 1 ? "W" : "R", " has shape ", values->shape(), "; it needs [", directions_, "] or [", directions_,
+            ",", n, "]");
+  }
+  ByteGates gates;
+  const auto& constant = packed_bytes_[input - 1];
+  gates.packed = constant.empty() ? pack_bytes(context.threads(), tensor, d) : constant[d];
+  gates.scale_per_column = scale.rank() == 2, gates.zero_per_column = zero.rank() == 2;
+  gates.scales = scale.data<float>() + (gates.scale_per_column ? d * n : d);
+  gates.zeros = static_cast<const char*>(zero.raw()) + (gates.zero_per_column ? d * n : d);
+  gates.codes = context.scratch<uint8_t>(checked_mul(rows, k)).data();
+  gates.sums = context.scratch<int32_t>(checked_mul(rows, n)).data();
+  gates.factors = context.scratch<float>(n).data();
+  return {nullptr, gates};
+}
+
 template <class C>
 CellWeights<C> Recurrent::weights(KernelContext& context, const RecurrentSizes& size, int64_t d) const {
   if constexpr (std::is_same_v<C, float>) {
+    if (byte_weights_) {
+      int64_t rows = checked_mul(size.steps, size.batch);
+      return {byte_matrix(context, 1, rows, d), byte_matrix(context, 2, size.batch, d), {}, {}};
+    }
     if (!packed_.empty()) return packed_[d];
   }
   int64_t n = gates() * size.hidden, own = kind_ == CellKind::kGru ? 2 * size.hidden : n;
@@ -380,6 +495,10 @@ void Recurrent::run(KernelContext& context) const {
 }
 
 void Recurrent::compute(KernelContext& context) const {
+  if (byte_weights_) {
+    check_byte_inputs(context);
+    return run<float>(context);
+  }
   dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
 }
 

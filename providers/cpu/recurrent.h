@@ -2,7 +2,10 @@
 // steps.
 #pragma once
 
+#include <optional>
+
 #include "cpu/gate_activation.h"
+#include "cpu/kernels/gemm_int8.h"
 #include "cpu/packed_weights.h"
 
 namespace ortolan::cpu {
@@ -24,12 +27,24 @@ struct RecurrentSizes {
   int64_t state_row(int64_t b, int64_t d) const { return batch_first ? b * directions + d : d * batch + b; }
 };
 
-/** A right operand, given as [n, k] or, not transposed, as [k, n]. fp32 is packed. */
+/** A right operand of bytes. The left one is quantised on the way, with scale and zero point of its own each time. */
+struct ByteGates {
+  std::shared_ptr<const kernels::PackedMatrixInt8> packed;
+  const float* scales = nullptr;  // one, or one a column
+  const void* zeros = nullptr;    // the same, of the bytes' type
+  bool scale_per_column = false, zero_per_column = false;
+  uint8_t* codes = nullptr;  // memory for the left operand
+  int32_t* sums = nullptr;   // and for the products
+  float* factors = nullptr;  // and for a factor a column
+};
+
+/** A right operand, given as [n, k] or, not transposed, as [k, n]. fp32 is packed; or it holds bytes. */
 template <class C>
 struct GateMatrix;
 template <>
 struct GateMatrix<float> {
   std::shared_ptr<const kernels::PackedMatrix> packed;
+  std::optional<ByteGates> bytes = std::nullopt;
 };
 template <>
 struct GateMatrix<double> {
@@ -52,14 +67,21 @@ struct CellWeights {
   GateMatrix<C> input, recurrent, candidate, attention;
 };
 
-/** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights are packed once. An LSTM that is
-    `attentive` is AttnLSTM, whose weights are packed in each run. */
+using PackedBytes = std::shared_ptr<const kernels::PackedMatrixInt8>;
+
+/** kAttentive is AttnLSTM, whose weights are packed in each run. kOfBytes (LSTM of floats): W and R are
+    [directions, k, 4 * hidden] of bytes, and inputs 8 to 11 their scales and zero points: W_scale, W_zero_point, R_scale,
+    R_zero_point, one a direction or one a direction and column. */
+enum class RecurrentForm : uint8_t { kPlain, kAttentive, kOfBytes };
+
+/** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights, and bytes, are packed once. */
 class Recurrent final : public OpKernel {
  public:
-  Recurrent(const KernelInfo& info, CellKind kind, bool attentive = false);
+  Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form = RecurrentForm::kPlain);
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
-    return (i == 1 || i == 2) && !packed_.empty() ? ConstantUse::kNothing : ConstantUse::kElements;
+    bool packed = (i == 1 || i == 2) && !(packed_.empty() && packed_bytes_[i - 1].empty());
+    return packed ? ConstantUse::kNothing : ConstantUse::kElements;
   }
 
  private:
@@ -70,16 +92,20 @@ class Recurrent final : public OpKernel {
   RecurrentSizes sizes(const KernelContext& context) const;
   template <class C>
   CellWeights<C> weights(KernelContext& context, const RecurrentSizes& sizes, int64_t direction) const;
+  void pack_float_weights(const KernelInfo& info);
+  GateMatrix<float> byte_matrix(KernelContext& context, size_t input, int64_t rows, int64_t direction) const;
+  void check_byte_inputs(const KernelContext& context) const;
   int64_t gates() const { return kind_ == CellKind::kLstm ? 4 : kind_ == CellKind::kGru ? 3 : 1; }
 
   CellKind kind_;
-  bool attentive_;
+  bool attentive_, byte_weights_;
   int64_t directions_;
   bool reverse_first_;  // direction 0 runs backwards
   bool batch_first_, linear_before_reset_, input_forget_;
   float clip_;
   std::vector<GateActivations> activations_;
   std::vector<CellWeights<float>> packed_;  // of each direction, where W and R are constant
+  std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant
 };
 
 }  // namespace ortolan::cpu

@@ -171,7 +171,7 @@ void check_positions(const InferContext& context, size_t i, const char* what, in
 }
 
 void deform_conv(InferContext& context) {
-  SymbolicShape y = conv_shape(context, 0, 1, 3);
+  SymbolicShape y = conv_shape(context, context.shape(0), 1, 3);
   context.set_output(0, context.element(0), y);
   int64_t groups = context.node().int_or("offset_group", 1);
   require(groups > 0, ErrorCode::kInvalidGraph, "offset_group is ", groups, "; it must be positive");

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM; com.microsoft's AttnLSTM, an LSTM that attends to a memory between its steps. Versions differ in
-// types, in attribute `layout` (opset 14), in `linear_before_reset` (opset 3).
+// RNN, GRU and LSTM; com.microsoft's AttnLSTM, an LSTM that attends to a memory between its steps, and its LSTM of byte
+// weights. Versions differ in types, in attribute `layout` (opset 14), in `linear_before_reset` (opset 3).
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::onnx {
@@ -21,7 +21,8 @@ Dim hidden_size(const InferContext& context) {
     require(size > 0, ErrorCode::kInvalidGraph, "hidden_size is ", size, "; it must be positive");
     return size;
   }
-  return context.has_shape(2) ? context.shape(2)[2] : Dim();
+  bool bytes = context.node().op_type == "DynamicQuantizeLSTM";  // weights of bytes are the other way round
+  return context.has_shape(2) ? context.shape(2)[bytes ? 1 : 2] : Dim();
 }
 
 void recurrent(InferContext& context) {
@@ -41,6 +42,16 @@ void recurrent(InferContext& context) {
   context.set_output(2, context.element(0), last);
 }
 
+/** Inputs 3 to 7 may be left out, those after them may not. */
+void recurrent_of_bytes(InferContext& context) {
+  for (size_t i : {8, 9, 10, 11}) {
+    require(context.has_input(i), ErrorCode::kInvalidGraph, "required input ", i, " is left out; connect it");
+  }
+  recurrent(context);
+}
+
+constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
+
 constexpr SchemaRow kRows[] = {
     {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
     {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
@@ -53,6 +64,14 @@ constexpr SchemaRow kRows[] = {
      {0, 3},
      recurrent,
      {{0, kFloatTypes, 'T'}, {4, kInt32}, {12, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"com.microsoft",
+     "DynamicQuantizeLSTM",
+     1,
+     kLatest,
+     {3, 12},
+     {0, 3},
+     recurrent_of_bytes,
+     {{0, ElementType::kFloat}, {1, kBytes}, {2, kBytes}, {4, kInt32}, {kTheRest, kBytes | ElementType::kFloat}}},
 };
 
 }  // namespace

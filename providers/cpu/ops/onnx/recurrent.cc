@@ -1,4 +1,4 @@
-// RNN, GRU, LSTM and com.microsoft's AttnLSTM; see cpu/recurrent.h.
+// RNN, GRU, LSTM and com.microsoft's AttnLSTM and DynamicQuantizeLSTM; see cpu/recurrent.h.
 #include "cpu/recurrent.h"
 
 #include "runtime/kernel_registry.h"
@@ -11,15 +11,17 @@ std::unique_ptr<OpKernel> make(const KernelInfo& info) {
   return std::make_unique<Recurrent>(info, kind);
 }
 
-std::unique_ptr<OpKernel> make_attentive(const KernelInfo& info) {
-  return std::make_unique<Recurrent>(info, CellKind::kLstm, true);
+template <RecurrentForm form>
+std::unique_ptr<OpKernel> make_lstm(const KernelInfo& info) {
+  return std::make_unique<Recurrent>(info, CellKind::kLstm, form);
 }
 
 constexpr KernelRow kRows[] = {
     {"", "RNN", 1, kLatest, make<CellKind::kRnn>, {{0, kFloatTypes}}},
     {"", "GRU", 1, kLatest, make<CellKind::kGru>, {{0, kFloatTypes}}},
     {"", "LSTM", 1, kLatest, make<CellKind::kLstm>, {{0, kFloatTypes}}},
-    {"com.microsoft", "AttnLSTM", 1, kLatest, make_attentive, {{0, kFloatTypes}}},
+    {"com.microsoft", "AttnLSTM", 1, kLatest, make_lstm<RecurrentForm::kAttentive>, {{0, kFloatTypes}}},
+    {"com.microsoft", "DynamicQuantizeLSTM", 1, kLatest, make_lstm<RecurrentForm::kOfBytes>},
 };
 
 }  // namespace
