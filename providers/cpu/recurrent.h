@@ -70,8 +70,8 @@ struct CellWeights {
 using PackedBytes = std::shared_ptr<const kernels::PackedMatrixInt8>;
 
 /** kAttentive is AttnLSTM, whose weights are packed in each run. kOfBytes (LSTM of floats): W and R are
-    [directions, k, 4 * hidden] of bytes, and inputs 8 to 11 their scales and zero points: W_scale, W_zero_point, R_scale,
-    R_zero_point, one a direction or one a direction and column. */
+    [directions, k, 4 * hidden] of bytes, and inputs 8 to 11 their scales and zero points: W_scale, W_zero_point,
+   R_scale, R_zero_point, one a direction or one a direction and column. */
 enum class RecurrentForm : uint8_t { kPlain, kAttentive, kOfBytes };
 
 /** RNN, GRU or LSTM for all floating-point types. Constant fp32 and 16-bit weights, and bytes, are packed once. */
@@ -104,7 +104,7 @@ class Recurrent final : public OpKernel {
   bool batch_first_, linear_before_reset_, input_forget_;
   float clip_;
   std::vector<GateActivations> activations_;
-  std::vector<CellWeights<float>> packed_;  // of each direction, where W and R are constant
+  std::vector<CellWeights<float>> packed_;    // of each direction, where W and R are constant
   std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant
 };
 

@@ -195,7 +195,8 @@ TEST(QLinearConcat, Errors) {
   OpTest test = node("QLinearConcat").set("axis", 0);
   test.input<float>({}, {1}).input<uint8_t>({}, {0}).input<uint8_t>({1, 2}, {1, 2}).input<float>({}, {1});
   test.input<uint8_t>({}, {0});
-  EXPECT_NE(OpTest(test).input<uint8_t>({1, 2}, {1, 2}).error().find("inputs; it needs 2 and three more"), std::string::npos);
+  EXPECT_NE(OpTest(test).input<uint8_t>({1, 2}, {1, 2}).error().find("inputs; it needs 2 and three more"),
+            std::string::npos);
   test.input<uint8_t>({1, 3}, {1, 2, 3}).input<float>({}, {1}).input<uint8_t>({}, {0});
   EXPECT_NE(test.error().find("only dimension 0 may differ"), std::string::npos);
 }

@@ -11,8 +11,8 @@ void map_bytes(const uint8_t* table, const uint8_t* x, int64_t n, uint8_t* y);
 /** How two quantised bytes become a third: real values are factor * (byte - zero). */
 struct BytePair {
   int32_t zero_a = 0, zero_b = 0, zero_y = 0;
-  float factor_a = 1, factor_b = 1;  // in units of the result's scale; of a product, factor_a alone
-  bool is_signed = false;            // all three
+  float factor_a = 1, factor_b = 1;         // in units of the result's scale; of a product, factor_a alone
+  bool is_signed = false;                   // all three
   bool scalar_a = false, scalar_b = false;  // that operand is one byte; at most one of them
 };
 

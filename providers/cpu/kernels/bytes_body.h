@@ -38,8 +38,8 @@ ORTOLAN_INLINE Vi one_lane(const uint8_t* x) {
 template <bool kSigned, bool kProduct>
 ORTOLAN_INLINE UnsignedLanes join_lanes(const BytePair& pair, Vi a, Vi b) {
   const Vf from_a = to_float(a - pair.zero_a), from_b = to_float(b - pair.zero_b);
-  const Vf value = kProduct ? from_a * from_b * set1(pair.factor_a)
-                            : fma(from_a, set1(pair.factor_a), from_b * set1(pair.factor_b));
+  const Vf value =
+      kProduct ? from_a * from_b * set1(pair.factor_a) : fma(from_a, set1(pair.factor_a), from_b * set1(pair.factor_b));
   const Vf low = set1(kSigned ? -128.0f : 0.0f), high = set1(kSigned ? 127.0f : 255.0f);
   const Vf rounded = rint(value) + set1(static_cast<float>(pair.zero_y));
   const Vi whole = to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));

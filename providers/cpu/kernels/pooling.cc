@@ -248,9 +248,8 @@ void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, i
         const int64_t inside = window.d.count * window.h.count * window.w.count;
         std::fill_n(sums, channels, static_cast<int32_t>(-inside * average.x_zero));
         const uint8_t* in = x + plane * plane_size * channels;
-        for_each_tap(g, window, [&](int64_t at) {
-          accumulate_bytes(in + at * channels, channels, average.is_signed, sums);
-        });
+        for_each_tap(g, window,
+                     [&](int64_t at) { accumulate_bytes(in + at * channels, channels, average.is_signed, sums); });
         const float scale = average.scale / static_cast<float>(count_pad ? window.padded : inside);
         requantize(sums, channels, nullptr, &scale, false, average.y_zero, average.is_signed, y + out * channels);
       },

@@ -1,5 +1,5 @@
-// Pools of quantised bytes: QLinearAveragePool and QLinearGlobalAveragePool (attribute channels_last: [N, spatial…, C]),
-// NhwcMaxPool, which always is so; the means of QLinearReduceMean and the sums of ReduceSumInteger.
+// Pools of quantised bytes: QLinearAveragePool and QLinearGlobalAveragePool (attribute channels_last: [N, spatial…,
+// C]), NhwcMaxPool, which always is so; the means of QLinearReduceMean and the sums of ReduceSumInteger.
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::microsoft {

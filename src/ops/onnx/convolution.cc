@@ -59,8 +59,8 @@ void check_channels(const InferContext& context, const SymbolicShape& x, size_t 
           w[0].known() ? w[0].value() : 0, " output channels, not a multiple of group ", group);
   if (!x.has_rank() || !w[1].known() || !x[1].known()) return;
   int64_t channels = x[1].value();
-  require(checked_mul(w[1].value(), group) == channels, ErrorCode::kInvalidArgument, "input ", x, " has ",
-          channels, " channels but weights ", w, " with group ", group, " need ", w[1].value() * group);
+  require(checked_mul(w[1].value(), group) == channels, ErrorCode::kInvalidArgument, "input ", x, " has ", channels,
+          " channels but weights ", w, " with group ", group, " need ", w[1].value() * group);
 }
 
 void check_bias(const InferContext& context, size_t bias, Dim channels) {

@@ -115,14 +115,15 @@ class ByteFunction : public OpKernel {
 class QLinearLeakyRelu final : public ByteFunction {
  public:
   explicit QLinearLeakyRelu(const KernelInfo& info)
-      : ByteFunction(info, [](float x, float alpha) { return x >= 0 ? x : alpha * x; },
-                     info.node().float_or("alpha", 0.01f)) {}
+      : ByteFunction(
+            info, [](float x, float alpha) { return x >= 0 ? x : alpha * x; }, info.node().float_or("alpha", 0.01f)) {}
 };
 
 class QLinearSigmoid final : public ByteFunction {
  public:
   explicit QLinearSigmoid(const KernelInfo& info)
-      : ByteFunction(info, [](float x, float) { return 1 / (1 + std::exp(-x)); }, 0) {}
+      : ByteFunction(
+            info, [](float x, float) { return 1 / (1 + std::exp(-x)); }, 0) {}
 };
 
 constexpr KernelRow kRows[] = {

@@ -81,7 +81,8 @@ void column_means(const ByteFormat& from, const ByteFormat& to, const uint8_t* x
   for (int64_t row = 0; row < rows; row += kSafeRows) {
     std::fill(sums.begin(), sums.end(), 0);
     int64_t end = std::min(rows, row + kSafeRows);
-    for (int64_t i = row; i < end; ++i) kernels::accumulate_bytes(x + i * channels, channels, from.is_signed, sums.data());
+    for (int64_t i = row; i < end; ++i)
+      kernels::accumulate_bytes(x + i * channels, channels, from.is_signed, sums.data());
     for (int64_t c = 0; c < channels; ++c) totals[c] += sums[c];
   }
   float scale = from.scale / to.scale / static_cast<float>(rows);
@@ -180,12 +181,13 @@ class ReduceSumInteger final : public OpKernel {
     const Tensor& x = context.input(0);
     ReducedRows rows(context, x, axes_);
     auto* y = static_cast<uint32_t*>(context.output(0).mutable_raw());
-    context.threads().parallel_for(rows.rows, 1 + 8 * kGrain / std::max<int64_t>(rows.length, 1), [&](int64_t begin,
-                                                                                                     int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = static_cast<uint32_t>(kernels::sum_bytes(rows.data + i * rows.length, rows.length, is_signed_byte(x)));
-      }
-    });
+    context.threads().parallel_for(
+        rows.rows, 1 + 8 * kGrain / std::max<int64_t>(rows.length, 1), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            y[i] =
+                static_cast<uint32_t>(kernels::sum_bytes(rows.data + i * rows.length, rows.length, is_signed_byte(x)));
+          }
+        });
   }
 
  private:

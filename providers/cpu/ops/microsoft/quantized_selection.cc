@@ -119,9 +119,8 @@ class QLinearConcat final : public RecodingKernel {
   static void copy(ThreadPool& threads, const Recoding& recode, const uint8_t* x, int64_t outer, int64_t part,
                    uint8_t* y, int64_t stride) {
     if (outer == 1) {
-      return threads.parallel_for(part, 131072, [&](int64_t begin, int64_t end) {
-        recode(x + begin, end - begin, y + begin);
-      });
+      return threads.parallel_for(part, 131072,
+                                  [&](int64_t begin, int64_t end) { recode(x + begin, end - begin, y + begin); });
     }
     threads.parallel_for(outer, 1 + 131072 / part, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) recode(x + i * part, part, y + i * stride);
