@@ -33,7 +33,7 @@ class States {
  public:
   explicit States(const std::vector<Regex::Step>& steps) : steps_(steps.data()), seen_(steps.size()) {}
   void clear() {
-    seen_.assign(seen_.size(), false);
+    ++round_;
     waiting_.clear();
     matched_ = false;
   }
@@ -48,8 +48,8 @@ class States {
     while (!stack_.empty()) {
       uint32_t at = stack_.back();
       stack_.pop_back();
-      if (seen_[at]) continue;
-      seen_[at] = true;
+      if (seen_[at] == round_) continue;
+      seen_[at] = round_;
       visit(at, place);
     }
   }
@@ -91,7 +91,8 @@ class States {
   }
 
   const Regex::Step* steps_;
-  std::vector<bool> seen_;
+  std::vector<uint64_t> seen_;  // the round in which a step was last added
+  uint64_t round_ = 1;
   std::vector<Waiting> waiting_;
   std::vector<uint32_t> stack_;
   size_t begin_ = 0, match_begin_ = 0;
@@ -143,17 +144,27 @@ bool Regex::matches(std::string_view text) const {
   return at == text.size() && now.matched();
 }
 
-std::optional<std::pair<size_t, size_t>> Regex::find(std::string_view text, size_t from) const {
+struct RegexSearch::Scratch {
+  explicit Scratch(const std::vector<Regex::Step>& steps) : now(steps), next(steps) {}
+  States now, next;
+};
+
+RegexSearch::RegexSearch(const Regex& regex) : regex_(&regex), scratch_(std::make_unique<Scratch>(regex.steps_)) {}
+RegexSearch::~RegexSearch() = default;
+RegexSearch::RegexSearch(RegexSearch&&) noexcept = default;
+
+std::optional<std::pair<size_t, size_t>> RegexSearch::find(std::string_view text, size_t from) {
   if (from > text.size()) return std::nullopt;
-  States now(steps_), next(steps_);
+  States &now = scratch_->now, &next = scratch_->next;
+  now.clear();
   std::optional<std::pair<size_t, size_t>> found;
   size_t at = from;
   auto place_before = [&] { return place_at(text, at, at > 0 && is_word(static_cast<uint8_t>(text[at - 1]))); };
   Place place = place_before();
   while (true) {
-    if (!found && !now.matched() && now.waiting().empty() && !may_be_empty_) {
+    if (!found && !now.matched() && now.waiting().empty() && !regex_->may_be_empty_) {
       size_t before = at;
-      while (at < text.size() && !first_[static_cast<uint8_t>(text[at])]) ++at;
+      while (at < text.size() && !regex_->first_[static_cast<uint8_t>(text[at])]) ++at;
       if (at != before) place = place_before();
     }
     if (!found) now.add(0, place, at);  // last, so that it yields to matches that began before
@@ -164,7 +175,7 @@ std::optional<std::pair<size_t, size_t>> Regex::find(std::string_view text, size
     next.clear();
     for (const auto& [step, begin] : now.waiting()) {
       if (found && begin > found->first) break;
-      if (inside(sets_[steps_[step].x], code)) next.add(step + 1, place, begin);
+      if (inside(regex_->sets_[regex_->steps_[step].x], code)) next.add(step + 1, place, begin);
     }
     std::swap(now, next);
   }
@@ -172,6 +183,7 @@ std::optional<std::pair<size_t, size_t>> Regex::find(std::string_view text, size
 
 std::optional<size_t> count_code_points(std::string_view text) {
   size_t count = 0, at = 0;
+  if (std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) < 0x80; })) return text.size();
   while (at < text.size()) {
     bool ascii = static_cast<uint8_t>(text[at]) < 0x80;
     size_t before = at;

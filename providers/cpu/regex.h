@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,9 +20,6 @@ class Regex {
   explicit Regex(std::string_view pattern);
   /** True when the pattern matches all of `text`. */
   bool matches(std::string_view text) const;
-  /** The first and the end byte of the leftmost match that begins at `from` or later, of these the longest; nothing
-      where there is none. What stands before `from` is seen by ^, \b and the like. */
-  std::optional<std::pair<size_t, size_t>> find(std::string_view text, size_t from) const;
 
   /** Code points from first to second. */
   using Range = std::pair<uint32_t, uint32_t>;
@@ -33,12 +31,29 @@ class Regex {
   };
 
  private:
+  friend class RegexSearch;
   void find_first_bytes();
 
   std::vector<Step> steps_;
   std::vector<std::vector<Range>> sets_;
   std::array<bool, 256> first_{};  // the bytes that a match of something may begin with
   bool may_be_empty_ = false;
+};
+
+/** Searches by one pattern, which must outlive it; for one thread. */
+class RegexSearch {
+ public:
+  explicit RegexSearch(const Regex& regex);
+  ~RegexSearch();
+  RegexSearch(RegexSearch&&) noexcept;
+  /** The first and the end byte of the leftmost match that begins at `from` or later, of these the longest; nothing
+      where there is none. What stands before `from` is seen by ^, \b and the like. */
+  std::optional<std::pair<size_t, size_t>> find(std::string_view text, size_t from);
+
+ private:
+  struct Scratch;
+  const Regex* regex_;
+  std::unique_ptr<Scratch> scratch_;
 };
 
 /** The number of code points of `text`; nothing where it is not valid UTF-8. */

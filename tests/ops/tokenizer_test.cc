@@ -59,7 +59,7 @@ TEST(Tokenizer, Errors) {
 TEST(Regex, FindsLeftmostLongest) {
   using Match = std::pair<size_t, size_t>;
   auto find = [](const char* pattern, const char* text, size_t from = 0) {
-    return cpu::Regex(pattern).find(text, from);
+    return cpu::RegexSearch(cpu::Regex(pattern)).find(text, from);
   };
   EXPECT_EQ(find("a|ab|abc", "xabcd"), (Match{1, 4}));
   EXPECT_EQ(find("abcd|bc", "abcxabcd"), (Match{1, 3}));

@@ -85,7 +85,8 @@ class Tokenizer final : public OpKernel {
       further. */
   Tokens matches(std::string_view text) const {
     Tokens tokens;
-    for (size_t at = 0; auto match = expression_->find(text, at);) {
+    RegexSearch search(*expression_);
+    for (size_t at = 0; auto match = search.find(text, at);) {
       std::string_view token = text.substr(match->first, match->second - match->first);
       if (long_enough(token)) {
         tokens.push_back(token);
@@ -103,14 +104,15 @@ class Tokenizer final : public OpKernel {
     Tokens pieces{text}, next;
     for (const Regex& separator : separators_) {
       next.clear();
-      for (std::string_view piece : pieces) split(piece, separator, next);
+      RegexSearch search(separator);
+      for (std::string_view piece : pieces) split(piece, search, next);
       std::swap(pieces, next);
     }
     return pieces;
   }
 
   /** A match of nothing takes the character behind it. */
-  void split(std::string_view text, const Regex& separator, Tokens& to) const {
+  void split(std::string_view text, RegexSearch& separator, Tokens& to) const {
     size_t at = 0;
     while (auto match = separator.find(text, at)) {
       std::string_view token = text.substr(at, match->first - at);
