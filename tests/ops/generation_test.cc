@@ -142,6 +142,23 @@ TEST(BeamSearch, SearchesAsByHand) {
   }
 }
 
+TEST(BeamSearch, TakesHalfPrecision) {
+  LanguageModel model(12, 20);  // by these numbers no two sequences come so close that rounding decides
+  SearchOptions options{.beams = 3, .max_length = 8, .eos = 4};
+  Generation node = gpt("BeamSearch", model, tensor_of<int32_t>({1, 4}, {3, 7, 11, 4}), options);
+  node.graphs["decoder"] = [&](GraphBuilder& g) { build_gpt(g, model, ElementType::kFloat16); };
+  for (const char* name : {"length_penalty", "repetition_penalty"})
+    node.values[name] = random_tensor<base::Half>({1}, 1, 1, 1.00001);
+  auto results = node.run({"sequences", "sequences_scores"});
+  auto wanted = beam_search(options, {3, 7, 11, 4}, gpt_step(model, {1, 1, 1, 1}));
+  auto scores = doubles(results[1].tensor());
+  EXPECT_EQ(results[1].tensor().type(), ElementType::kFloat16);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(scores[i], wanted[i].score, 2e-2);
+  auto best = results[0].tensor().span<int32_t>().first(8);
+  wanted[0].tokens.resize(8, kPad);
+  EXPECT_EQ(std::vector<int32_t>(best.begin(), best.end()), wanted[0].tokens);
+}
+
 TEST(BeamSearch, FindsTheBestOfAllSequences) {
   LanguageModel model(4, test_seed() + 99);
   SearchOptions options{.beams = 64, .max_length = 5, .eos = -1, .length_penalty = 0};

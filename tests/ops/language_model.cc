@@ -76,9 +76,10 @@ std::vector<double> LanguageModel::logits(const std::vector<int32_t>& tokens, co
   return result;
 }
 
-void build_gpt(GraphBuilder& g, const LanguageModel& model) {
+void build_gpt(GraphBuilder& g, const LanguageModel& model, ElementType type) {
   g.input("input_ids", ids()).input("position_ids", ids()).input("attention_mask", ids());
-  g.input("past_0", TypeInfo::of_tensor(ElementType::kFloat, DimVector{2, Dim{}, 1, Dim{}, 1}));
+  g.input("past_0", TypeInfo::of_tensor(type, DimVector{2, Dim{}, 1, Dim{}, 1}));
+  g.node("Cast", {"past_0"}, {"past"})->set_attribute("to", int64_t{1});
   add_tables(g, model);
   add_codes(g, "input_ids");
   g.constant("hundredth", scalar(0.01f)).constant("thousandth", scalar(0.001f)).constant("state_axes", axes({0, 2, 4}));
@@ -87,16 +88,19 @@ void build_gpt(GraphBuilder& g, const LanguageModel& model) {
   g.node("Add", {"codes", "shift"}, {"state"});
   g.node("Unsqueeze", {"state", "state_axes"}, {"one"});
   g.node("Concat", {"one", "one"}, {"two"})->set_attribute("axis", int64_t{0});
-  g.node("Concat", {"past_0", "two"}, {"present_0"})->set_attribute("axis", int64_t{3});
+  g.node("Concat", {"past", "two"}, {"present"})->set_attribute("axis", int64_t{3});
   g.constant("half", scalar(0.5f));
-  sum_all_but(g, "present_0", {0, 2, 3, 4}, "twice");
+  sum_all_but(g, "present", {0, 2, 3, 4}, "twice");
   g.node("Mul", {"twice", "half"}, {"sum"});
   g.node("Cast", {"attention_mask"}, {"mask"})->set_attribute("to", int64_t{1});
   sum_all_but(g, "mask", {1}, "mask_sum");
   g.node("Mul", {"mask_sum", "thousandth"}, {"mask_part"});
   g.node("Add", {"sum", "mask_part"}, {"all"});
-  add_weighted(g, "by_token", "all", "logits");
-  g.output("logits").output("present_0");
+  add_weighted(g, "by_token", "all", "exact");
+  for (auto [from, to] : {std::pair("exact", "logits"), std::pair("present", "present_0")}) {
+    g.node("Cast", {from}, {to})->set_attribute("to", static_cast<int64_t>(type));
+    g.output(to);
+  }
 }
 
 void build_encoder(GraphBuilder& g, const LanguageModel& model, const EncoderOptions& options) {

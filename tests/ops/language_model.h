@@ -18,8 +18,9 @@ struct LanguageModel {
                              double mask_sum) const;
 };
 
-/** The decoder of a GPT: inputs input_ids, position_ids, attention_mask, past_0; outputs logits, present_0. */
-void build_gpt(GraphBuilder& graph, const LanguageModel& model);
+/** The decoder of a GPT: inputs input_ids, position_ids, attention_mask, past_0; outputs logits, present_0. States and
+    logits have that type. */
+void build_gpt(GraphBuilder& graph, const LanguageModel& model, ElementType type = ElementType::kFloat);
 /** The same for models with an encoder, whose states have no positions: logits gain 0.1 * weight * the sum of the
    source (token ids where the mask is 1, or features). The state's key holds the sum, its value is the key again. */
 struct EncoderOptions {
