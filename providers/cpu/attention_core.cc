@@ -13,7 +13,7 @@ namespace ortolan::cpu {
 namespace {
 
 constexpr int64_t kFewRows = 64;        // queries of a group that are taken together
-constexpr int64_t kManyRows = 128;      // queries of one head that are taken together
+constexpr int64_t kManyRows = 256;      // queries of one head that are taken together
 constexpr int64_t kKeyTile = 512;       // keys whose scores are computed at a time
 constexpr int64_t kWideKeyTile = 2048;  // the same for few queries whose keys are read where they lie
 constexpr int64_t kSplitKeys = 1024;    // keys worth an item of their own where there are few items
@@ -141,8 +141,10 @@ class Tiles {
     int64_t rows = item_.rows();
     std::fill_n(s_.maxima, rows, -std::numeric_limits<C>::infinity());
     std::fill_n(s_.totals, rows, C(0));
-    std::fill_n(s_.sums, rows * p_.value_head, C(0));
-    if (item_.keys.low >= item_.keys.high) return;
+    if (item_.keys.low >= item_.keys.high) {
+      std::fill_n(s_.sums, rows * p_.value_head, C(0));
+      return;
+    }
     RowsOf<C> queries = read_queries();
     for (int64_t first = item_.keys.low; first < item_.keys.high; first += key_tile_) {
       int64_t count = std::min(key_tile_, item_.keys.high - first);
@@ -151,7 +153,8 @@ class Tiles {
                                s_.scores);
       for (int64_t row = 0; row < rows; ++row) weigh(row, first, count);
       RowsOf<C> values = read_rows(p_.v, item_.batch, kv_head_, first, count, p_.value_head, s_.values);
-      attention_math::add_weighted(rows, p_.value_head, count, s_.scores, values.data, values.stride, s_.sums);
+      attention_math::add_weighted(rows, p_.value_head, count, s_.scores, values.data, values.stride,
+                                   first > item_.keys.low, s_.sums);
     }
   }
 
@@ -162,8 +165,8 @@ class Tiles {
       C total = s_.totals[row] + sink_share(head, s_.maxima[row]);
       C factor = s_.totals[row] == 0 ? C(0) : 1 / total;
       C* sums = s_.sums + row * p_.value_head;
-      attention_math::scale(sums, factor, p_.value_head);
-      attention_math::save(sums, p_.value_head, p_.out.type, address<C>(p_.out, item_.batch, head, query));
+      attention_math::save_scaled(sums, factor, p_.value_head, p_.out.type,
+                                  address<C>(p_.out, item_.batch, head, query));
       if (p_.taken != ScoresTaken::kProbabilities) continue;
       attention_math::scale(s_.scores + row * p_.keys, factor, p_.keys);
       save_scores(row, s_.scores + row * p_.keys);
@@ -223,19 +226,13 @@ class Tiles {
 
   void exponentiate(int64_t row, C* scores, int64_t count) {
     if (count == 0) return;
-    C before = s_.maxima[row], highest = attention_math::largest(scores, count);
-    C now = highest <= before ? before : highest;
-    if (now == -std::numeric_limits<C>::infinity()) {
-      std::fill_n(scores, count, C(0));
-      return;
-    }
-    if (now != before && s_.totals[row] != 0) {
-      C factor = std::exp(before - now);
+    C before = s_.maxima[row], sum = attention_math::weigh(scores, count, &s_.maxima[row]);
+    if (s_.maxima[row] != before && s_.totals[row] != 0) {
+      C factor = std::exp(before - s_.maxima[row]);
       s_.totals[row] *= factor;
       attention_math::scale(s_.sums + row * p_.value_head, factor, p_.value_head);
     }
-    s_.maxima[row] = now;
-    s_.totals[row] += attention_math::exponentials(scores, now, count);
+    s_.totals[row] += sum;
   }
 
   C sink_share(int64_t head, C maximum) const {

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
 
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::attention_math {
@@ -63,28 +62,24 @@ void products(int64_t rows, int64_t keys, int64_t size, double scale, const doub
 }
 
 void add_weighted(int64_t rows, int64_t size, int64_t keys, const float* weights, const float* values,
-                  int64_t value_stride, float* sums) {
+                  int64_t value_stride, bool kept, float* sums) {
   kernels::Epilogue added;
-  added.beta = 1;
+  added.beta = kept ? 1 : 0;
   kernels::gemm(nullptr, rows, size, keys, weights, keys, false, values, value_stride, false, sums, size, added);
 }
 void add_weighted(int64_t rows, int64_t size, int64_t keys, const double* weights, const double* values,
-                  int64_t value_stride, double* sums) {
-  kernels::gemm_f64(nullptr, rows, size, keys, 1, weights, keys, false, values, value_stride, false, 1, sums, size);
+                  int64_t value_stride, bool kept, double* sums) {
+  kernels::gemm_f64(nullptr, rows, size, keys, 1, weights, keys, false, values, value_stride, false, kept ? 1 : 0, sums,
+                    size);
 }
 
-float exponentials(float* x, float shift, int64_t count) { return kernels::exp_row(x, shift, count, x); }
-double exponentials(double* x, double shift, int64_t count) {
+float weigh(float* x, int64_t count, float* maximum) { return kernels::weigh_row(x, count, maximum); }
+double weigh(double* x, int64_t count, double* maximum) {
+  for (int64_t i = 0; i < count; ++i) *maximum = *maximum >= x[i] || std::isnan(*maximum) ? *maximum : x[i];
+  bool nothing = *maximum == -std::numeric_limits<double>::infinity();
   double sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += x[i] = std::exp(x[i] - shift);
+  for (int64_t i = 0; i < count; ++i) sum += x[i] = nothing ? 0 : std::exp(x[i] - *maximum);
   return sum;
-}
-
-float largest(const float* x, int64_t count) { return kernels::reduce(kernels::ReduceOp::kMax, x, count); }
-double largest(const double* x, int64_t count) {
-  double result = x[0];
-  for (int64_t i = 1; i < count; ++i) result = result >= x[i] || std::isnan(result) ? result : x[i];
-  return result;
 }
 
 void cap(float* x, float limit, int64_t count) {
@@ -99,6 +94,16 @@ void cap(double* x, double limit, int64_t count) {
 void scale(float* x, float factor, int64_t count) { kernels::scale_shift(x, factor, 0, x, count); }
 void scale(double* x, double factor, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] *= factor;
+}
+
+void save_scaled(float* x, float factor, int64_t count, ElementType type, void* y) {
+  if (type == ElementType::kFloat) return kernels::scale_shift(x, factor, 0, static_cast<float*>(y), count);
+  scale(x, factor, count);
+  save(x, count, type, y);
+}
+void save_scaled(double* x, double factor, int64_t count, ElementType type, void* y) {
+  scale(x, factor, count);
+  save(x, count, type, y);
 }
 
 void add(const float* x, int64_t count, float* y) { kernels::binary(kernels::BinaryOp::kAdd, x, y, y, count); }

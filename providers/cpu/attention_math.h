@@ -17,23 +17,23 @@ void products(int64_t rows, int64_t keys, int64_t size, float scale, const float
               const float* key_rows, int64_t key_stride, float* scores);
 void products(int64_t rows, int64_t keys, int64_t size, double scale, const double* queries, int64_t query_stride,
               const double* key_rows, int64_t key_stride, double* scores);
-/** sums[row][size] += weights[row][keys] * values[keys][size]. */
+/** sums[row][size] = sums[row][size] * kept + weights[row][keys] * values[keys][size], where kept is 0 or 1. */
 void add_weighted(int64_t rows, int64_t size, int64_t keys, const float* weights, const float* values,
-                  int64_t value_stride, float* sums);
+                  int64_t value_stride, bool kept, float* sums);
 void add_weighted(int64_t rows, int64_t size, int64_t keys, const double* weights, const double* values,
-                  int64_t value_stride, double* sums);
+                  int64_t value_stride, bool kept, double* sums);
 
-/** x = exp(x - shift); returns their sum. */
-float exponentials(float* x, float shift, int64_t count);
-double exponentials(double* x, double shift, int64_t count);
-/** The largest, NaN where any is NaN; count > 0. */
-float largest(const float* x, int64_t count);
-double largest(const double* x, int64_t count);
+/** Raises `maximum` to the largest of x, makes x exp(x - maximum) and returns the sum; 0 while all is -inf. count > 0. */
+float weigh(float* x, int64_t count, float* maximum);
+double weigh(double* x, int64_t count, double* maximum);
 /** x = limit * tanh(x / limit). */
 void cap(float* x, float limit, int64_t count);
 void cap(double* x, double limit, int64_t count);
 void scale(float* x, float factor, int64_t count);
 void scale(double* x, double factor, int64_t count);
+/** y = factor * x, as elements of `type`; x is changed. */
+void save_scaled(float* x, float factor, int64_t count, ElementType type, void* y);
+void save_scaled(double* x, double factor, int64_t count, ElementType type, void* y);
 /** y += x. */
 void add(const float* x, int64_t count, float* y);
 void add(const double* x, int64_t count, double* y);

@@ -43,7 +43,7 @@ struct RowF32Kernels {
   ReduceColumns reduce_columns[static_cast<int>(ReduceOp::kCount)];
   float (*dot)(const float* a, const float* b, int64_t n);
   void (*softmax_row)(const float* x, float scale, const float* mask, int64_t n, bool logarithm, float* y);
-  float (*exp_row)(const float* x, float shift, int64_t n, float* y);
+  float (*weigh_row)(float* x, int64_t n, float* maximum);
   /** Softmax over a of x[a*stride + c] for each of `columns`; y likewise; scratch holds 2*columns floats. */
   void (*softmax_columns)(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
                           float* y);

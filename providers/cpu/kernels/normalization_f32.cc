@@ -66,7 +66,7 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, floa
   if (n > 0) kernels().rows->softmax_row(x, scale, mask, n, false, y);
 }
 
-float exp_row(const float* x, float shift, int64_t n, float* y) { return kernels().rows->exp_row(x, shift, n, y); }
+float weigh_row(float* x, int64_t n, float* maximum) { return kernels().rows->weigh_row(x, n, maximum); }
 
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
   const auto& rows = *kernels().rows;

@@ -19,8 +19,9 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
 /** Softmax of one row of n values after x*scale + mask (mask may be nullptr); y may be x. For attention. */
 void softmax_row(const float* x, float scale, const float* mask, int64_t n, float* y);
 
-/** y[i] = exp(x[i] - shift), and their sum; y may be x. The step of a softmax that runs over pieces of a row. */
-float exp_row(const float* x, float shift, int64_t n, float* y);
+/** The step of a softmax that runs over pieces of a row: raises `maximum` to the largest of x, makes x exp(x - maximum)
+    and returns the sum. While all is -inf, x becomes 0. n > 0. */
+float weigh_row(float* x, int64_t n, float* maximum);
 
 struct LayerNorm {
   int64_t rows = 0, columns = 0;

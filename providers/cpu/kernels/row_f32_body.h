@@ -194,23 +194,28 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool
   if (i < n) store_n(y + i, n - i, fma(load_n(y + i, n - i), factor_out, shift));
 }
 
-float exp_row(const float* x, float shift, int64_t n, float* y) {
-  const Vf centre = set1(shift);
+float weigh_row(float* x, int64_t n, float* maximum) {
+  const float now = softmax_largest(x, set1(1.0f), nullptr, n);
+  if (now > *maximum || now != now) *maximum = now;
+  if (*maximum == -kInfinity) {
+    for (int64_t i = 0; i < n; i += kLanes) store_n(x + i, least(kLanes, n - i), Vf{});
+    return 0;
+  }
+  const Vf centre = set1(*maximum);
   Vf a = {}, b = {};
   int64_t i = 0;
   for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
     const Vf u = exp(load(x + i) - centre), v = exp(load(x + i + kLanes) - centre);
     a = a + u;
     b = b + v;
-    store(y + i, u);
-    store(y + i + kLanes, v);
+    store(x + i, u);
+    store(x + i + kLanes, v);
   }
   for (; i < n; i += kLanes) {
     const int64_t left = least(kLanes, n - i);
-    alignas(64) float lanes[kLanes];
-    store(lanes, exp(load_n_or(x + i, left, -kInfinity) - centre));
-    store_n(y + i, left, load(lanes));
-    a = a + load_n(lanes, left);
+    const Vf e = exp(softmax_input(x, set1(1.0f), nullptr, i, left) - centre);
+    store_n(x + i, left, e);
+    b = b + e;
   }
   return sum_lanes(a + b);
 }
@@ -370,7 +375,7 @@ const RowF32Kernels kRowF32 = {
      reduce_columns<Max>, reduce_columns<Min>},
     dot,
     softmax_row,
-    exp_row,
+    weigh_row,
     softmax_columns,
     add_rows,
     moments,

@@ -1,6 +1,7 @@
 // ai.onnx.preview.FlexAttention: the shared core where nothing changes the scores, else whole score matrices that pass
 // through the node's subgraphs.
 #include <cmath>
+#include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/attention_core.h"
@@ -104,13 +105,13 @@ class WholeHeads {
   }
   void softmax(C* row) const {
     if (p_.keys == 0) return;
-    C total = attention_math::exponentials(row, attention_math::largest(row, p_.keys), p_.keys);
-    attention_math::scale(row, 1 / total, p_.keys);
+    C maximum = -std::numeric_limits<C>::infinity(), total = attention_math::weigh(row, p_.keys, &maximum);
+    attention_math::scale(row, total == 0 ? C(0) : 1 / total, p_.keys);
   }
   void results(int64_t index, const C* probabilities) const {
     std::vector<C> v = rows(p_.v, kv(index), p_.keys, p_.value_head), sums(p_.queries * p_.value_head);
     attention_math::add_weighted(p_.queries, p_.value_head, p_.keys, probabilities, v.data(), p_.value_head,
-                                 sums.data());
+                                 false, sums.data());
     int64_t at = index * p_.queries * p_.value_head * bits_of(p_.out.type) / 8;
     attention_math::save(sums.data(), static_cast<int64_t>(sums.size()), p_.out.type,
                          static_cast<char*>(p_.out.data) + at);
