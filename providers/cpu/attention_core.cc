@@ -206,8 +206,8 @@ class Tiles {
       if (p_.edit) (*p_.edit)(item_.batch, head, query, first + low, {scores + low, static_cast<size_t>(high - low)});
     }
     if (p_.taken == ScoresTaken::kBiased) {
-      std::fill(scores, scores + low, -std::numeric_limits<C>::infinity());
-      std::fill(scores + high, scores + count, -std::numeric_limits<C>::infinity());
+      std::fill(scores, scores + low, C(p_.unseen));
+      std::fill(scores + high, scores + count, C(p_.unseen));
       save_scores(row, scores);
     }
     std::fill(scores, scores + low, C(0));
@@ -327,7 +327,8 @@ KeyRange keys_seen(const AttentionPlan& p, int64_t batch, int64_t query) {
 }
 
 void attend(KernelContext& context, const AttentionPlan& p) {
-  if (p.batch * p.heads * p.queries == 0) return;
+  int64_t rows = checked_mul(checked_mul(p.batch, p.heads), p.queries);
+  if (rows == 0 || (p.value_head == 0 && p.taken == ScoresTaken::kNothing)) return;
   p.in_double ? attend_in<double>(context, p) : attend_in<float>(context, p);
 }
 

@@ -1,6 +1,7 @@
 // Scaled dot-product attention in tiles: what every attention operator computes after it has sorted its inputs.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,7 +59,8 @@ struct AttentionPlan {
   ScoresTaken taken = ScoresTaken::kNothing;
   void* scores = nullptr;  // [batch, heads, queries, keys] of `scores_type`
   ElementType scores_type = ElementType::kFloat;
-  bool in_double = false;  // compute in fp64, else in fp32
+  double unseen = -std::numeric_limits<double>::infinity();  // stands for keys that a query does not see in kBiased
+  bool in_double = false;                                    // compute in fp64, else in fp32
 };
 
 /** Runs it on the context's threads. A query that sees no key, or only keys of score -inf, gives zeros. Score matrices

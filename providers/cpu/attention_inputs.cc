@@ -40,6 +40,9 @@ ScoreBias filter_bias_in(KernelContext& context, const Tensor& mask, const Atten
   if (shape == Shape{batch, keys}) {
     return fill_filter<C>(context, p, 1, filter, [=](int64_t b, int64_t, int64_t j) { return m[b * keys + j] > 0; });
   }
+  if (shape == Shape{batch, 1}) {
+    return fill_filter<C>(context, p, 1, filter, [=](int64_t b, int64_t, int64_t) { return m[b] > 0; });
+  }
   if (shape == Shape{batch, keys - past}) {
     return fill_filter<C>(context, p, 1, filter, [=](int64_t b, int64_t, int64_t j) {
       return j < past || m[b * (keys - past) + j - past] > 0;
@@ -52,7 +55,7 @@ ScoreBias filter_bias_in(KernelContext& context, const Tensor& mask, const Atten
   }
   bool square = shape.rank() == 4 && shape[0] == batch && shape[1] == 1 && shape[2] == shape[3] && shape[2] >= keys &&
                 past + p.queries <= shape[2];
-  require(square, ErrorCode::kInvalidArgument, "the mask has shape ", shape, "; it needs [batch], [2*batch], [batch,",
+  require(square, ErrorCode::kInvalidArgument, "mask_index has shape ", shape, "; it needs [batch], [2*batch], [batch,",
           keys, "], [batch,", p.queries, ",", keys, "] or [batch,1,n,n]");
   return fill_filter<C>(context, p, p.queries, filter, [=, n = shape[2]](int64_t b, int64_t i, int64_t j) {
     return m[(b * n + past + i) * n + j] > 0;

@@ -10,8 +10,8 @@ ScoreBias added_bias(KernelContext& context, const Tensor& bias, const Attention
 
 /** A mask of int32, where `filter` is added to the scores of keys that are masked. Its forms: ends [batch], ends and
     starts [2*batch], lengths and cumulated lengths [3*batch+2]; or positive for each key to see: [batch, keys],
-    [batch, keys since `first_position`], [batch, queries, keys], [batch, 1, n, n] with n >= keys, of which rows from
-    `first_position` on count. Throws for other shapes. */
+    [batch, 1], [batch, keys since `first_position`], [batch, queries, keys], [batch, 1, n, n] with n >= keys, of which
+   rows from `first_position` on count. Throws for other shapes. */
 ScoreBias filter_bias(KernelContext& context, const Tensor& mask, const AttentionPlan& plan, float filter);
 
 /** `rows` ([batch, count, heads * size] by its strides) with the `heads * size` elements of `bias` from `offset` on

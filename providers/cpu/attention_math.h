@@ -23,7 +23,8 @@ void add_weighted(int64_t rows, int64_t size, int64_t keys, const float* weights
 void add_weighted(int64_t rows, int64_t size, int64_t keys, const double* weights, const double* values,
                   int64_t value_stride, bool kept, double* sums);
 
-/** Raises `maximum` to the largest of x, makes x exp(x - maximum) and returns the sum; 0 while all is -inf. count > 0. */
+/** Raises `maximum` to the largest of x, makes x exp(x - maximum) and returns the sum; 0 while all is -inf. count > 0.
+ */
 float weigh(float* x, int64_t count, float* maximum);
 double weigh(double* x, int64_t count, double* maximum);
 /** x = limit * tanh(x / limit). */

@@ -22,6 +22,10 @@ void join_head(const CacheJoin& j, int64_t batch, int64_t head) {
     std::memcpy(to + i * row, from + i * j.fresh.row * element, row);
   }
   int64_t rest = j.capacity - past_rows - j.fresh_rows;
+  if (j.keep_rest && j.past != j.present && rest > 0) {
+    int64_t first = index * j.past_capacity + past_rows + j.fresh_rows;
+    std::memcpy(to + j.fresh_rows * row, static_cast<const char*>(j.past) + first * row, rest * row);
+  }
   if (j.clear_rest && j.past != j.present && rest > 0) std::memset(to + j.fresh_rows * row, 0, rest * row);
 }
 

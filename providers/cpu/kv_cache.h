@@ -18,6 +18,7 @@ struct CacheJoin {
   void* present = nullptr;  // [batch, heads, capacity, size]
   int64_t capacity = 0;     // at least past rows + fresh_rows
   bool clear_rest = false;  // zeros after them, unless `present` is `past`
+  bool keep_rest = false;   // after them the rows of `past`, which has the same capacity
 };
 void join_cache(ThreadPool& threads, const CacheJoin& join);
 

@@ -30,7 +30,8 @@ void attention(InferContext& context) {
   context.set_output(0, context.element(0), DimVector{batch, sequence, size});
   Dim past = !context.has_input(4) ? Dim(0) : context.has_shape(4) ? context.shape(4)[3] : Dim();
   Dim head = size.known() ? Dim(size.value() / heads) : Dim();
-  context.set_output(1, context.element(0), DimVector{2, batch, heads, add(past, sequence), head});
+  bool share = context.node().int_or("past_present_share_buffer", 0) != 0 && context.has_input(4);
+  context.set_output(1, context.element(0), DimVector{2, batch, heads, share ? past : add(past, sequence), head});
 }
 
 constexpr SchemaRow kRows[] = {

@@ -82,9 +82,21 @@ void decoder_masked_attention(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"com.microsoft", "MultiHeadAttention", 1, kLatest, {1, 10}, {1, 4}, multi_head_attention,
+    {"com.microsoft",
+     "MultiHeadAttention",
+     1,
+     kLatest,
+     {1, 10},
+     {1, 4},
+     multi_head_attention,
      {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes, 'T'}, {4, ElementType::kInt32}}},
-    {"com.microsoft", "DecoderMaskedMultiHeadAttention", 1, kLatest, {1, 11}, {1, 4}, decoder_masked_attention,
+    {"com.microsoft",
+     "DecoderMaskedMultiHeadAttention",
+     1,
+     kLatest,
+     {1, 11},
+     {1, 4},
+     decoder_masked_attention,
      {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes, 'T'}, {3, ElementType::kInt32}}},
 };
 

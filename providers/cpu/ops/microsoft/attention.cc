@@ -1,45 +1,30 @@
-// com.microsoft.Attention in fp32: one product for queries, keys and values, then each head on its own thread.
+// com.microsoft.Attention: one product for queries, keys and values, then the shared core.
 #include <cmath>
-#include <limits>
+#include <optional>
 
 #include "base/thread_pool.h"
+#include "cpu/attention_inputs.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/normalization_f32.h"
+#include "cpu/kv_cache.h"
 #include "cpu/packed_weights.h"
+#include "cpu/rotary.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {
 
-/** The sizes of one run. `total` keys are those of the past and of this sequence. */
+/** The sizes of one run; `query` and `value` are those of all heads together. */
 struct Sizes {
-  int64_t batch, sequence, input, heads, query, value, past, total;
+  int64_t batch, sequence, input, heads, query, value, past, capacity;
   int64_t columns() const { return 2 * query + value; }
   int64_t query_head() const { return query / heads; }
   int64_t value_head() const { return value / heads; }
 };
 
-/** Keys or values of one head: rows `stride` apart. */
-struct HeadRows {
-  const float* data;
-  int64_t stride;
-};
-
 class Attention final : public OpKernel {
  public:
-  explicit Attention(const KernelInfo& info)
-      : heads_(info.node().int_of("num_heads")),
-        causal_(info.node().int_or("unidirectional", 0) != 0),
-        filter_(info.node().float_or("mask_filter_value", -10000.0f)),
-        scale_(info.node().float_or("scale", 0)),
-        parts_(info.node().ints("qkv_hidden_sizes")),
-        weights_(info, 1, false) {
-    require(heads_ > 0, ErrorCode::kInvalidGraph, "num_heads is ", heads_, "; it must be positive");
-    require(info.node().int_or("do_rotary", 0) == 0 && info.node().int_or("past_present_share_buffer", 0) == 0,
-            ErrorCode::kNotImplemented, "do_rotary and past_present_share_buffer are not supported here");
-  }
-
+  explicit Attention(const KernelInfo& info);
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     return i == 1 && weights_.packed() ? ConstantUse::kNothing : ConstantUse::kElements;
@@ -47,17 +32,32 @@ class Attention final : public OpKernel {
 
  private:
   Sizes sizes(const KernelContext& context) const;
-  const float* project(KernelContext& context, const Sizes& s) const;
-  const float* mask(KernelContext& context, const Sizes& s) const;
-  void add_mask(const Tensor& mask, const Sizes& s, float* out) const;
-  void gather_present(KernelContext& context, const Sizes& s, const float* projected, float* present) const;
+  void use_past(const KernelContext& context, Sizes& s) const;
+  float* project(KernelContext& context, const Sizes& s) const;
+  void turn(KernelContext& context, const Sizes& s, float* projected) const;
+  void join(KernelContext& context, const Sizes& s, AttentionPlan& plan, float* present) const;
 
-  int64_t heads_;
-  bool causal_;
+  int64_t heads_, rotary_size_;
+  bool causal_, rotary_, share_;
   float filter_, scale_;
   std::vector<int64_t> parts_;
   RightOperand weights_;
 };
+
+Attention::Attention(const KernelInfo& info)
+    : heads_(info.node().int_of("num_heads")),
+      rotary_size_(info.node().int_or("rotary_embedding_dim", 0)),
+      causal_(info.node().int_or("unidirectional", 0) != 0),
+      rotary_(info.node().int_or("do_rotary", 0) != 0),
+      share_(info.node().int_or("past_present_share_buffer", 0) != 0),
+      filter_(info.node().float_or("mask_filter_value", -10000.0f)),
+      scale_(info.node().float_or("scale", 0)),
+      parts_(info.node().ints("qkv_hidden_sizes")),
+      weights_(info, 1, false) {
+  require(heads_ > 0, ErrorCode::kInvalidGraph, "num_heads is ", heads_, "; it must be positive");
+  require(rotary_size_ >= 0 && rotary_size_ % 2 == 0, ErrorCode::kInvalidGraph, "rotary_embedding_dim is ",
+          rotary_size_, "; it must be even and not negative");
+}
 
 Sizes Attention::sizes(const KernelContext& context) const {
   const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
@@ -70,21 +70,31 @@ Sizes Attention::sizes(const KernelContext& context) const {
   const Tensor* bias = context.input_if(2);
   require(!bias || bias->element_count() == w[1], ErrorCode::kInvalidArgument, "the bias has shape ",
           bias ? bias->shape() : Shape(), "; it needs ", w[1], " elements");
-  if (const Tensor* past = context.input_if(4)) {
-    require(past->rank() == 5, ErrorCode::kInvalidArgument, "past has shape ", past->shape(), "; it needs rank 5");
-    s.past = past->shape()[3];
-    Shape wanted{2, s.batch, heads_, s.past, s.query_head()};
-    require(past->shape() == wanted && s.query == s.value, ErrorCode::kInvalidArgument, "past has shape ",
-            past->shape(), "; it needs ", wanted);
-    s.total = checked_add(s.past, s.sequence);
-  }
+  use_past(context, s);
   require(!context.has_output(1) || s.query == s.value, ErrorCode::kInvalidArgument,
           "present needs keys and values of one size");
   return s;
 }
 
+/** How many rows of the past count; bounds come from its shape. */
+void Attention::use_past(const KernelContext& context, Sizes& s) const {
+  const Tensor* past = context.input_if(4);
+  if (!past) return;
+  require(past->rank() == 5, ErrorCode::kInvalidArgument, "past has shape ", past->shape(), "; it needs rank 5");
+  s.past = past->shape()[3];
+  Shape wanted{2, s.batch, heads_, s.past, s.query_head()};
+  require(past->shape() == wanted && s.query == s.value, ErrorCode::kInvalidArgument, "past has shape ", past->shape(),
+          "; it needs ", wanted);
+  s.capacity = checked_add(s.past, s.sequence);
+  if (!share_) return;
+  s.capacity = s.past;
+  s.past = int32_scalar(context.input(6), "past_sequence_length");
+  require(s.past >= 0 && s.past <= s.capacity - s.sequence, ErrorCode::kInvalidArgument, "past_sequence_length is ",
+          s.past, ", and ", s.sequence, " rows are new, but past has room for ", s.capacity, " rows");
+}
+
 /** [batch * sequence][query, key, value]. */
-const float* Attention::project(KernelContext& context, const Sizes& s) const {
+float* Attention::project(KernelContext& context, const Sizes& s) const {
   int64_t rows = s.batch * s.sequence;
   float* result = context.scratch<float>(checked_mul(rows, s.columns())).data();
   kernels::Epilogue epilogue;
@@ -100,115 +110,73 @@ const float* Attention::project(KernelContext& context, const Sizes& s) const {
   return result;
 }
 
-/** What is added to the scores, [batch][sequence][total]; NULL for nothing. */
-const float* Attention::mask(KernelContext& context, const Sizes& s) const {
-  const Tensor* given = context.input_if(3);
-  if (!given && !causal_) return nullptr;
-  auto result = context.scratch<float>(checked_mul(checked_mul(s.batch, s.sequence), s.total));
-  std::fill(result.begin(), result.end(), 0.0f);
-  if (given) add_mask(*given, s, result.data());
-  for (int64_t row = 0; causal_ && row < s.batch * s.sequence; ++row) {
-    float* line = result.data() + row * s.total;
-    for (int64_t j = s.past + row % s.sequence + 1; j < s.total; ++j) line[j] = std::numeric_limits<float>::lowest();
+/** Turns queries and keys where they lie: halves of the first rotary_embedding_dim elements of each head, by angles
+    position / 10000^(2i/dim). */
+void Attention::turn(KernelContext& context, const Sizes& s, float* projected) const {
+  if (!rotary_) return;
+  int64_t size = rotary_size_ > 0 ? rotary_size_ : s.query_head(), pairs = size / 2;
+  require(size <= s.query_head() && size % 2 == 0, ErrorCode::kInvalidArgument, "rotary embedding of ", size,
+          " elements does not fit heads of ", s.query_head());
+  auto cosines = context.scratch<float>(checked_mul(s.sequence, pairs)), sines = context.scratch<float>(cosines.size());
+  for (int64_t n = 0; n < s.sequence * pairs; ++n) {
+    double turns = std::pow(10000.0, -2.0 * static_cast<double>(n % pairs) / static_cast<double>(size));
+    double angle = static_cast<double>(s.past + n / pairs) * turns;
+    cosines[n] = static_cast<float>(std::cos(angle)), sines[n] = static_cast<float>(std::sin(angle));
   }
-  return result.data();
-}
-
-/** The forms of mask_index: ends [batch], ends and starts [2*batch], or 1 for each key to see: [batch, total],
-    [batch, sequence, total], [batch, 1, n, n] with n >= total. */
-void Attention::add_mask(const Tensor& mask, const Sizes& s, float* out) const {
-  const Shape& shape = mask.shape();
-  const int32_t* m = mask.data<int32_t>();
-  bool ends = shape == Shape{s.batch} || shape == Shape{2 * s.batch};
-  bool keys = shape == Shape{s.batch, s.total}, rows = shape == Shape{s.batch, s.sequence, s.total};
-  bool square =
-      shape.rank() == 4 && shape[0] == s.batch && shape[1] == 1 && shape[2] == shape[3] && shape[2] >= s.total;
-  require(ends || keys || rows || square, ErrorCode::kInvalidArgument, "mask_index has shape ", shape,
-          "; it needs [batch], [2*batch], [batch,", s.total, "], [batch,", s.sequence, ",", s.total,
-          "] or [batch,1,n,n]");
-  for (int64_t row = 0; row < s.batch * s.sequence; ++row) {
-    int64_t b = row / s.sequence, i = row % s.sequence;
-    for (int64_t j = 0; j < s.total; ++j) {
-      bool seen = true;
-      if (ends) seen = j < m[b] && (shape[0] == s.batch || j >= m[s.batch + b]);
-      if (keys) seen = m[b * s.total + j] > 0;
-      if (rows) seen = m[row * s.total + j] > 0;
-      if (square) seen = m[(b * shape[2] + s.past + i) * shape[2] + j] > 0;
-      if (!seen) out[row * s.total + j] = filter_;
-    }
+  auto rows = context.scratch<int64_t>(s.batch * s.sequence);
+  for (size_t n = 0; n < rows.size(); ++n) rows[n] = static_cast<int64_t>(n) % s.sequence;
+  RotaryGeometry g;
+  g.batch = s.batch, g.sequence = s.sequence, g.heads = heads_, g.head_size = s.query_head(), g.pairs = pairs;
+  g.from = g.to = {s.sequence * s.columns(), s.columns(), s.query_head()};
+  RotaryCaches caches{cosines.data(), sines.data(), ElementType::kFloat, s.sequence};
+  for (float* part : {projected, projected + s.query}) {
+    rotate(&context.threads(), g, caches, rows.data(), ElementType::kFloat, part, part);
   }
 }
 
-/** Keys and values of past and present as [2][batch][heads][total][head]. */
-void Attention::gather_present(KernelContext& context, const Sizes& s, const float* projected, float* present) const {
+/** Keys and values of past and present as [2][batch][heads][capacity][head], which the plan then reads. */
+void Attention::join(KernelContext& context, const Sizes& s, AttentionPlan& p, float* present) const {
   const float* past = read_input<float>(context, 4);
-  int64_t head = s.query_head();
-  context.threads().parallel_for(2 * s.batch * heads_, 4, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      float* out = present + i * s.total * head;
-      if (past) std::copy_n(past + i * s.past * head, s.past * head, out);
-      int64_t b = i / heads_ % s.batch, column = s.query * (1 + i / (heads_ * s.batch)) + i % heads_ * head;
-      for (int64_t t = 0; t < s.sequence; ++t) {
-        std::copy_n(projected + (b * s.sequence + t) * s.columns() + column, head, out + (s.past + t) * head);
-      }
-    }
-  });
-}
-
-/** Element offset of head h of image b in an attention bias that broadcasts over both. */
-int64_t bias_offset(const Shape& shape, int64_t b, int64_t h) {
-  return ((shape[0] == 1 ? 0 : b) * shape[1] + (shape[1] == 1 ? 0 : h)) * shape[2] * shape[3];
+  for (HeadRows* rows : {&p.k, &p.v}) {
+    CacheJoin join{s.batch, heads_, s.query_head()};
+    join.fresh = *rows, join.fresh_rows = s.sequence;
+    join.present = present, join.capacity = s.capacity;
+    join.past = past, join.past_rows = s.past;
+    join.past_capacity = past ? context.input(4).shape()[3] : 0;
+    join.keep_rest = past && share_;
+    join_cache(context.threads(), join);
+    *rows = rows_by_head(present, ElementType::kFloat, heads_, s.capacity, s.query_head());
+    int64_t half = s.batch * s.capacity * s.query;
+    present += half;
+    if (past) past += s.batch * heads_ * join.past_capacity * s.query_head();
+  }
 }
 
 void Attention::compute(KernelContext& context) const {
   Sizes s = sizes(context);
-  const Tensor* bias = context.input_if(5);
-  if (bias) {
-    const Shape& b = bias->shape();
-    bool fits = b.rank() == 4 && (b[0] == 1 || b[0] == s.batch) && (b[1] == 1 || b[1] == heads_) &&
-                b[2] == s.sequence && b[3] == s.total;
-    require(fits, ErrorCode::kInvalidArgument, "attention_bias has shape ", b, "; it needs [", s.batch, ",", heads_,
-            ",", s.sequence, ",", s.total, "]");
-  }
   OutputAs<float> y(context, 0);
   std::optional<OutputAs<float>> present;
   if (context.has_output(1)) present.emplace(context, 1);
-  const float* projected = project(context, s);
-  const float* keys = present ? present->data() : nullptr;
-  if ((present || s.past > 0) && s.total > 0) {
-    float* gathered = present ? present->data() : context.scratch<float>(2 * s.batch * s.total * s.query).data();
-    gather_present(context, s, projected, gathered);
-    keys = gathered;
+  float* projected = project(context, s);
+  turn(context, s, projected);
+  AttentionPlan p;
+  p.batch = s.batch, p.heads = p.kv_heads = heads_, p.queries = s.sequence, p.keys = s.past + s.sequence;
+  p.head = s.query_head(), p.value_head = s.value_head();
+  auto part = [&](int64_t column, int64_t head) {
+    return HeadRows{projected + column, ElementType::kFloat, s.sequence * s.columns(), head, s.columns()};
+  };
+  p.q = part(0, p.head), p.k = part(s.query, p.head), p.v = part(2 * s.query, p.value_head);
+  if (present || context.input_if(4)) {
+    int64_t count = checked_mul(checked_mul(2 * s.batch, s.capacity), s.query);
+    join(context, s, p, present ? present->data() : context.scratch<float>(count).data());
   }
-  const float* added = mask(context, s);
-  const float* relative = bias ? read_as<float>(context, *bias) : nullptr;
-  float scale = scale_ != 0 ? scale_ : 1.0f / std::sqrt(static_cast<float>(s.query_head()));
-  bool empty = s.batch * s.sequence * s.value == 0;
-  auto scores = context.scratch<float>(checked_mul(checked_mul(s.batch * heads_, s.sequence), s.total));
-  context.threads().parallel_for(empty ? 0 : s.batch * heads_, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t b = i / heads_, h = i % heads_, rows = b * s.sequence;
-      const float* q = projected + rows * s.columns() + h * s.query_head();
-      HeadRows k{q + s.query, s.columns()};
-      HeadRows v{projected + rows * s.columns() + 2 * s.query + h * s.value_head(), s.columns()};
-      if (keys) {
-        k = {keys + i * s.total * s.query_head(), s.query_head()};
-        v = {keys + (s.batch * heads_ + i) * s.total * s.value_head(), s.value_head()};
-      }
-      float* p = scores.data() + i * s.sequence * s.total;
-      kernels::Epilogue scaled;
-      scaled.alpha = scale;
-      if (relative) scaled.residual = relative + bias_offset(bias->shape(), b, h), scaled.residual_stride = s.total;
-      kernels::gemm(nullptr, s.sequence, s.total, s.query_head(), q, s.columns(), false, k.data, k.stride, true, p,
-                    s.total, scaled);
-      for (int64_t t = 0; t < s.sequence; ++t) {
-        float* row = p + t * s.total;
-        kernels::softmax_row(row, 1, added ? added + (rows + t) * s.total : nullptr, s.total, row);
-      }
-      kernels::gemm(nullptr, s.sequence, s.value_head(), s.total, p, s.total, false, v.data, v.stride, false,
-                    y.data() + rows * s.value + h * s.value_head(), s.value, {});
-    }
-  });
+  p.scale = scale_ != 0 ? scale_ : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(p.head, 1)));
+  p.first_position = s.past;
+  if (causal_) p.right = 0;
+  if (const Tensor* mask = context.input_if(3)) p.biases[0] = filter_bias(context, *mask, p, filter_);
+  if (const Tensor* bias = context.input_if(5)) p.biases[1] = added_bias(context, *bias, p);
+  p.out = rows_by_position(y.data(), ElementType::kFloat, heads_, s.sequence, p.value_head);
+  attend(context, p);
   y.finish();
   if (present) present->finish();
 }

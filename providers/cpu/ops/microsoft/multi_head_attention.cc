@@ -1,5 +1,6 @@
 // MultiHeadAttention and DecoderMaskedMultiHeadAttention of com.microsoft: one kernel over the shared core.
 #include <cmath>
+#include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/attention_inputs.h"
@@ -24,6 +25,9 @@ class HeadsAttention : public OpKernel {
 
  private:
   AttentionPlan sizes(const KernelContext& context) const;
+  void take_packed(const Tensor& query, AttentionPlan& plan) const;
+  void take_packed_key(const Tensor& key, const Tensor* value, AttentionPlan& plan) const;
+  void take_key_and_value(const Tensor& key, const Tensor& value, AttentionPlan& plan) const;
   void add_projection_bias(KernelContext& context, AttentionPlan& plan) const;
   int64_t past_length(const KernelContext& context, const AttentionPlan& plan) const;
   void use_cache(KernelContext& context, AttentionPlan& plan) const;
@@ -56,56 +60,73 @@ class DecoderMaskedAttention final : public HeadsAttention {
       : HeadsAttention(info, kDecoder, info.node().int_or("past_present_share_buffer", 0) != 0) {}
 };
 
+/** One of the tensors that lie in the rows of `from`, [batch, rows, …], from element `index` of a row on. */
+HeadRows part_of(const Tensor& from, int64_t head, int64_t index) {
+  char* data = static_cast<char*>(const_cast<void*>(from.raw())) + index * bits_of(from.type()) / 8;
+  int64_t row = from.shape().count_from(2);
+  return {data, from.type(), from.shape()[1] * row, head, row};
+}
+
+/** Queries, keys and values in the rows of one tensor. */
+void HeadsAttention::take_packed(const Tensor& query, AttentionPlan& p) const {
+  const Shape& q = query.shape();
+  require(q.rank() == 5 ? q[2] == heads_ && q[3] == 3 : q[2] % (3 * heads_) == 0, ErrorCode::kInvalidArgument,
+          "the query has shape ", q, "; packed with key and value it needs [batch,sequence,", heads_, ",3,size]");
+  p.head = p.value_head = q.rank() == 5 ? q[4] : q[2] / (3 * heads_);
+  int64_t stride = q.rank() == 5 ? 3 * p.head : p.head, step = q.rank() == 5 ? p.head : heads_ * p.head;
+  p.q = part_of(query, stride, 0), p.k = part_of(query, stride, step), p.v = part_of(query, stride, 2 * step);
+}
+
+/** Keys and values in the rows of one tensor. */
+void HeadsAttention::take_packed_key(const Tensor& key, const Tensor* value, AttentionPlan& p) const {
+  const Shape& k = key.shape();
+  require((k == Shape{p.batch, p.keys, heads_, 2, p.head}) && !value, ErrorCode::kInvalidArgument, "the key has shape ",
+          k, "; packed with the value it needs [", p.batch, ",sequence,", heads_, ",2,", p.head, "] and no value");
+  p.value_head = p.head;
+  p.k = part_of(key, 2 * p.head, 0), p.v = part_of(key, 2 * p.head, p.head);
+}
+
+void HeadsAttention::take_key_and_value(const Tensor& key, const Tensor& value, AttentionPlan& p) const {
+  const Shape &k = key.shape(), &v = value.shape();
+  bool by_head = k.rank() == 4;
+  p.value_head = by_head ? v[3] : v[2] / heads_;
+  bool fits = by_head ? (k == Shape{p.batch, heads_, p.keys, p.head}) && (v == Shape{p.batch, heads_, p.keys, v[3]})
+                      : (k == Shape{p.batch, p.keys, heads_ * p.head}) && (v == Shape{p.batch, p.keys, v[2]}) &&
+                            v[2] % heads_ == 0;
+  require(fits, ErrorCode::kInvalidArgument, "key and value of shapes ", k, " and ", v, " do not fit a query of batch ",
+          p.batch, " with ", heads_, " heads of ", p.head);
+  if (by_head) {
+    p.k = rows_by_head(key.raw(), key.type(), heads_, p.keys, p.head);
+    p.v = rows_by_head(value.raw(), key.type(), heads_, p.keys, p.value_head);
+  } else {
+    p.k = part_of(key, p.head, 0), p.v = part_of(value, p.value_head, 0);
+  }
+}
+
 /** Sizes, and where queries, keys and values lie. */
 AttentionPlan HeadsAttention::sizes(const KernelContext& context) const {
   const Tensor &query = context.input(0), *key = context.input_if(1), *value = context.input_if(2);
   const Shape& q = query.shape();
-  ElementType type = query.type();
   AttentionPlan p;
   p.batch = q[0], p.queries = p.keys = q[1], p.heads = p.kv_heads = heads_;
-  auto part = [&](const Tensor& from, int64_t size, int64_t head, int64_t index) {
-    char* data = static_cast<char*>(const_cast<void*>(from.raw())) + index * bits_of(type) / 8;
-    int64_t row = from.shape().count_from(2);
-    return HeadRows{data, type, from.shape()[1] * row, head, row};
-  };
   if (!key) {
     require(!value, ErrorCode::kInvalidArgument, "a value is given without a key");
-    require(q.rank() == 5 ? q[2] == heads_ && q[3] == 3 : q[2] % (3 * heads_) == 0, ErrorCode::kInvalidArgument,
-            "the query has shape ", q, "; packed with key and value it needs [batch,sequence,", heads_, ",3,size]");
-    p.head = p.value_head = q.rank() == 5 ? q[4] : q[2] / (3 * heads_);
-    int64_t stride = q.rank() == 5 ? 3 * p.head : p.head, step = q.rank() == 5 ? p.head : heads_ * p.head;
-    p.q = part(query, p.head, stride, 0), p.k = part(query, p.head, stride, step);
-    p.v = part(query, p.head, stride, 2 * step);
+    take_packed(query, p);
     return p;
   }
   require(q.rank() == 3 && q[2] % heads_ == 0, ErrorCode::kInvalidArgument, "the query has shape ", q,
           "; it needs [batch,sequence,size] with ", heads_, " heads in a row");
   p.head = q[2] / heads_;
-  p.q = part(query, p.head, p.head, 0);
-  const Shape& k = key->shape();
-  p.keys = k[k.rank() == 4 ? 2 : 1];
-  if (k.rank() == 5) {
-    require((k == Shape{p.batch, p.keys, heads_, 2, p.head}) && !value, ErrorCode::kInvalidArgument, "the key has shape ",
-            k, "; packed with the value it needs [", p.batch, ",sequence,", heads_, ",2,", p.head, "] and no value");
-    p.value_head = p.head;
-    p.k = part(*key, p.head, 2 * p.head, 0), p.v = part(*key, p.head, 2 * p.head, p.head);
+  p.q = part_of(query, p.head, 0);
+  size_t rank = key->rank();
+  p.keys = key->shape()[rank == 4 ? 2 : 1];
+  if (rank == 5) {
+    take_packed_key(*key, value, p);
     return p;
   }
-  require(value && value->rank() == k.rank() && key->type() == type && value->type() == type,
-          ErrorCode::kInvalidArgument, "the key of shape ", k, " needs a value of its rank and type");
-  const Shape& v = value->shape();
-  p.value_head = k.rank() == 4 ? v[3] : v[2] / heads_;
-  bool fits = k.rank() == 4 ? (k == Shape{p.batch, heads_, p.keys, p.head}) && (v == Shape{p.batch, heads_, p.keys, v[3]})
-                            : (k == Shape{p.batch, p.keys, q[2]}) && (v == Shape{p.batch, p.keys, v[2]}) &&
-                                  v[2] % heads_ == 0;
-  require(fits, ErrorCode::kInvalidArgument, "query, key and value of shapes ", q, ", ", k, " and ", v,
-          " do not fit together with ", heads_, " heads");
-  if (k.rank() == 4) {
-    p.k = rows_by_head(key->raw(), type, heads_, p.keys, p.head);
-    p.v = rows_by_head(value->raw(), type, heads_, p.keys, p.value_head);
-  } else {
-    p.k = part(*key, p.head, p.head, 0), p.v = part(*value, p.value_head, p.value_head, 0);
-  }
+  require(value && value->rank() == rank && key->type() == query.type() && value->type() == query.type(),
+          ErrorCode::kInvalidArgument, "the key of shape ", key->shape(), " needs a value of its rank and type");
+  take_key_and_value(*key, *value, p);
   return p;
 }
 
@@ -149,12 +170,12 @@ HeadRows HeadsAttention::join(KernelContext& context, const AttentionPlan& p, in
   join.past_rows = past;
   if (before) join.past = before->raw(), join.past_capacity = before->shape()[2];
   join.capacity = before && share_ ? join.past_capacity : checked_add(past, p.keys);
-  join.clear_rest = true;
+  join.keep_rest = before && share_;
   size_t output = values ? 2 : 1;
   if (context.has_output(output)) {
     join.present = context.output(output).mutable_raw();
   } else if (before) {
-    int64_t count = checked_mul(checked_mul(p.batch * heads_, join.capacity), join.size);
+    int64_t count = checked_mul(checked_mul(checked_mul(p.batch, heads_), join.capacity), join.size);
     join.present = context.scratch<char>(count * (bits_of(join.fresh.type) / 8)).data();
   } else {
     return join.fresh;
@@ -175,7 +196,8 @@ HeadRows HeadsAttention::select_beams(KernelContext& context, const AttentionPla
           p.first_position);
   const int32_t* beams = given.data<int32_t>();
   int64_t element = bits_of(rows.type) / 8;
-  char* selected = context.scratch<char>(checked_mul(checked_mul(p.batch * heads_, p.keys), size * element)).data();
+  char* selected =
+      context.scratch<char>(checked_mul(checked_mul(checked_mul(p.batch, heads_), p.keys), size * element)).data();
   for (int64_t n = 0; n < p.batch * heads_ * p.keys; ++n) {
     int64_t j = n % p.keys, h = n / p.keys % heads_, b = n / (p.keys * heads_), from = b;
     if (j < p.first_position) {
@@ -184,7 +206,8 @@ HeadRows HeadsAttention::select_beams(KernelContext& context, const AttentionPla
               shape[1]);
       from = b / shape[1] * shape[1] + beam;
     }
-    const char* row = static_cast<const char*>(rows.data) + (from * rows.batch + h * rows.head + j * rows.row) * element;
+    const char* row =
+        static_cast<const char*>(rows.data) + (from * rows.batch + h * rows.head + j * rows.row) * element;
     std::copy_n(row, size * element, selected + n * size * element);
   }
   return rows_by_head(selected, rows.type, heads_, p.keys, size);
@@ -215,6 +238,7 @@ void HeadsAttention::compute(KernelContext& context) const {
   if (context.has_output(3)) {
     Tensor& scores = context.output(3);
     p.scores = scores.mutable_raw(), p.scores_type = scores.type(), p.taken = ScoresTaken::kBiased;
+    p.unseen = std::numeric_limits<float>::lowest();
   }
   Tensor& y = context.output(0);
   p.out = rows_by_position(y.raw(), y.type(), heads_, p.queries, p.value_head);
@@ -223,7 +247,11 @@ void HeadsAttention::compute(KernelContext& context) const {
 
 constexpr KernelRow kRows[] = {
     {"com.microsoft", "MultiHeadAttention", 1, kLatest, make_kernel<MultiHeadAttention>, {{0, kFloatTypes}}},
-    {"com.microsoft", "DecoderMaskedMultiHeadAttention", 1, kLatest, make_kernel<DecoderMaskedAttention>,
+    {"com.microsoft",
+     "DecoderMaskedMultiHeadAttention",
+     1,
+     kLatest,
+     make_kernel<DecoderMaskedAttention>,
      {{0, kFloatTypes}}},
 };
 

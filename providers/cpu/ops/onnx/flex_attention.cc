@@ -110,8 +110,8 @@ class WholeHeads {
   }
   void results(int64_t index, const C* probabilities) const {
     std::vector<C> v = rows(p_.v, kv(index), p_.keys, p_.value_head), sums(p_.queries * p_.value_head);
-    attention_math::add_weighted(p_.queries, p_.value_head, p_.keys, probabilities, v.data(), p_.value_head,
-                                 false, sums.data());
+    attention_math::add_weighted(p_.queries, p_.value_head, p_.keys, probabilities, v.data(), p_.value_head, false,
+                                 sums.data());
     int64_t at = index * p_.queries * p_.value_head * bits_of(p_.out.type) / 8;
     attention_math::save(sums.data(), static_cast<int64_t>(sums.size()), p_.out.type,
                          static_cast<char*>(p_.out.data) + at);
