@@ -46,9 +46,7 @@ void InferContext::set_output(size_t output, ElementType element, SymbolicShape 
 }
 
 void InferContext::set_output_like(size_t output, size_t input) {
-  if (!has_output(output) || !has_input(input)) return;
-  outputs_[output].type = inputs_[input].type;
-  if (inputs_[input].content != nullptr) outputs_[output].content = *inputs_[input].content;
+  if (has_output(output) && has_input(input)) outputs_[output].type = inputs_[input].type;
 }
 
 void InferContext::set_content(size_t output, DimVector content) {

@@ -59,7 +59,7 @@ class InferContext {
   void set_type(size_t output, TypeInfo type);
   /** A tensor of that element type and shape. Does nothing when the output is not wanted or does not exist. */
   void set_output(size_t output, ElementType element, SymbolicShape shape);
-  /** As input i: type, shape and content. */
+  /** As the input: type and shape. */
   void set_output_like(size_t output, size_t input);
   /** States what an integer tensor output of rank 0 or 1 holds. */
   void set_content(size_t output, DimVector content);

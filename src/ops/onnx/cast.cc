@@ -1,5 +1,6 @@
 // Cast and CastLike: the same elements in another type. The type is attribute `to`, a name in opsets 1 to 5, or that of
 // input 1. Later opsets add types, attribute saturate (19) for 8-bit floats and round_mode (24) for float8e8m0.
+#include <algorithm>
 #include <cctype>
 
 #include "ops/shape_rules.h"
@@ -28,7 +29,12 @@ void cast_to(InferContext& context, ElementType type) {
   context.set_output(0, type, context.shape(0));
   constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
   bool is_index = kIndexTypes.contains(type) && kIndexTypes.contains(context.element(0));
-  if (auto content = is_index ? context.dims(0) : std::nullopt) context.set_content(0, std::move(*content));
+  auto content = is_index ? context.dims(0) : std::nullopt;
+  if (!content) return;
+  int64_t most = type == ElementType::kInt32 ? INT32_MAX : INT64_MAX;
+  if (std::ranges::all_of(*content, [&](Dim dim) { return !dim.known() || dim.value() <= most; })) {
+    context.set_content(0, std::move(*content));
+  }
 }
 
 void cast_shape(InferContext& context) { cast_to(context, target_of(context.node())); }

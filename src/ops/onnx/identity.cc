@@ -4,8 +4,13 @@
 namespace ortolan::ops::onnx {
 namespace {
 
+void identity_rule(InferContext& context) {
+  context.set_output_like(0, 0);
+  if (auto content = context.dims(0)) context.set_content(0, std::move(*content));
+}
+
 constexpr SchemaRow kRows[] = {
-    {"", "Identity", 1, kLatest, 1, 1, same_as_first_input, {{0, kAllTypes}}},
+    {"", "Identity", 1, kLatest, 1, 1, identity_rule, {{0, kAllTypes}}},
 };
 
 }  // namespace
