@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ops/input_types.h"
+
 namespace ortolan::ops {
 namespace {
 
@@ -124,6 +126,19 @@ const SchemaRow* find_schema(std::string_view domain, std::string_view name, int
   return nullptr;
 }
 
+const InputTypes* limit_of(const SchemaRow& row, size_t i) {
+  const InputTypes* rest = nullptr;
+  for (const InputTypes& limit : row.types) {
+    if (limit.types.empty()) break;
+    if (limit.index == kTheRest) {
+      rest = &limit;
+    } else if (static_cast<size_t>(limit.index) == i) {
+      return &limit;
+    }
+  }
+  return rest;
+}
+
 void resolve_schema(Node& node, std::span<const SchemaRow* const> custom) {
   node.schema = find_custom(node, custom);
   if (node.schema == nullptr) node.schema = find_schema(node.domain, node.op_type, node.opset);
@@ -135,15 +150,8 @@ void resolve_schema(Node& node, std::span<const SchemaRow* const> custom) {
 
 void check_input_types(const Node& node) {
   ElementType bound[128] = {};
-  size_t listed = 0;
-  for (const InputTypes& limit : node.schema->types) {
-    if (limit.types.empty()) break;
-    if (limit.index == kTheRest) {
-      for (size_t i = listed; i < node.inputs().size(); ++i) check_input(node, i, limit, bound);
-    } else {
-      check_input(node, limit.index, limit, bound);
-      listed = std::max<size_t>(listed, limit.index + 1);
-    }
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    if (const InputTypes* limit = limit_of(*node.schema, i)) check_input(node, i, *limit, bound);
   }
 }
 

@@ -28,7 +28,7 @@ struct Arity {
   constexpr Arity(uint16_t min, uint16_t max) : min(min), max(max) {}
 };
 
-/** The element types that input `index` may have; kTheRest names all inputs after the last one listed. Inputs with
+/** The element types that input `index` may have; kTheRest names all inputs that no entry lists. Inputs with
     the same `variable` (as 'T' in the specification) must agree; variable 0 stands for itself. Where the type is a
     sequence, optional or map, no limit is checked here. */
 struct InputTypes {

@@ -71,7 +71,7 @@ constexpr SchemaRow kRows[] = {
      {3, 6},
      {1, 4},
      attention,
-     {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes}, {3, kMaskTypes}}},
+     {{2, kFloatTypes, 'V'}, {3, kMaskTypes}, {5, kFloatTypes, 'V'}, {kTheRest, kFloatTypes, 'T'}}},
     {"",
      "Attention",
      24,
@@ -79,7 +79,11 @@ constexpr SchemaRow kRows[] = {
      {3, 7},
      {1, 4},
      attention,
-     {{0, kFloatTypes, 'T'}, {1, kFloatTypes, 'T'}, {2, kFloatTypes}, {3, kMaskTypes}, {6, ElementType::kInt64}}},
+     {{2, kFloatTypes, 'V'},
+      {3, kMaskTypes},
+      {5, kFloatTypes, 'V'},
+      {6, ElementType::kInt64},
+      {kTheRest, kFloatTypes, 'T'}}},
 };
 
 }  // namespace

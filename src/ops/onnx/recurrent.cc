@@ -53,9 +53,9 @@ void recurrent_of_bytes(InferContext& context) {
 constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
 
 constexpr SchemaRow kRows[] = {
-    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
-    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
-    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{0, kFloatTypes}, {4, kInt32}, {kTheRest, kFloatTypes}}},
+    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
     {"com.microsoft",
      "AttnLSTM",
      1,

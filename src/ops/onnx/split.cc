@@ -55,7 +55,7 @@ void split_rule(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"", "Split", 1, 1, {1, 2}, {1, kVariadic}, split_rule, {{0, kAllTypes}}},
+    {"", "Split", 1, 1, {1, 2}, {1, kVariadic}, split_rule, {{kTheRest, kAllTypes}}},
     {"", "Split", 2, 12, 1, {1, kVariadic}, split_rule, {{0, kAllTypes}}},
     {"", "Split", 13, kLatest, {1, 2}, {1, kVariadic}, split_rule, {{0, kAllTypes}, {1, ElementType::kInt64}}},
 };
