@@ -63,9 +63,10 @@ ResizeWishes resize_wishes(const Node& node, const Tensor* scales, const Tensor*
   if (scales != nullptr) wishes.scales = to_doubles(*scales);
   if (sizes != nullptr) wishes.sizes = to_int64s(*sizes);
   if (roi != nullptr) wishes.roi = to_doubles(*roi);
-  if (scales == nullptr && node.has_attribute("scales")) {
+  if (node.opset >= 9) return wishes;
+  if (node.has_attribute("scales")) {
     wishes.scales.assign(node.floats("scales").begin(), node.floats("scales").end());
-  } else if (scales == nullptr && node.has_attribute("height_scale")) {
+  } else if (node.has_attribute("height_scale")) {
     wishes.scales = {1, 1, node.float_of("height_scale"), node.float_of("width_scale")};
   }
   return wishes;
@@ -73,9 +74,12 @@ ResizeWishes resize_wishes(const Node& node, const Tensor* scales, const Tensor*
 
 std::vector<size_t> resized_axes(const Node& node, size_t rank) {
   std::vector<size_t> axes;
+  if (node.opset < 18 || !node.has_attribute("axes")) {
+    for (size_t i = 0; i < rank; ++i) axes.push_back(i);
+    return axes;
+  }
   checked_axes(node.ints("axes"), rank);
   for (int64_t axis : node.ints("axes")) axes.push_back(checked_axis(axis, rank));
-  for (size_t i = 0; i < rank && !node.has_attribute("axes"); ++i) axes.push_back(i);
   return axes;
 }
 

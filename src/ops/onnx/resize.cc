@@ -29,9 +29,8 @@ SymbolicShape shape_by_scales(const InferContext& context, const std::vector<dou
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = dims[axes[i]];
     if (scales[i] == 1) continue;
-    dim = dim.known() && scales[i] > 0 && scales[i] < 1e9
-              ? Dim(static_cast<int64_t>(static_cast<double>(dim.value()) * scales[i]))
-              : Dim{};
+    double size = dim.known() ? static_cast<double>(dim.value()) * scales[i] : -1;
+    dim = size >= 0 && size < 1e12 ? Dim(static_cast<int64_t>(size)) : Dim{};
   }
   return dims;
 }
