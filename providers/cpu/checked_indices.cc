@@ -55,6 +55,12 @@ std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& t
   return result;
 }
 
+int64_t only_int64(const Tensor& tensor, const char* what) {
+  require(tensor.element_count() == 1, ErrorCode::kInvalidArgument, what, " has shape ", tensor.shape(),
+          "; it must hold one element");
+  return to_int64s(tensor)[0];
+}
+
 void require_within(const Shape& indices, const Shape& data, size_t axis) {
   require(indices.rank() == data.rank(), ErrorCode::kInvalidArgument, "indices have shape ", indices,
           " and data has shape ", data, "; both must have the same rank");

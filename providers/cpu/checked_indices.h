@@ -15,6 +15,9 @@ std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& i
 std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& tuples, std::span<const int64_t> dims,
                                          std::span<const int64_t> strides);
 
+/** The one element of an int32 or int64 tensor; throws kInvalidArgument, naming it as `what`, for any other count. */
+int64_t only_int64(const Tensor& tensor, const char* what);
+
 /** Throws unless each dimension of `indices` but `axis` is at most that of `data`, which has the same rank. */
 void require_within(const Shape& indices, const Shape& data, size_t axis);
 

@@ -32,6 +32,22 @@ void check_bias(const Tensor* bias, int64_t channels) {
           bias ? bias->shape() : Shape(), "; it needs one value for each of the ", channels, " output channels");
 }
 
+/** A 1x1 convolution of one channel a group with the same result shape: over zeros it gives what sums without terms
+    do, where there are no input channels. */
+kernels::ConvGeometry without_terms(const kernels::ConvGeometry& from) {
+  kernels::ConvGeometry g;
+  g.batch = from.batch, g.groups = from.groups;
+  g.in_channels = from.groups, g.out_channels = from.out_channels;
+  for (size_t i = 0; i < 3; ++i) g.in[i] = g.out[i] = from.out[i];
+  return g;
+}
+
+const float* zeros(KernelContext& context, int64_t count) {
+  auto values = context.scratch<float>(count);
+  std::fill(values.begin(), values.end(), 0.0f);
+  return values.data();
+}
+
 }  // namespace
 
 Conv::Conv(const KernelInfo& info)
@@ -55,12 +71,19 @@ void Conv::compute_float(KernelContext& context) const {
             ", the result ", y.shape(), "; they must be equal");
     epilogue.residual = read_as<float>(context, *residual);
   }
-  const float* x = read_input<float>(context, 0);
-  if (weights_) {
-    kernels::conv(&context.threads(), g, x, *weights_, epilogue, y.data());
+  const float *x = read_input<float>(context, 0), *weights = nullptr;
+  if (w.element_count() == 0) {
+    g = without_terms(g);
+    x = zeros(context, Shape{g.batch, g.in_channels, g.in[0], g.in[1], g.in[2]}.element_count());
+    weights = zeros(context, g.out_channels);
+  } else if (!weights_) {
+    weights = read_as<float>(context, w);
+  }
+  if (weights) {
+    kernels::conv(&context.threads(), g, x, kernels::pack_conv_weights(&context.threads(), g, weights), epilogue,
+                  y.data());
   } else {
-    kernels::conv(&context.threads(), g, x,
-                  kernels::pack_conv_weights(&context.threads(), g, read_as<float>(context, w)), epilogue, y.data());
+    kernels::conv(&context.threads(), g, x, *weights_, epilogue, y.data());
   }
   y.finish();
 }

@@ -15,6 +15,7 @@ RightOperand::RightOperand(const KernelInfo& info, size_t i, bool transposed) {
   const Tensor* weights = info.weights_input(i);
   if (weights == nullptr || weights->rank() == 0 || weights->rank() > 2) return;
   if (!(kHalfTypes | ElementType::kFloat).contains(weights->type()) || weights->element_count() == 0) return;
+  transposed = transposed && weights->rank() == 2;
   int64_t rows = weights->shape()[0];
   int64_t columns = weights->rank() == 2 ? weights->shape()[1] : 1;
   std::string layout = join("gemm_f32 ", name_of(weights->type()), " ", rows, "x", columns, transposed ? "t" : "");

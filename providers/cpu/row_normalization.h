@@ -1,6 +1,9 @@
 // Normalisation of rows in fp32 and fp64 behind one name.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "cpu/kernels/normalization_f32.h"
 
 namespace ortolan::base {
@@ -24,6 +27,14 @@ struct RowNormalization {
 };
 void normalize_rows(base::ThreadPool* pool, const RowNormalization<float>& args);
 void normalize_rows(base::ThreadPool* pool, const RowNormalization<double>& args);
+
+/** The moments of rows without columns, which the functions above do not take: NaN, as 0/0. */
+template <class Rows>
+void no_moments(const Rows& norm) {
+  for (auto* moments : {norm.mean, norm.inverse_std}) {
+    if (moments) std::fill_n(moments, norm.rows, std::numeric_limits<float>::quiet_NaN());
+  }
+}
 
 /** Mean and population variance of each row. */
 void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t columns, float* mean, float* variance);

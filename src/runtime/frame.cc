@@ -93,8 +93,8 @@ Tensor& StepContext::prepare_output(size_t i) {
   infer_outputs();
   const TypeInfo& type = outputs_known_[i].type;
   require(type.is_tensor() && type.element != ElementType::kUndefined && type.shape.fully_known(),
-          ErrorCode::kRuntimeException, "the shape rule does not give type and shape of output ", i, " (got ", type,
-          type.shape, ")");
+          ErrorCode::kInvalidArgument, "attributes and inputs do not determine output ", i, ": its type would be ",
+          type, " of shape ", type.shape, "; check those that give a type, a size or a count");
   return make_output(i, type.element, type.shape.concrete());
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
-#include "cpu/kernels/normalization_f32.h"
+#include "cpu/row_normalization.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -91,7 +91,7 @@ class SkipNormalization : public OpKernel {
     norm.epsilon = epsilon_, norm.rms = rms_;
     OptionalOutput y(context, 0), mean(context, 1), inverse(context, 2), sum(context, 3);
     norm.y = y.data(), norm.mean = mean.data(), norm.inverse_std = inverse.data(), norm.sum = sum.data();
-    if (norm.rows * norm.columns > 0) kernels::layer_norm(&context.threads(), norm);
+    norm.columns > 0 ? kernels::layer_norm(&context.threads(), norm) : no_moments(norm);
     for (OptionalOutput* output : {&y, &mean, &inverse, &sum}) output->finish();
   }
 
@@ -147,7 +147,7 @@ class SimplifiedLayerNormalization final : public OpKernel {
     norm.epsilon = epsilon_, norm.rms = true;
     OptionalOutput y(context, 0), inverse(context, 1);
     norm.y = y.data(), norm.inverse_std = inverse.data();
-    if (norm.rows * norm.columns > 0) kernels::layer_norm(&context.threads(), norm);
+    norm.columns > 0 ? kernels::layer_norm(&context.threads(), norm) : no_moments(norm);
     y.finish();
     inverse.finish();
   }

@@ -1,6 +1,7 @@
 // DFT and STFT. Sums run in double whatever the type.
 #include "cpu/fourier.h"
 #include "base/thread_pool.h"
+#include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
 #include "runtime/kernel_registry.h"
 
@@ -38,14 +39,15 @@ class Dft final : public OpKernel {
   void run(KernelContext& context) const {
     const Shape& shape = context.input(0).shape();
     int64_t wanted = axis_;
-    if (const Tensor* given = axis_input_ ? context.input_if(2) : nullptr) wanted = to_int64s(*given).at(0);
+    if (const Tensor* given = axis_input_ ? context.input_if(2) : nullptr) wanted = only_int64(*given, "axis");
     size_t axis = checked_axis(wanted, shape.rank());
     OutputAs<C> y(context, 0);
     if (y.shape().element_count() == 0) return;
     int64_t out_parts = y.shape().back(), parts = shape.back();
     bool real_result = onesided_ && inverse_;
     int64_t length = y.shape()[axis];
-    if (onesided_ && !inverse_) length = context.has_input(1) ? to_int64s(context.input(1)).at(0) : shape[axis];
+    if (onesided_ && !inverse_)
+      length = context.has_input(1) ? only_int64(context.input(1), "dft_length") : shape[axis];
     require(length > 0, ErrorCode::kInvalidArgument, "input ", shape, " has no elements along axis ", wanted);
     int64_t inner = shape.count_between(axis + 1, shape.rank() - 1), outer = shape.count_to(axis);
     const Lines from{shape[axis], inner}, to{y.shape()[axis], inner};
@@ -101,9 +103,9 @@ class Stft final : public OpKernel {
     int64_t parts = signal.rank() == 3 ? signal[2] : 1;
     require(parts == 1 || parts == 2, ErrorCode::kInvalidArgument, "signal ", signal,
             " must end in a dimension of 1 (real) or 2 (complex)");
-    int64_t step = to_int64s(context.input(1)).at(0);
+    int64_t step = only_int64(context.input(1), "frame_step");
     const Tensor* window = context.input_if(2);
-    int64_t length = context.has_input(3) ? to_int64s(context.input(3)).at(0) : window->element_count();
+    int64_t length = context.has_input(3) ? only_int64(context.input(3), "frame_length") : window->element_count();
     require(!window || window->element_count() <= length, ErrorCode::kInvalidArgument, "the window has ",
             window ? window->element_count() : 0, " values, more than frame_length ", length);
     if (y.shape().element_count() == 0) return;

@@ -64,7 +64,7 @@ class LayerNormalization : public OpKernel {
     C* moments = context.scratch<C>(checked_mul(norm.rows, int64_t{2})).data();
     norm.mean = moments;
     norm.inverse_std = moments + norm.rows;
-    if (norm.rows * norm.columns > 0) normalize_rows(&context.threads(), norm);
+    norm.columns > 0 ? normalize_rows(&context.threads(), norm) : no_moments(norm);
     if (!simple) apply_broadcast<C>(context, x, y.data());
     y.finish();
     if (!rms_) write_moments<C>(context, norm);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
 #include "cpu/saturate.h"
 #include "runtime/kernel_registry.h"
@@ -82,7 +83,7 @@ class MelWeightMatrix final : public OpKernel {
 
   /** Spectrum bins of the triangles' corners: triangle i has corners i, i + 1 and i + 2. */
   static std::vector<int64_t> corners(KernelContext& context, int64_t columns) {
-    int64_t length = to_int64s(context.input(1)).at(0), rate = to_int64s(context.input(2)).at(0);
+    int64_t length = only_int64(context.input(1), "dft_length"), rate = only_int64(context.input(2), "sample_rate");
     require(rate > 0, ErrorCode::kInvalidArgument, "sample_rate is ", rate, "; it must be positive");
     require(context.input(3).element_count() == 1 && context.input(4).element_count() == 1, ErrorCode::kInvalidArgument,
             "lower_edge_hertz and upper_edge_hertz must hold one value each");
@@ -92,7 +93,7 @@ class MelWeightMatrix final : public OpKernel {
     for (int64_t i = 0; i < columns + 2; ++i) {
       double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595.0) - 1.0);
       result.push_back(
-          saturate_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
+          saturate_cast<int64_t>(std::floor((static_cast<double>(length) + 1) * hertz / static_cast<double>(rate))));
     }
     return result;
   }
