@@ -22,6 +22,12 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
   if (a.type() == ElementType::kString) {
     return std::ranges::equal(a.span<std::string>(), b.span<std::string>());
   }
+  if (is_packed(a.type())) {  // bits behind the last element mean nothing
+    for (int64_t i = 0; i < a.element_count(); ++i) {
+      if (unpack_element(a.type(), a.raw(), i) != unpack_element(b.type(), b.raw(), i)) return false;
+    }
+    return true;
+  }
   size_t bytes = a.byte_count();
   if (bytes == 0 || std::memcmp(a.raw(), b.raw(), bytes) == 0) return true;
   if (!(kFloatTypes.contains(a.type()))) return false;
@@ -30,6 +36,99 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
     if (!(x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])))) return false;
   }
   return true;
+}
+
+void add_inputs(Graph& graph, const NodeCase& node, Way way, std::vector<ValueInfo*>& inputs) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    inputs.push_back(nullptr);
+    if (!node.inputs[i]) continue;
+    std::string name = join("x", i);
+    TypeInfo type = type_of(*node.inputs[i]);
+    if (way == Way::kConstants && node.inputs[i]->is_tensor()) {
+      inputs.back() = graph.add_initializer(name, node.inputs[i]->tensor());
+      continue;
+    }
+    if (way == Way::kUnknownShapes) type.shape = {};
+    inputs.back() = graph.add_value(name, type);
+    inputs.back()->is_input = true;
+    graph.inputs.push_back(inputs.back());
+  }
+}
+
+std::unique_ptr<Model> make_model(const NodeCase& from, Way way, size_t output_count) {
+  auto model = std::make_unique<Model>();
+  model->ir_version = 8;
+  model->context->opsets[from.domain] = from.opset;
+  model->graph = std::make_unique<Graph>(model->context);
+  Graph& graph = *model->graph;
+  std::vector<ValueInfo*> inputs, outputs;
+  add_inputs(graph, from, way, inputs);
+  for (size_t i = 0; i < output_count; ++i) outputs.push_back(graph.add_value(join("y", i)));
+  Node* node = graph.add_node("n", from.op, from.domain, inputs, outputs);
+  node->opset = from.opset;
+  for (const Attribute& attribute : from.attributes) node->set_attribute(attribute.name, attribute.value);
+  for (const auto& [name, fill] : from.subgraphs) {
+    auto inner = std::make_shared<Graph>(graph.shared_context(), &graph);
+    fill(*inner);
+    node->set_attribute(name, std::move(inner));
+  }
+  for (ValueInfo* output : outputs) graph.mark_output(output);
+  return model;
+}
+
+auto& case_observer() {
+  static auto& observer = *new std::function<void(const NodeCase&, size_t, bool)>;
+  return observer;
+}
+
+}  // namespace
+
+void set_case_observer(std::function<void(const NodeCase&, size_t, bool)> observer) {
+  case_observer() = std::move(observer);
+}
+
+std::vector<Value> run_node(const NodeCase& node, Way way, size_t output_count, const SessionOptions& options,
+                            RunOptions* run_options) {
+  auto session = Session::from_model(environment(), make_model(node, way, output_count), options);
+  std::vector<std::string> input_names, wanted_names;
+  std::vector<const Value*> values;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    bool constant = way == Way::kConstants && node.inputs[i] && node.inputs[i]->is_tensor();
+    if (!node.inputs[i] || constant) continue;
+    input_names.push_back(join("x", i));
+    values.push_back(&*node.inputs[i]);
+  }
+  for (size_t i = 0; i < output_count; ++i) wanted_names.push_back(join("y", i));
+  std::vector<const char*> names, wanted;
+  for (const std::string& name : input_names) names.push_back(name.c_str());
+  for (const std::string& name : wanted_names) wanted.push_back(name.c_str());
+  std::vector<Value> results(output_count);
+  session->run(run_options, names, values, wanted, results);
+  return results;
+}
+
+std::vector<Value> OpTest::run(size_t output_count) const {
+  SessionOptions options;
+  options.level = RewriteLevel::kNone;
+  auto results = run_node(node_, Way::kKnownShapes, output_count, options);
+  if (case_observer()) case_observer()(node_, output_count, !once_);
+  if (once_) return results;
+  for (Way way : {Way::kUnknownShapes, Way::kConstants}) {
+    auto again = run_node(node_, way, output_count, options);
+    for (size_t i = 0; i < output_count; ++i) {
+      EXPECT_TRUE(same_value(again[i], results[i])) << node_.op << " output " << i << ", way " << static_cast<int>(way);
+    }
+  }
+  return results;
+}
+
+std::string OpTest::error(size_t output_count) const {
+  try {
+    run(output_count);
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "";
 }
 
 std::string describe(const Value& value) {
@@ -43,80 +142,6 @@ std::string describe(const Value& value) {
     }
   }
   return text + " }";
-}
-
-}  // namespace
-
-std::unique_ptr<Model> OpTest::make_model(Way way, size_t output_count) const {
-  auto model = std::make_unique<Model>();
-  model->ir_version = 8;
-  model->context->opsets[domain_] = opset_;
-  model->graph = std::make_unique<Graph>(model->context);
-  Graph& graph = *model->graph;
-  std::vector<ValueInfo*> inputs, outputs;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    inputs.push_back(nullptr);
-    if (!inputs_[i]) continue;
-    std::string name = join("x", i);
-    TypeInfo type = type_of(*inputs_[i]);
-    if (way == Way::kConstants && inputs_[i]->is_tensor()) {
-      inputs.back() = graph.add_initializer(name, inputs_[i]->tensor());
-      continue;
-    }
-    if (way == Way::kUnknownShapes) type.shape = {};
-    inputs.back() = graph.add_value(name, type);
-    inputs.back()->is_input = true;
-    graph.inputs.push_back(inputs.back());
-  }
-  for (size_t i = 0; i < output_count; ++i) outputs.push_back(graph.add_value(join("y", i)));
-  Node* node = graph.add_node("n", op_, domain_, inputs, outputs);
-  node->opset = opset_;
-  for (const Attribute& attribute : attributes_) node->set_attribute(attribute.name, attribute.value);
-  for (ValueInfo* output : outputs) graph.mark_output(output);
-  return model;
-}
-
-std::vector<Value> OpTest::run_way(Way way, size_t output_count) const {
-  SessionOptions options;
-  options.level = RewriteLevel::kNone;
-  auto session = Session::from_model(environment(), make_model(way, output_count), options);
-  std::vector<const char*> names, output_names;
-  std::vector<const Value*> values;
-  std::vector<std::string> text;
-  for (size_t i = 0; i < inputs_.size(); ++i) text.push_back(join("x", i));
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    bool constant = way == Way::kConstants && inputs_[i] && inputs_[i]->is_tensor();
-    if (!inputs_[i] || constant) continue;
-    names.push_back(text[i].c_str());
-    values.push_back(&*inputs_[i]);
-  }
-  std::vector<std::string> outputs;
-  for (size_t i = 0; i < output_count; ++i) outputs.push_back(join("y", i));
-  for (const std::string& name : outputs) output_names.push_back(name.c_str());
-  std::vector<Value> results(output_count);
-  session->run(nullptr, names, values, output_names, results);
-  return results;
-}
-
-std::vector<Value> OpTest::run(size_t output_count) const {
-  auto results = run_way(Way::kKnownShapes, output_count);
-  if (once_) return results;
-  for (Way way : {Way::kUnknownShapes, Way::kConstants}) {
-    auto again = run_way(way, output_count);
-    for (size_t i = 0; i < output_count; ++i) {
-      EXPECT_TRUE(same_value(again[i], results[i])) << op_ << " output " << i << ", way " << static_cast<int>(way);
-    }
-  }
-  return results;
-}
-
-std::string OpTest::error(size_t output_count) const {
-  try {
-    run(output_count);
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "";
 }
 
 ::testing::AssertionResult same_value(const Value& a, const Value& b) {

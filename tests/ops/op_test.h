@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -39,15 +40,36 @@ Tensor random_tensor(Shape shape, uint32_t seed, double low = -1, double high = 
   return tensor;
 }
 
+/** A node with the values of its inputs. */
+struct NodeCase {
+  std::string op;
+  std::string domain;
+  int opset;
+  std::vector<std::optional<Value>> inputs = {};
+  std::vector<Attribute> attributes = {};
+  /** Graph attributes: each is filled by its function in every model that is made of the case. */
+  std::vector<std::pair<std::string, std::function<void(Graph&)>>> subgraphs = {};
+};
+
+/** What a session knows of the inputs when it is made. */
+enum class Way { kKnownShapes, kUnknownShapes, kConstants };
+
+/** Builds a model of the node alone and runs it once. Throws base::Error as loading or running does. */
+std::vector<Value> run_node(const NodeCase& node, Way way, size_t output_count, const SessionOptions& options,
+                            RunOptions* run_options = nullptr);
+
+/** Called with each node that OpTest ran without an error, until it is replaced; for tests that vary these nodes. */
+void set_case_observer(std::function<void(const NodeCase&, size_t output_count, bool deterministic)> observer);
+
 /** Builds a node and runs it. Every run() is done three ways (shapes known before, shapes found during the run, inputs
     as constants) and the results must agree; the first is returned. */
 class OpTest {
  public:
   explicit OpTest(std::string op, int opset = 17, std::string domain = "")
-      : op_(std::move(op)), domain_(std::move(domain)), opset_(opset) {}
+      : node_{std::move(op), std::move(domain), opset} {}
 
   OpTest& input(Value value) {
-    inputs_.emplace_back(std::move(value));
+    node_.inputs.emplace_back(std::move(value));
     return *this;
   }
   template <class T>
@@ -56,11 +78,11 @@ class OpTest {
   }
   /** An optional input that is left out. */
   OpTest& no_input() {
-    inputs_.emplace_back(std::nullopt);
+    node_.inputs.emplace_back(std::nullopt);
     return *this;
   }
   OpTest& attribute(std::string name, AttributeValue value) {
-    attributes_.push_back({std::move(name), std::move(value)});
+    node_.attributes.push_back({std::move(name), std::move(value)});
     return *this;
   }
   OpTest& ints(std::string name, std::vector<int64_t> values) { return attribute(std::move(name), std::move(values)); }
@@ -82,16 +104,8 @@ class OpTest {
   }
 
  private:
-  enum class Way { kKnownShapes, kUnknownShapes, kConstants };
-  std::vector<Value> run_way(Way way, size_t output_count) const;
-  std::unique_ptr<Model> make_model(Way way, size_t output_count) const;
-
-  std::string op_;
-  std::string domain_;
-  int opset_;
+  NodeCase node_;
   bool once_ = false;
-  std::vector<std::optional<Value>> inputs_;
-  std::vector<Attribute> attributes_;
 };
 
 /** Bit for bit, NaN equal to NaN, shapes and types included. */
@@ -105,6 +119,9 @@ template <class T>
 ::testing::AssertionResult equal(const Tensor& actual, const Shape& shape, const std::vector<T>& expected) {
   return same_value(actual, tensor_of<T>(shape, expected));
 }
+
+/** The value's type, and of a tensor the shape and first elements. */
+std::string describe(const Value& value);
 
 /** The elements of a numeric tensor as doubles. */
 std::vector<double> doubles(const Tensor& tensor);

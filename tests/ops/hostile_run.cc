@@ -1,0 +1,237 @@
+// Runs nodes that are likely wrong, under limits of memory and time.
+#include "hostile_run.h"
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+/** Called by the sanitisers, where the program has them, before it ends. */
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+
+namespace ortolan::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPatience = std::chrono::milliseconds(250);  // then the run is told to stop
+constexpr auto kLimit = std::chrono::seconds(30);           // then it counts as one that never ends
+constexpr const char* kMaxTensorBytes = "16777216";
+
+std::atomic<const HostileNode*> running{nullptr};
+
+void tell_what_runs() {
+  const HostileNode* hostile = running.exchange(nullptr);
+  if (hostile) std::fprintf(stderr, "HOSTILE NODE %s\n", describe(*hostile).c_str());
+}
+
+void on_signal(int number) {
+  tell_what_runs();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void watch_for_crashes() {
+  if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(tell_what_runs);
+  std::signal(SIGABRT, on_signal);
+  if (__sanitizer_set_death_callback) return;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
+}
+
+/** Tells a run that takes long to stop, and ends the process when it does not. */
+class Watch {
+ public:
+  static Watch& instance() {
+    static Watch& watch = *new Watch;
+    return watch;
+  }
+  void begin(RunOptions* options, std::atomic<bool>* loading) {
+    std::lock_guard lock(mutex_);
+    options_ = options;
+    loading_ = loading;
+    start_ = Clock::now();
+  }
+  void end() {
+    std::lock_guard lock(mutex_);
+    options_ = nullptr;
+    loading_ = nullptr;
+  }
+
+ private:
+  Watch() {
+    watch_for_crashes();
+    std::thread([this] {
+      for (;; std::this_thread::sleep_for(std::chrono::milliseconds(20))) look();
+    }).detach();
+  }
+  void look() {
+    std::lock_guard lock(mutex_);
+    if (options_ == nullptr) return;
+    auto taken = Clock::now() - start_;
+    if (taken > kPatience) {
+      options_->terminate = true;
+      *loading_ = true;
+    }
+    if (taken > kLimit) {
+      std::fprintf(stderr, "a run does not end\n");
+      std::abort();
+    }
+  }
+
+  std::mutex mutex_;
+  RunOptions* options_ = nullptr;
+  std::atomic<bool>* loading_ = nullptr;
+  Clock::time_point start_;
+};
+
+struct Attempt {
+  const char* name;
+  Way way;
+  RewriteLevel level;
+  int threads;
+};
+constexpr Attempt kAttempts[] = {{"known shapes", Way::kKnownShapes, RewriteLevel::kNone, 1},
+                                 {"unknown shapes", Way::kUnknownShapes, RewriteLevel::kNone, 2},
+                                 {"constants", Way::kConstants, RewriteLevel::kNone, 1},
+                                 {"rewritten", Way::kKnownShapes, RewriteLevel::kAll, 1},
+                                 {"rewritten constants", Way::kConstants, RewriteLevel::kAll, 1}};
+
+struct Outcome {
+  bool ran = false;
+  bool stopped = false;  // by the watch, or for want of memory: says nothing
+  std::string error;
+  std::vector<Value> results;
+  double seconds = 0;
+};
+
+/** Fills new memory with other bytes in each attempt, so that what is read before it is written differs. */
+void perturb_memory(const Attempt& how) {
+#ifdef __GLIBC__
+  mallopt(M_PERTURB, 1 + 37 * static_cast<int>(&how - kAttempts));
+#endif
+}
+
+Outcome attempt(const HostileNode& hostile, const Attempt& how) {
+  Outcome outcome;
+  perturb_memory(how);
+  SessionOptions options;
+  RunOptions run_options;
+  options.level = how.level;
+  options.intra_op_threads = how.threads;
+  options.cpu_arena = false;
+  options.config["ortolan.max_tensor_bytes"] = kMaxTensorBytes;
+  auto start = Clock::now();
+  Watch::instance().begin(&run_options, options.cancel_load.get());
+  try {
+    outcome.results = run_node(hostile.node, how.way, hostile.output_count, options, &run_options);
+    outcome.ran = true;
+  } catch (const Error& error) {
+    outcome.error = error.text();
+    EXPECT_NE(error.code(), ErrorCode::kRuntimeException) << error.text() << "\n" << describe(hostile);
+    outcome.stopped = outcome.error.find("out of memory") != std::string::npos;
+  } catch (const std::bad_alloc&) {
+    outcome.stopped = true;
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "an exception that is no Error: " << error.what() << "\n" << describe(hostile);
+  }
+  Watch::instance().end();
+  outcome.stopped |= run_options.terminate || *options.cancel_load;
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+/** Rewriting may change the order of sums: floats need only be close. */
+bool close(const Value& a, const Value& b) {
+  if (same_value(a, b)) return true;
+  if (!a.is_tensor() || !b.is_tensor() || a.tensor().type() != b.tensor().type()) return false;
+  if (!kFloatTypes.contains(a.tensor().type())) return false;
+  double tolerance = kHalfTypes.contains(a.tensor().type()) ? 2e-2 : 1e-4;
+  return static_cast<bool>(near(a.tensor(), b.tensor().shape(), doubles(b.tensor()), tolerance));
+}
+
+void compare(const HostileNode& hostile, const Attempt& how, const Outcome& first, const Outcome& other) {
+  if (first.stopped || other.stopped) return;
+  static const bool strict = std::getenv("ORTOLAN_HOSTILE_STRICT") != nullptr;
+  if (first.ran != other.ran && !strict) return;
+  if (first.ran != other.ran) {
+    ADD_FAILURE() << how.name << ": " << (other.ran ? "runs" : other.error)
+                  << "\nbut first: " << (first.ran ? "runs" : first.error) << "\n"
+                  << describe(hostile);
+    return;
+  }
+  if (!first.ran || !hostile.deterministic) return;
+  for (size_t i = 0; i < first.results.size(); ++i) {
+    const Value &a = first.results[i], &b = other.results[i];
+    bool same = how.level == RewriteLevel::kNone ? static_cast<bool>(same_value(a, b)) : close(a, b);
+    if (!same) {
+      ADD_FAILURE() << how.name << ": output " << i << " is " << describe(b) << "\nbut first " << describe(a) << "\n"
+                    << describe(hostile);
+    }
+  }
+}
+
+void append_attribute(std::string& text, const Attribute& attribute) {
+  base::append(text, join("\n  attribute ", attribute.name, " ="));
+  auto each = [&](const auto& list) {
+    for (const auto& item : list) base::append(text, join(" ", item));
+  };
+  if (auto* one = std::get_if<int64_t>(&attribute.value)) base::append(text, join(" ", *one));
+  if (auto* one = std::get_if<float>(&attribute.value)) base::append(text, join(" ", *one, "f"));
+  if (auto* one = std::get_if<std::string>(&attribute.value)) base::append(text, join(" '", *one, "'"));
+  if (auto* one = std::get_if<Tensor>(&attribute.value)) base::append(text, join(" ", describe(Value(*one))));
+  if (auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) text += " ints", each(*list);
+  if (auto* list = std::get_if<std::vector<float>>(&attribute.value)) text += " floats", each(*list);
+  if (auto* list = std::get_if<std::vector<std::string>>(&attribute.value)) text += " strings", each(*list);
+}
+
+double number_from(const char* variable, double fallback) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::strtod(text, nullptr) : fallback;
+}
+
+}  // namespace
+
+std::string describe(const HostileNode& hostile) {
+  const NodeCase& node = hostile.node;
+  std::string text = join("seed ", hostile.seed, ": ", node.domain, ":", node.op, " of opset ", node.opset, ", ",
+                          hostile.output_count, " outputs");
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    base::append(text, join("\n  input ", i, ": ", node.inputs[i] ? describe(*node.inputs[i]) : "left out"));
+  }
+  for (const Attribute& attribute : node.attributes) append_attribute(text, attribute);
+  for (const auto& [name, fill] : node.subgraphs) base::append(text, join("\n  graph ", name));
+  return text;
+}
+
+bool run_hostile(const HostileNode& hostile) {
+  Watch::instance();
+  running = &hostile;
+  Outcome first = attempt(hostile, kAttempts[0]);
+  double seconds = first.seconds;
+  for (size_t i = 1; i < std::size(kAttempts); ++i) {
+    Outcome other = attempt(hostile, kAttempts[i]);
+    compare(hostile, kAttempts[i], first, other);
+    seconds += other.seconds;
+  }
+  static const double slow = number_from("ORTOLAN_HOSTILE_SLOW", 1e9);
+  if (seconds > slow) std::fprintf(stderr, "SLOW %.2f s: %s\n", seconds, describe(hostile).c_str());
+  running = nullptr;
+  return first.ran;
+}
+
+std::chrono::steady_clock::time_point hostile_deadline(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(number_from("ORTOLAN_HOSTILE_SECONDS", seconds)));
+}
+
+int64_t hostile_count(int64_t count) {
+  return static_cast<int64_t>(number_from("ORTOLAN_HOSTILE_COUNT", static_cast<double>(count)));
+}
+
+}  // namespace ortolan::test

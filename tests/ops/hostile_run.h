@@ -1,0 +1,32 @@
+// Runs nodes that are likely wrong: in each way a session may run them, under limits of memory and time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "op_test.h"
+
+namespace ortolan::test {
+
+/** How a hostile node is told, in a report or after a crash: its text, and the seed that draws it again. */
+struct HostileNode {
+  NodeCase node;
+  size_t output_count = 1;
+  bool deterministic = true;
+  uint32_t seed = 0;
+};
+
+std::string describe(const HostileNode& hostile);
+
+/** Runs it in all ways and at both ends of the rewrite levels: each must end in the same results or in an Error (with
+    ORTOLAN_HOSTILE_STRICT, all of them or none in an Error). What is not so, and a run that does not end, is a test
+    failure with the node's description; a crash prints that description to stderr. Returns whether the node ran. */
+bool run_hostile(const HostileNode& hostile);
+
+/** How long a test of hostile nodes may take: `seconds`, or what ORTOLAN_HOSTILE_SECONDS says. */
+std::chrono::steady_clock::time_point hostile_deadline(double seconds);
+/** How many nodes it may draw: `count`, or what ORTOLAN_HOSTILE_COUNT says. */
+int64_t hostile_count(int64_t count);
+
+}  // namespace ortolan::test
