@@ -36,6 +36,15 @@ TEST(HostileFinds, ATransposedVectorOfWeightsStaysAVector) {
   }
 }
 
+TEST(HostileFinds, ABatchOfSideBySideRowsKeepsConstantWeights) {
+  Tensor y = OpTest("FusedMatMul", 1, "com.microsoft")
+                 .input<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})
+                 .input<float>({2}, {1, 10})
+                 .set("transBatchA", 1)
+                 .run_tensor();
+  EXPECT_TRUE(near(y, {2, 2}, {21, 65, 43, 87}));
+}
+
 TEST(HostileFinds, MomentsOfNoElementsAreNoNumbers) {
   auto expect_nan = [](const Value& moments, const Shape& shape) {
     EXPECT_EQ(moments.tensor().shape(), shape);

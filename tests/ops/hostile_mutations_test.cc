@@ -1,8 +1,9 @@
 // The nodes that the other tests ran, with a few things changed in each: every one ends in a result or an Error, in the
 // same one however it is run. What the program's filter leaves out is not varied; ORTOLAN_HOSTILE_SECONDS makes it a
-// soak.
+// soak. With ORTOLAN_TEST_VERSIONS, the opsets in which the tests ran each operator are printed.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hostile_draw.h"
 #include "operator_words.h"
@@ -121,6 +122,7 @@ class Mutations : public ::testing::Environment {
   void SetUp() override {
     set_case_observer([this](const NodeCase& node, size_t outputs, bool deterministic) {
       auto& cases = cases_[join(node.domain, ":", node.op)];
+      versions_[join(node.domain, ":", node.op)].insert(node.opset);
       if (size_of(node) > kMostElements) return;
       HostileNode kept{node, outputs, deterministic};
       if (cases.size() < kCasesKept) return cases.push_back(std::move(kept));
@@ -130,6 +132,12 @@ class Mutations : public ::testing::Environment {
 
   void TearDown() override {
     set_case_observer({});
+    for (const auto& [name, versions] : versions_) {
+      if (std::getenv("ORTOLAN_TEST_VERSIONS") == nullptr) break;
+      std::printf("tested %s", name.c_str());
+      for (int version : versions) std::printf(" %d", version);
+      std::printf("\n");
+    }
     size_t kept = 0;
     for (const auto& [name, cases] : cases_) kept += cases.size();
     auto deadline = hostile_deadline(3);
@@ -147,6 +155,7 @@ class Mutations : public ::testing::Environment {
 
  private:
   std::map<std::string, std::vector<HostileNode>> cases_;
+  std::map<std::string, std::set<int>> versions_;
   size_t seen_ = 0;
 };
 
