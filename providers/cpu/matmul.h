@@ -35,13 +35,8 @@ class MatMul final : public OpKernel {
   explicit MatMul(const KernelInfo& info);
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
-<<<<<<< HEAD
     bool one_product = !options_.trans_a && !options_.batch_a;  // of a stack by one matrix
     return i == 1 && right_.packed() && one_product ? ConstantUse::kNothing : ConstantUse::kElements;
-=======
-    bool one = !options_.trans_a && !options_.batch_a;  // product, of all rows
-    return i == 1 && right_.packed() && one ? ConstantUse::kNothing : ConstantUse::kElements;
->>>>>>> 575ca46 (tests: early forms of operators)
   }
 
  private:
