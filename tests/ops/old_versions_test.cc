@@ -44,7 +44,8 @@ TEST(OldVersions, ArithmeticBroadcastsWhereItIsTold) {
         EXPECT_TRUE(near(test.run_tensor(), a.shape(), expected)) << arithmetic.op << opset << b.shape().rank();
       }
     }
-    EXPECT_NE(OpTest(arithmetic.op, 6).input(a).input(Tensor(ElementType::kFloat, {4})).set("broadcast", 1).error(), "");
+    EXPECT_NE(OpTest(arithmetic.op, 6).input(a).input(Tensor(ElementType::kFloat, {4})).set("broadcast", 1).error(),
+              "");
   }
 }
 
@@ -55,7 +56,8 @@ TEST(OldVersions, ComparisonAndLogicBroadcastWhereTheyAreTold) {
     EXPECT_TRUE(equal<bool>(less, {2, 2}, {true, false, false, false}));
     Tensor same = test("Equal").input<int32_t>({2, 2}, {1, 2, 3, 4}).input<int32_t>({2}, {2, 3}).run_tensor();
     EXPECT_TRUE(equal<bool>(same, {2, 2}, {false, true, true, false}));
-    Tensor either = test("Or").input<bool>({2, 2}, {true, false, true, false}).input<bool>({2}, {false, true}).run_tensor();
+    Tensor either =
+        test("Or").input<bool>({2, 2}, {true, false, true, false}).input<bool>({2}, {false, true}).run_tensor();
     EXPECT_TRUE(equal<bool>(either, {2, 2}, {true, false, true, true}));
   }
 }
