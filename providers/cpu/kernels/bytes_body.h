@@ -7,9 +7,6 @@
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
-typedef uint8_t UnsignedLanes __attribute__((vector_size(kLanes), aligned(1), may_alias));
-typedef int8_t SignedLanes __attribute__((vector_size(kLanes), aligned(1), may_alias));
-
 void map(const uint8_t* table, const uint8_t* x, int64_t n, uint8_t* y) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -22,46 +19,62 @@ void map(const uint8_t* table, const uint8_t* x, int64_t n, uint8_t* y) {
 }
 
 template <bool kSigned>
-ORTOLAN_INLINE Vi load_lanes(const uint8_t* x) {
-  if constexpr (kSigned) {
-    return __builtin_convertvector(*reinterpret_cast<const SignedLanes*>(x), Vi);
-  } else {
-    return __builtin_convertvector(*reinterpret_cast<const UnsignedLanes*>(x), Vi);
-  }
+ORTOLAN_INLINE int32_t one(const uint8_t* x) {
+  return kSigned ? static_cast<int8_t>(*x) : *x;
 }
 
 template <bool kSigned>
-ORTOLAN_INLINE Vi one_lane(const uint8_t* x) {
-  return set1i(kSigned ? static_cast<int8_t>(*x) : *x);
+ORTOLAN_INLINE Vi load_lanes(const uint8_t* x) {
+#if defined(__AVX512F__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  return (Vi)(kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes));
+#elif defined(__AVX2__)
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(x));
+  return (Vi)(kSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
+#else
+  return Vi{one<kSigned>(x), one<kSigned>(x + 1), one<kSigned>(x + 2), one<kSigned>(x + 3)};
+#endif
+}
+
+/** The low byte of each lane. */
+ORTOLAN_INLINE void store_lanes(uint8_t* y, Vi lanes) {
+#if defined(__AVX512F__)
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm512_cvtepi32_epi8((__m512i)lanes));
+#elif defined(__AVX2__)
+  const __m256i low = (__m256i)(lanes & 255);
+  const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(y), _mm_packus_epi16(words, words));
+#else
+  for (int i = 0; i < kLanes; ++i) y[i] = static_cast<uint8_t>(lanes[i]);
+#endif
 }
 
 template <bool kSigned, bool kProduct>
-ORTOLAN_INLINE UnsignedLanes join_lanes(const BytePair& pair, Vi a, Vi b) {
+ORTOLAN_INLINE Vi join_lanes(const BytePair& pair, Vi a, Vi b) {
   const Vf from_a = to_float(a - pair.zero_a), from_b = to_float(b - pair.zero_b);
   const Vf value =
       kProduct ? from_a * from_b * set1(pair.factor_a) : fma(from_a, set1(pair.factor_a), from_b * set1(pair.factor_b));
   const Vf low = set1(kSigned ? -128.0f : 0.0f), high = set1(kSigned ? 127.0f : 255.0f);
   const Vf rounded = rint(value) + set1(static_cast<float>(pair.zero_y));
-  const Vi whole = to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));
-  return __builtin_convertvector(whole & 255, UnsignedLanes);
+  return to_int(vmin(vmax(select(rounded == rounded, rounded, low), low), high));
 }
 
 template <bool kSigned, bool kProduct, bool kScalarA, bool kScalarB>
-void join_span(const BytePair& pair, const uint8_t* a, const uint8_t* b, int64_t n, uint8_t* y) {
-  const Vi one_a = kScalarA ? one_lane<kSigned>(a) : Vi{}, one_b = kScalarB ? one_lane<kSigned>(b) : Vi{};
+void join_span(const BytePair pair, const uint8_t* a, const uint8_t* b, int64_t n, uint8_t* y) {
+  const Vi one_a = set1i(kScalarA ? one<kSigned>(a) : 0), one_b = set1i(kScalarB ? one<kSigned>(b) : 0);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const UnsignedLanes result = join_lanes<kSigned, kProduct>(pair, kScalarA ? one_a : load_lanes<kSigned>(a + i),
-                                                               kScalarB ? one_b : load_lanes<kSigned>(b + i));
-    std::memcpy(y + i, &result, sizeof result);
+    store_lanes(y + i, join_lanes<kSigned, kProduct>(pair, kScalarA ? one_a : load_lanes<kSigned>(a + i),
+                                                     kScalarB ? one_b : load_lanes<kSigned>(b + i)));
   }
   if (i == n) return;
   uint8_t tail_a[kLanes] = {}, tail_b[kLanes] = {};
   if (!kScalarA) std::memcpy(tail_a, a + i, n - i);
   if (!kScalarB) std::memcpy(tail_b, b + i, n - i);
-  const UnsignedLanes result = join_lanes<kSigned, kProduct>(pair, kScalarA ? one_a : load_lanes<kSigned>(tail_a),
-                                                             kScalarB ? one_b : load_lanes<kSigned>(tail_b));
-  std::memcpy(y + i, &result, n - i);
+  uint8_t result[kLanes];
+  store_lanes(result, join_lanes<kSigned, kProduct>(pair, kScalarA ? one_a : load_lanes<kSigned>(tail_a),
+                                                    kScalarB ? one_b : load_lanes<kSigned>(tail_b)));
+  std::memcpy(y + i, result, n - i);
 }
 
 template <bool kProduct, bool kSigned>
