@@ -141,5 +141,101 @@ TYPED_TEST(ByteLayers, DynamicQuantizeLstmRunsBothWays) {
   EXPECT_NE(lstm({4, 1}, {3}).error().find("the scale of W has shape [3]"), std::string::npos);
 }
 
+struct AttentionCase {
+  Shape mask;  // rank 0: none
+  int64_t past = 0;
+  bool causal = false;
+};
+
+/** QAttention gives what Attention gives for the real values. */
+template <class T>
+void check_attention(const AttentionCase& c) {
+  int64_t batch = 2, sequence = 3, hidden = 8, heads = 2, columns = 3 * hidden, total = c.past + sequence;
+  RandomBytes<T> x({batch, sequence, 5}, test_seed(), 0.01f), w({5, columns}, test_seed() + 1, 1, 2);
+  Tensor bias = random_tensor<float>({columns}, test_seed());
+  Tensor scales = random_tensor<float>({columns}, test_seed(), 0.001, 0.01);
+  Tensor real_x(ElementType::kFloat, x.shape()), real_w(ElementType::kFloat, w.shape());
+  for (int64_t i = 0; i < x.count(); ++i) real_x.mutable_data<float>()[i] = static_cast<float>(x.value(i));
+  for (int64_t i = 0; i < w.count(); ++i) {
+    real_w.mutable_data<float>()[i] = static_cast<float>(w.value(i)) * scales.data<float>()[i % columns];
+  }
+  OpTest quantised = node("QAttention"), plain = node("Attention");
+  quantised.input(x.bytes).input(w.bytes).input(bias).template input<float>({}, {x.scale}).input(scales);
+  plain.input(real_x).input(real_w).input(bias);
+  Tensor mask(ElementType::kInt32, c.mask);
+  for (int64_t i = 0; i < mask.element_count(); ++i) mask.mutable_data<int32_t>()[i] = i < batch ? 2 : i % 3 != 0;
+  for (OpTest* test : {&quantised, &plain}) {
+    test->set("num_heads", heads).set("unidirectional", c.causal);
+    c.mask.rank() > 0 ? test->input(mask) : test->no_input();
+  }
+  quantised.template input<T>({}, {x.zero}).template input<T>({columns}, std::vector<T>(24, w.zero));
+  if (c.past > 0) {
+    Tensor past = random_tensor<float>({2, batch, heads, c.past, hidden / heads}, test_seed() + 3);
+    quantised.input(past), plain.input(past);
+  }
+  std::vector<Value> actual = quantised.run(2), expected = plain.run(2);
+  EXPECT_TRUE(near(actual[0].tensor(), {batch, sequence, hidden}, doubles(expected[0].tensor()), 1e-4));
+  Shape present{2, batch, heads, total, hidden / heads};
+  EXPECT_TRUE(near(actual[1].tensor(), present, doubles(expected[1].tensor()), 1e-4));
+}
+
+TYPED_TEST(ByteLayers, QAttention) {
+  check_attention<TypeParam>({});
+  check_attention<TypeParam>({{}, 0, true});
+  check_attention<TypeParam>({{2}});
+  check_attention<TypeParam>({{4}});
+  check_attention<TypeParam>({{2, 3}, 0, true});
+  check_attention<TypeParam>({{2, 7}, 4});
+  check_attention<TypeParam>({{2, 3, 7}, 4, true});
+}
+
+TEST(QAttention, Errors) {
+  auto attention = [](int64_t columns, int64_t heads) {
+    OpTest test = node("QAttention").set("num_heads", heads);
+    test.input(random_tensor<uint8_t>({1, 2, 4}, 1, 0, 9)).input(random_tensor<uint8_t>({4, columns}, 1, 0, 9));
+    return test.input(random_tensor<float>({columns}, 1)).input<float>({}, {1}).input<float>({}, {1});
+  };
+  EXPECT_NE(attention(8, 2).error().find("multiple of 3 * num_heads"), std::string::npos);
+  EXPECT_NE(attention(6, 0).error().find("num_heads is 0"), std::string::npos);
+  EXPECT_NE(attention(6, 1).input<int32_t>({9}, std::vector<int32_t>(9)).error(), "");
+  EXPECT_NE(attention(6, 1).no_input().input<float>({}, {1}).error().find("input 6"), std::string::npos);
+  EXPECT_EQ(attention(6, 1).input<int32_t>({1}, {-5}).error(), "");
+}
+
+TYPED_TEST(ByteLayers, QEmbedLayerNormalization) {
+  int64_t batch = 2, sequence = 3, hidden = 5;
+  RandomBytes<TypeParam> words({7, hidden}, 1), places({4, hidden}, 2), segments({2, hidden}, 3), gamma({hidden}, 4),
+      beta({hidden}, 5);
+  auto embed = [&](std::vector<int32_t> ids) {
+    OpTest test = node("QEmbedLayerNormalization").set("epsilon", 1e-5f);
+    test.template input<int32_t>({batch, sequence}, ids).template input<int32_t>({batch, sequence}, {0, 1, 0, 1, 1, 0});
+    for (auto* t : {&words, &places, &segments, &gamma, &beta}) test.input(t->bytes);
+    test.template input<int32_t>({batch, sequence}, {1, 1, 0, 1, 0, 0});
+    for (auto* t : {&words, &places, &segments, &gamma, &beta}) test.template input<float>({}, {t->scale});
+    for (auto* t : {&words, &places, &segments, &gamma, &beta}) test.template input<TypeParam>({}, {t->zero});
+    return test;
+  };
+  std::vector<int32_t> ids = {6, 0, 3, 1, 1, 2}, kinds = {0, 1, 0, 1, 1, 0};
+  std::vector<double> expected;
+  for (int64_t i = 0; i < batch * sequence; ++i) {
+    std::vector<double> row;
+    double mean = 0, variance = 0;
+    for (int64_t j = 0; j < hidden; ++j) {
+      row.push_back(words.value(ids[i] * hidden + j) + places.value(i % sequence * hidden + j) +
+                    segments.value(kinds[i] * hidden + j));
+      mean += row.back() / double(hidden);
+    }
+    for (double v : row) variance += (v - mean) * (v - mean) / double(hidden);
+    for (int64_t j = 0; j < hidden; ++j) {
+      expected.push_back((row[j] - mean) / std::sqrt(variance + 1e-5) * gamma.value(j) + beta.value(j));
+    }
+  }
+  std::vector<Value> outputs = embed(ids).run(2);
+  EXPECT_TRUE(near(outputs[0].tensor(), {batch, sequence, hidden}, expected, 1e-4));
+  EXPECT_TRUE(equal<int32_t>(outputs[1].tensor(), {batch}, {2, 1}));
+  EXPECT_NE(embed({7, 0, 0, 0, 0, 0}).error(2).find("index 7 is outside"), std::string::npos);
+  EXPECT_NE(embed({-1, 0, 0, 0, 0, 0}).error(2).find("index -1 is outside"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ortolan::test
