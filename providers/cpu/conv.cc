@@ -4,6 +4,7 @@
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
+#include "cpu/windows_nd.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -16,7 +17,10 @@ std::string layout_of(const kernels::ConvGeometry& g, const Tensor& weights) {
 std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
                                                        const ConvolutionAttributes& attributes) {
   const Tensor* weights = info.weights_input(1);
-  if (weights == nullptr || weights->type() == ElementType::kDouble || weights->element_count() == 0) return nullptr;
+  if (weights == nullptr || weights->type() == ElementType::kDouble || weights->element_count() == 0 ||
+      weights->rank() > kMostKernelSpatial + 2) {
+    return nullptr;
+  }
   kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
   auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {
     bool aligned = is_aligned(weights->type(), weights->raw());
@@ -51,9 +55,10 @@ const float* zeros(KernelContext& context, int64_t count) {
 }  // namespace
 
 Conv::Conv(const KernelInfo& info)
-    : attributes_(info, 1), activation_(fused_activation(info.node())), weights_(pack(info, attributes_)) {}
+    : attributes_(info, 1, true), activation_(fused_activation(info.node())), weights_(pack(info, attributes_)) {}
 
 void Conv::compute(KernelContext& context) const {
+  if (context.input(1).rank() > kMostKernelSpatial + 2) return conv_nd(context, attributes_.group(), activation_);
   context.input(0).type() == ElementType::kDouble ? compute_double(context) : compute_float(context);
 }
 

@@ -33,11 +33,12 @@ void set_sizes(kernels::ConvGeometry& g, const Shape& x, const Shape& y) {
 
 }  // namespace
 
-ConvolutionAttributes::ConvolutionAttributes(const KernelInfo& info, size_t weights)
+ConvolutionAttributes::ConvolutionAttributes(const KernelInfo& info, size_t weights, bool any_rank)
     : node_(&info.node()), group_(info.node().int_or("group", 1)) {
   require(group_ > 0, ErrorCode::kInvalidGraph, "group is ", group_, "; it must be positive");
   const SymbolicShape& shape = info.input_type(weights).shape;
   if (!shape.has_rank() || !shape.fully_known()) return;
+  if (any_rank && shape.rank() > kMaxSpatial + 2) return;
   weights_ = shape.concrete();
   check_rank(weights_);
   std::optional<ops::WindowAttributes> fresh;

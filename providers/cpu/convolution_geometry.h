@@ -12,8 +12,10 @@ using namespace runtime;
    of a run. Spatial rank 1 to 3. */
 class ConvolutionAttributes {
  public:
-  /** `weights` is the input that holds [out, in/group, kernel…]. Throws for attributes that can never be right. */
-  ConvolutionAttributes(const KernelInfo& info, size_t weights);
+  /** `weights` is the input that holds [out, in/group, kernel…]. Throws for attributes that can never be right, and
+      for more dimensions, unless `any_rank`: then those runs must not ask for a geometry. */
+  ConvolutionAttributes(const KernelInfo& info, size_t weights, bool any_rank = false);
+  int64_t group() const { return group_; }
   /** Geometry of a run; throws where x, w and the attributes disagree. */
   kernels::ConvGeometry geometry(const Shape& x, const Shape& w, const Shape& y) const;
   /** The part of the geometry that packing weights reads. */

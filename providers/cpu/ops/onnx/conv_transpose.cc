@@ -4,6 +4,7 @@
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
+#include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -27,6 +28,7 @@ class ConvTranspose final : public OpKernel {
     return ops::conv_transpose_attributes(*node_, kernel.size(), kernel);
   }
   kernels::ConvGeometry geometry(const KernelContext& context, const Shape& y) const;
+  ops::ConvTransposeAttributes run_attributes(const KernelContext& context) const;
   size_t bias_input() const { return dynamic_ ? 3 : 2; }
   void compute_float(KernelContext& context, const kernels::ConvGeometry& g) const;
 
@@ -39,11 +41,14 @@ class ConvTranspose final : public OpKernel {
 
 kernels::ConvGeometry ConvTranspose::geometry(const KernelContext& context, const Shape& y) const {
   const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
-  const Tensor* pads = dynamic_ ? context.input_if(2) : nullptr;
-  if (!pads) return transposed_geometry(attributes_ ? *attributes_ : attributes_for(w), x, w, y);
-  ops::ConvTransposeAttributes attributes = attributes_ ? *attributes_ : attributes_for(w);
-  ops::set_pads(attributes, to_int64s(*pads));
-  return transposed_geometry(attributes, x, w, y);
+  if (attributes_ && !dynamic_) return transposed_geometry(*attributes_, x, w, y);
+  return transposed_geometry(run_attributes(context), x, w, y);
+}
+
+ops::ConvTransposeAttributes ConvTranspose::run_attributes(const KernelContext& context) const {
+  ops::ConvTransposeAttributes attributes = attributes_ ? *attributes_ : attributes_for(context.input(1).shape());
+  if (const Tensor* pads = dynamic_ ? context.input_if(2) : nullptr) ops::set_pads(attributes, to_int64s(*pads));
+  return attributes;
 }
 
 void ConvTranspose::compute(KernelContext& context) const {
@@ -51,6 +56,9 @@ void ConvTranspose::compute(KernelContext& context) const {
   const Tensor& w = context.input(1);
   const Tensor* bias = context.input_if(bias_input());
   Tensor& y = context.output(0);
+  if (w.rank() > kMostKernelSpatial + 2) {
+    return conv_transpose_nd(context, run_attributes(context), bias_input(), activation_);
+  }
   kernels::ConvGeometry g = geometry(context, y.shape());
   require(!bias || bias->element_count() == g.out_channels, ErrorCode::kInvalidArgument, "the bias has shape ",
           bias ? bias->shape() : Shape(), "; it needs one value for each of the ", g.out_channels, " output channels");

@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/pool_geometry.h"
+#include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -12,8 +13,18 @@ namespace {
 /** What the three pools share: window attributes and the geometry of a run. */
 class WindowPool : public OpKernel {
  protected:
-  explicit WindowPool(const KernelInfo& info) : window_(pool_window(info.node())) {}
+  explicit WindowPool(const KernelInfo& info, bool any_rank = true) : window_(pool_window(info.node(), any_rank)) {}
   kernels::PoolGeometry geometry(const Shape& x, const Shape& y) const { return pool_geometry(window_, x, y); }
+  /** True where the window has more dimensions than the kernels take: then run `windows` instead. */
+  bool many_dimensions() const { return window_.kernel.size() > kMostKernelSpatial; }
+  WindowsNd windows(const Shape& x, const Shape& y) const {
+    size_t spatial = window_.kernel.size();
+    require(x.rank() == spatial + 2, ErrorCode::kInvalidArgument, "input ", x, " has not ", spatial,
+            " spatial dimensions");
+    std::vector<int64_t> area(x.begin() + 2, x.end()), grid(y.begin() + 2, y.end());
+    std::vector<int64_t> pads = window_.pads_for(area);
+    return WindowsNd(std::move(grid), std::move(area), window_, std::move(pads));
+  }
 
   size_t spatial() const { return window_.kernel.size(); }
 
@@ -53,8 +64,9 @@ class MaxPool final : public WindowPool {
     Tensor& y = context.output(0);
     int64_t* indices = context.has_output(1) ? context.output(1).mutable_data<int64_t>() : nullptr;
     if (y.element_count() == 0) return;
-    kernels::PoolGeometry g = geometry(context.input(0).shape(), y.shape());
     const T* x = input_of<T>(context);
+    if (many_dimensions()) return run_nd<T>(context, y, x, indices);
+    kernels::PoolGeometry g = geometry(context.input(0).shape(), y.shape());
     if constexpr (std::is_floating_point_v<T>) {
       OutputAs<T> out(context, y);
       kernels::max_pool<T>(&context.threads(), g, x, out.data(), indices, column_major_);
@@ -64,17 +76,30 @@ class MaxPool final : public WindowPool {
     }
   }
 
+  template <class T>
+  void run_nd(KernelContext& context, Tensor& y, const T* x, int64_t* indices) const {
+    const Shape& shape = context.input(0).shape();
+    WindowsNd places = windows(shape, y.shape());
+    if constexpr (std::is_floating_point_v<T>) {
+      OutputAs<T> out(context, y);
+      max_pool_nd<T>(context.threads(), places, shape.count_to(2), x, out.data(), indices, column_major_);
+      out.finish();
+    } else {
+      max_pool_nd<T>(context.threads(), places, shape.count_to(2), x, y.mutable_data<T>(), indices, column_major_);
+    }
+  }
+
   bool column_major_;
 };
 
-/** Runs `body(geometry, x, y)` in the compute type. */
-template <class Geometry, class Body>
-void run_floats(KernelContext& context, Geometry&& geometry, Body&& body) {
+/** Runs `body(x's shape, y's shape, x, y)` in the compute type. */
+template <class Body>
+void run_floats(KernelContext& context, Body&& body) {
   ElementType type = compute_type(context.input(0).type());
   dispatch<kFloat32And64>(type, [&]<class C>(TypeTag<C>) {
     OutputAs<C> y(context, 0);
     if (y.shape().element_count() == 0) return;
-    body(geometry(context.input(0).shape(), y.shape()), read_input<C>(context, 0), y.data());
+    body(context.input(0).shape(), y.shape(), read_input<C>(context, 0), y.data());
     y.finish();
   });
 }
@@ -84,11 +109,12 @@ class AveragePool final : public WindowPool {
   explicit AveragePool(const KernelInfo& info)
       : WindowPool(info), count_pad_(info.node().int_or("count_include_pad", 0) != 0) {}
   void compute(KernelContext& context) const override {
-    run_floats(
-        context, [&](const Shape& x, const Shape& y) { return geometry(x, y); },
-        [&]<class C>(const kernels::PoolGeometry& g, const C* x, C* y) {
-          kernels::average_pool<C>(&context.threads(), g, count_pad_, x, y);
-        });
+    run_floats(context, [&]<class C>(const Shape& from, const Shape& to, const C* x, C* y) {
+      if (many_dimensions()) {
+        return average_pool_nd<C>(context.threads(), windows(from, to), from.count_to(2), count_pad_, x, y);
+      }
+      kernels::average_pool<C>(&context.threads(), geometry(from, to), count_pad_, x, y);
+    });
   }
 
  private:
@@ -102,11 +128,12 @@ class LpPool final : public WindowPool {
     require(p_ > 0, ErrorCode::kInvalidGraph, "p is ", p_, "; it must be positive");
   }
   void compute(KernelContext& context) const override {
-    run_floats(
-        context, [&](const Shape& x, const Shape& y) { return geometry(x, y); },
-        [&]<class C>(const kernels::PoolGeometry& g, const C* x, C* y) {
-          kernels::lp_pool<C>(&context.threads(), g, p_, x, y);
-        });
+    run_floats(context, [&]<class C>(const Shape& from, const Shape& to, const C* x, C* y) {
+      if (many_dimensions()) {
+        return lp_pool_nd<C>(context.threads(), windows(from, to), from.count_to(2), p_, x, y);
+      }
+      kernels::lp_pool<C>(&context.threads(), geometry(from, to), p_, x, y);
+    });
   }
 
  private:
@@ -118,7 +145,7 @@ class LpPool final : public WindowPool {
     beyond the mask's begin with its first again. */
 class MaxpoolWithMask final : public WindowPool {
  public:
-  explicit MaxpoolWithMask(const KernelInfo& info) : WindowPool(info) {}
+  explicit MaxpoolWithMask(const KernelInfo& info) : WindowPool(info, false) {}
 
   void compute(KernelContext& context) const override {
     const Shape &shape = context.input(0).shape(), &mask_shape = context.input(1).shape();
@@ -127,14 +154,13 @@ class MaxpoolWithMask final : public WindowPool {
             "the mask has shape ", mask_shape, "; it needs planes as those of the input ", shape);
     const int32_t* mask = context.input(1).data<int32_t>();
     int64_t mask_planes = mask_shape.count_to(2);
-    run_floats(
-        context, [&](const Shape& x, const Shape& y) { return geometry(x, y); },
-        [&]<class C>(const kernels::PoolGeometry& g, const C* x, C* y) {
-          int64_t in = shape.count_from(2), out = g.out[0] * g.out[1] * g.out[2];
-          context.threads().parallel_for(g.planes, 1 + 8192 / out, [&](int64_t begin, int64_t end) {
-            for (int64_t p = begin; p < end; ++p) plane(g, x + p * in, mask + p % mask_planes * in, y + p * out);
-          });
-        });
+    run_floats(context, [&]<class C>(const Shape& from, const Shape& to, const C* x, C* y) {
+      kernels::PoolGeometry g = geometry(from, to);
+      int64_t in = shape.count_from(2), out = g.out[0] * g.out[1] * g.out[2];
+      context.threads().parallel_for(g.planes, 1 + 8192 / out, [&](int64_t begin, int64_t end) {
+        for (int64_t p = begin; p < end; ++p) plane(g, x + p * in, mask + p % mask_planes * in, y + p * out);
+      });
+    });
   }
 
  private:
