@@ -10,8 +10,8 @@ constexpr size_t kMaxSpatial = 3;
 
 ops::WindowAttributes pool_window(const Node& node, bool any_rank) {
   const std::vector<int64_t>& kernel = node.ints("kernel_shape");
-  require(kernel.size() >= 1 && (any_rank || kernel.size() <= kMaxSpatial), ErrorCode::kNotImplemented, "kernel_shape has ",
-          kernel.size(), " values; this operator takes 1 to 3");
+  require(kernel.size() >= 1 && (any_rank || kernel.size() <= kMaxSpatial), ErrorCode::kNotImplemented,
+          "kernel_shape has ", kernel.size(), " values; this operator takes 1 to 3");
   return ops::window_attributes(node, kernel.size(), kernel);
 }
 

@@ -8,8 +8,8 @@
 namespace ortolan::cpu {
 using namespace runtime;
 
-/** The window of a pooling node, of 1 to 3 spatial dimensions or, with `any_rank`, more, for which there is no geometry;
-    throws for attributes that can never be right. */
+/** The window of a pooling node, of 1 to 3 spatial dimensions or, with `any_rank`, more, for which there is no
+   geometry; throws for attributes that can never be right. */
 ops::WindowAttributes pool_window(const Node& node, bool any_rank = false);
 
 /** Geometry of a run. `planes` counts images and channels together or, with channels last ([N, spatial…, C]), images
