@@ -1,5 +1,5 @@
 // Constant folding: nodes whose outputs are the same in every run are computed once, unless that would take much
-// memory.
+// memory. Quantised constants wait until quantised operators have been found.
 #include <algorithm>
 
 #include "ops/schema.h"
@@ -123,7 +123,18 @@ bool fold_content(Node& node) {
 
 bool fold_constants(Graph& graph, const PassContext& context) {
   bool changed = false;
-  for (const auto& node : graph.nodes()) changed |= fold_content(*node) || fold_node(*node, context);
+  for (const auto& node : graph.nodes()) {
+    if (context.find_quantized && is_op(*node, "DequantizeLinear")) continue;
+    changed |= fold_content(*node) || fold_node(*node, context);
+  }
+  return changed;
+}
+
+bool fold_dequantized(Graph& graph, const PassContext& context) {
+  bool changed = false;
+  for (const auto& node : graph.nodes()) {
+    if (may_fuse(*node, context) && is_op(*node, "DequantizeLinear")) changed |= fold_node(*node, context);
+  }
   return changed;
 }
 

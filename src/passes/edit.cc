@@ -97,17 +97,25 @@ void make_own(Node& node, const PassContext& context) {
   context.resolve(node);
 }
 
-Node* replace_by_activation(Node& last, ValueInfo* x, std::string name, std::vector<float> parameters,
-                            const PassContext& context) {
+Node* replace_node(Node& last, std::string_view op, std::string_view domain, std::vector<ValueInfo*> inputs,
+                   const PassContext& context) {
   Graph& graph = last.graph();
   ValueInfo* y = last.output(0);
   last.set_output(0, nullptr);
-  Node* node = graph.add_node(last.name, "Activation", "", {x}, {y});
+  Node* node = graph.add_node(last.name, std::string(op), std::string(domain), std::move(inputs), {y});
   node->provider = last.provider;
-  make_own(*node, context);
+  node->opset = domain == last.domain ? last.opset : 1;
+  if (domain != last.domain) graph.context().opsets.emplace(domain, 1);
+  context.resolve(*node);
+  disconnect(last);
+  return node;
+}
+
+Node* replace_by_activation(Node& last, ValueInfo* x, std::string name, std::vector<float> parameters,
+                            const PassContext& context) {
+  Node* node = replace_node(last, "Activation", kOwnDomain, {x}, context);
   node->set_attribute("ortolan.activation", std::move(name));
   if (!parameters.empty()) node->set_attribute("ortolan.activation_params", std::move(parameters));
-  disconnect(last);
   return node;
 }
 

@@ -48,6 +48,10 @@ inline bool may_fuse(const Node& node, const PassContext& context) { return node
 bool is_fusable_type(const ValueInfo* value);
 /** Moves a node to domain "ortolan", whose operator of the same name takes more inputs and attributes. */
 void make_own(Node& node, const PassContext& context);
+/** Puts a node of another operator in place of the one that makes `last`'s only output; of another domain than that, it
+    is of opset 1. `last` has no outputs then, and the sweep removes it. */
+Node* replace_node(Node& last, std::string_view op, std::string_view domain, std::vector<ValueInfo*> inputs,
+                   const PassContext& context);
 /** Puts ortolan's Activation, y = `name`(x), in place of the node that makes `result`, which must be dead or die with
     that. */
 Node* replace_by_activation(Node& last, ValueInfo* x, std::string name, std::vector<float> parameters,

@@ -22,6 +22,9 @@ struct PassContext {
   /** The provider whose kernels know the operators of domain "ortolan": passes above the basic level touch only nodes
       that are assigned to it. Empty: no node is assigned yet. */
   std::string_view provider;
+  /** Operators between DequantizeLinear and QuantizeLinear become quantised ones at the extended level; until then,
+      constants stay quantised. */
+  bool find_quantized = false;
   /** The bytes that constant folding may still add beyond what it makes unused; rewrite() adds the model's own. */
   mutable int64_t folding_budget = int64_t{256} << 20;
 };

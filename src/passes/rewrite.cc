@@ -44,6 +44,8 @@ std::span<const Pass> all_passes() {
       {"join_matmul_add", 1, join_matmul_add},
       {"fold_into_weights", 1, fold_into_weights},
       {"remove_unused", 1, remove_unused},
+      {"fuse_quantized", 2, fuse_quantized},
+      {"fold_dequantized", 2, fold_dequantized},
       {"fuse_gelu", 2, fuse_gelu},
       {"fuse_gated_activations", 2, fuse_gated_activations},
       {"fuse_layer_normalization", 2, fuse_layer_normalization},

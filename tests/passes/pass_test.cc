@@ -18,7 +18,7 @@ std::shared_ptr<Environment> environment() {
 
 /** Calls `use` with a context like a session's. */
 template <class Use>
-void with_context(Work& work, Use&& use) {
+void with_context(Work& work, int level, Use&& use) {
   ThreadPool::Options one;
   one.threads = 1;
   ThreadPool pool(one);
@@ -36,7 +36,9 @@ void with_context(Work& work, Use&& use) {
     ++work.inferences;
     infer_types(graph);
   };
-  use(passes::PassContext{evaluate, resolve, infer});
+  passes::PassContext context{evaluate, resolve, infer};
+  context.find_quantized = level > 1;
+  use(context);
 }
 
 Value random_value(const TypeInfo& type, uint32_t seed) {
@@ -89,7 +91,7 @@ std::unique_ptr<Model> PassTest::model() const {
 Work rewrite_as_session(Model& model, int level) {
   Work work;
   resolve_model(model, {});
-  with_context(work, [&](const passes::PassContext& context) {
+  with_context(work, level, [&](const passes::PassContext& context) {
     passes::rewrite(*model.graph, 1, std::min(level, 1), context);
     passes::rewrite(*model.graph, 2, level, context);
   });
@@ -100,7 +102,7 @@ std::unique_ptr<Model> PassTest::rewritten(int level) const {
   auto result = model();
   rewrite_as_session(*result, level);
   Work work;
-  with_context(work, [&](const passes::PassContext& context) {
+  with_context(work, level, [&](const passes::PassContext& context) {
     for (const passes::Pass& pass : passes::all_passes()) {
       if (pass.level > level) continue;
       EXPECT_FALSE(pass.run(*result->graph, context)) << pass.name << " changes it again";
