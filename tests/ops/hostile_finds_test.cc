@@ -94,6 +94,14 @@ TEST(HostileFinds, InputsOfOneKindHaveOneType) {
   EXPECT_NE(error.find("input 4 'x4' is double"), std::string::npos) << error;
 }
 
+TEST(HostileFinds, AxesThatARunBringsStandOnce) {
+  for (const char* op : {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceL2"}) {
+    OpTest test(op, 18);
+    test.input(Tensor(ElementType::kFloat, {4, 2, 3, 5})).input<int64_t>({4}, {2, 2, 0, 1}).set("keepdims", 0);
+    EXPECT_NE(test.error().find("given twice"), std::string::npos) << test.error();
+  }
+}
+
 TEST(HostileFinds, ANumberIsNoEmptyList) {
   OpTest dft("DFT", 17);
   dft.input(Tensor(ElementType::kFloat, {1, 3, 1})).input<int64_t>({0}, {});

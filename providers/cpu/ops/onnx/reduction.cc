@@ -7,6 +7,7 @@
 #include "cpu/broadcast.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/small_floats.h"
+#include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -203,7 +204,7 @@ class Reduction : public OpKernel {
     std::vector<int64_t> axes = axes_;
     if (const Tensor* input = context.input_if(1)) axes = to_int64s(*input);
     std::vector<bool> is_reduced(rank, axes.empty() && !noop_);
-    for (int64_t axis : axes) is_reduced[checked_axis(axis, rank)] = true;
+    for (size_t axis : ops::checked_axes(axes, rank)) is_reduced[axis] = true;  // the plan counts on no axis twice
     return is_reduced;
   }
 
