@@ -96,12 +96,16 @@ class CropAndResize final : public OpKernel {
   void crop_plane(const C* x, int64_t width, const std::vector<Source<C>>& rows, const std::vector<Source<C>>& columns,
                   C* y) const {
     for (const Source<C>& row : rows) {
+      if (row.low < 0) {
+        y = std::fill_n(y, columns.size(), static_cast<C>(fill_));
+        continue;
+      }
       const C *top = x + row.low * width, *bottom = x + row.high * width;
       for (const Source<C>& column : columns) {
-        *y++ = row.low < 0 || column.low < 0 ? static_cast<C>(fill_)
-               : nearest_                    ? top[column.low]
-                                             : mix(mix(top[column.low], top[column.high], column.weight),
-                                                   mix(bottom[column.low], bottom[column.high], column.weight), row.weight);
+        *y++ = column.low < 0 ? static_cast<C>(fill_)
+               : nearest_     ? top[column.low]
+                              : mix(mix(top[column.low], top[column.high], column.weight),
+                                    mix(bottom[column.low], bottom[column.high], column.weight), row.weight);
       }
     }
   }
