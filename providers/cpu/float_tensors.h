@@ -36,23 +36,30 @@ Tensor to_float_tensor(const Tensor& tensor);
 template <class C>
 class OutputAs {
  public:
-  OutputAs(KernelContext& context, size_t i) : OutputAs(context, context.output(i)) {}
-  OutputAs(KernelContext& context, Tensor& tensor) : context_(context), tensor_(tensor) {
-    data_ = tensor.type() == kTypeOf<C> ? static_cast<C*>(tensor.mutable_raw())
-                                        : context.scratch<C>(tensor.element_count()).data();
+  OutputAs(KernelContext& context, size_t i) : OutputAs(&context.output(i), context) {}
+  OutputAs(KernelContext& context, Tensor& tensor) : OutputAs(&tensor, context) {}
+  /** Output i, which may be missing: then data() is NULL and finish() does nothing. */
+  static OutputAs optional(KernelContext& context, size_t i) {
+    return OutputAs(context.has_output(i) ? &context.output(i) : nullptr, context);
   }
   C* data() { return data_; }
-  const Shape& shape() const { return tensor_.shape(); }
+  const Shape& shape() const { return tensor_->shape(); }
   void finish() {
-    if (data_ == tensor_.raw()) return;
-    convert_floats(&context_.threads(), data_, kTypeOf<C>, tensor_.mutable_raw(), tensor_.type(),
-                   tensor_.element_count());
+    if (!tensor_ || data_ == tensor_->raw()) return;
+    convert_floats(&context_.threads(), data_, kTypeOf<C>, tensor_->mutable_raw(), tensor_->type(),
+                   tensor_->element_count());
   }
 
  private:
+  OutputAs(Tensor* tensor, KernelContext& context) : context_(context), tensor_(tensor) {
+    if (!tensor) return;
+    data_ = tensor->type() == kTypeOf<C> ? static_cast<C*>(tensor->mutable_raw())
+                                         : context.scratch<C>(tensor->element_count()).data();
+  }
+
   KernelContext& context_;
-  Tensor& tensor_;
-  C* data_;
+  Tensor* tensor_;
+  C* data_ = nullptr;
 };
 
 }  // namespace ortolan::cpu

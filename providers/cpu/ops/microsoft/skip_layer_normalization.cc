@@ -15,20 +15,6 @@ void require_count(const Tensor* tensor, int64_t count, const char* what) {
           tensor ? tensor->shape() : Shape(), "; it needs ", count, " elements");
 }
 
-/** An output that may be missing, written as C. */
-template <class C>
-struct OptionalOutputAs {
-  OptionalOutputAs(KernelContext& context, size_t i) {
-    if (context.has_output(i)) output.emplace(context, i);
-  }
-  C* data() { return output ? output->data() : nullptr; }
-  void finish() {
-    if (output) output->finish();
-  }
-  std::optional<OutputAs<C>> output;
-};
-using OptionalOutput = OptionalOutputAs<float>;
-
 /** One row in double, as kernels::layer_norm does it in float: `sum` becomes x + skip + skip_bias; the addends may be
     NULL. */
 struct DoubleRow {
@@ -89,10 +75,11 @@ class SkipNormalization : public OpKernel {
     norm.bias = rms_ ? nullptr : read_input<float>(context, 3);
     norm.skip_bias = read_input<float>(context, sum_bias);
     norm.epsilon = epsilon_, norm.rms = rms_;
-    OptionalOutput y(context, 0), mean(context, 1), inverse(context, 2), sum(context, 3);
+    auto y = OutputAs<float>::optional(context, 0), mean = OutputAs<float>::optional(context, 1);
+    auto inverse = OutputAs<float>::optional(context, 2), sum = OutputAs<float>::optional(context, 3);
     norm.y = y.data(), norm.mean = mean.data(), norm.inverse_std = inverse.data(), norm.sum = sum.data();
     norm.columns > 0 ? kernels::layer_norm(&context.threads(), norm) : no_moments(norm);
-    for (OptionalOutput* output : {&y, &mean, &inverse, &sum}) output->finish();
+    for (OutputAs<float>* output : {&y, &mean, &inverse, &sum}) output->finish();
   }
 
  private:
@@ -105,8 +92,8 @@ class SkipNormalization : public OpKernel {
                   epsilon_,
                   rms_};
     const double *x = read_input<double>(context, 0), *skip = read_input<double>(context, 1);
-    OptionalOutputAs<double> y(context, 0), sum(context, 3);
-    OptionalOutput mean(context, 1), inverse(context, 2);
+    auto y = OutputAs<double>::optional(context, 0), sum = OutputAs<double>::optional(context, 3);
+    auto mean = OutputAs<float>::optional(context, 1), inverse = OutputAs<float>::optional(context, 2);
     double* sums = sum.data() ? sum.data() : context.scratch<double>(sizes.rows * columns).data();
     double* result = y.data() ? y.data() : context.scratch<double>(sizes.rows * columns).data();
     context.threads().parallel_for(
@@ -145,7 +132,7 @@ class SimplifiedLayerNormalization final : public OpKernel {
     if (context.input(0).type() == ElementType::kDouble) return compute_double(context, norm.rows, norm.columns);
     norm.x = read_input<float>(context, 0), norm.scale = read_input<float>(context, 1);
     norm.epsilon = epsilon_, norm.rms = true;
-    OptionalOutput y(context, 0), inverse(context, 1);
+    auto y = OutputAs<float>::optional(context, 0), inverse = OutputAs<float>::optional(context, 1);
     norm.y = y.data(), norm.inverse_std = inverse.data();
     norm.columns > 0 ? kernels::layer_norm(&context.threads(), norm) : no_moments(norm);
     y.finish();
@@ -157,7 +144,7 @@ class SimplifiedLayerNormalization final : public OpKernel {
     DoubleRow row{columns, read_input<double>(context, 1), nullptr, nullptr, epsilon_, true};
     const double* x = read_input<double>(context, 0);
     OutputAs<double> y(context, 0);
-    OptionalOutput inverse(context, 1);
+    auto inverse = OutputAs<float>::optional(context, 1);
     double* sums = context.scratch<double>(checked_mul(rows, columns)).data();
     context.threads().parallel_for(columns > 0 ? rows : 0, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin, at = begin * columns; r < end; ++r, at += columns) {
@@ -215,7 +202,7 @@ class EmbedLayerNormalization final : public OpKernel {
       segments = Embedding(context, 4, context.input(1), hidden, "segment_embedding");
     }
     OutputAs<float> y(context, 0);
-    OptionalOutput sum(context, 2);
+    auto sum = OutputAs<float>::optional(context, 2);
     int64_t rows = batch * sequence;
     float* total = sum.data() ? sum.data() : context.scratch<float>(checked_mul(rows, hidden)).data();
     context.threads().parallel_for(rows, 8, [&](int64_t begin, int64_t end) {
