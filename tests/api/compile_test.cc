@@ -249,7 +249,9 @@ class ContextPluginTest : public CompileTest {
     SessionOptions options;
     EXPECT_OK(api().CreateSessionOptions(options.out()));
     EXPECT_OK(api().SessionOptionsAppendExecutionProvider_V2(options, env_, &device_, 1, nullptr, nullptr, 0));
-    if (!info.empty()) EXPECT_OK(api().AddSessionConfigEntry(options, "test.compatibility_info", info.c_str()));
+    if (!info.empty()) {
+      EXPECT_OK(api().AddSessionConfigEntry(options, "test.compatibility_info", info.c_str()));
+    }
     return options;
   }
   std::string compiled_with(const std::string& info) {

@@ -1,4 +1,5 @@
 // ImageDecoder on small pictures of every format, cut off, damaged, and written here by hand.
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -64,7 +65,7 @@ File bmp(int32_t width, int32_t height, uint16_t bits, uint32_t form, const File
   file[0] = 'B', file[1] = 'M';
   put(10, pixels_at, 4), put(14, 40, 4), put(18, static_cast<uint32_t>(width), 4);
   put(22, static_cast<uint32_t>(height), 4), put(26, 1, 2), put(28, bits, 2), put(30, form, 4);
-  file.insert(file.end(), rest.begin(), rest.end());
+  std::ranges::copy(rest, std::back_inserter(file));
   return file;
 }
 

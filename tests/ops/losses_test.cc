@@ -65,7 +65,9 @@ void check(const char* op, const LossCase& item, double tolerance) {
   Shape shape = item.reduction == std::string("none") ? item.labels : Shape{};
   auto expected = reference(item, logs, ids, weights, ids.empty() ? 0 : ids[0]);
   EXPECT_TRUE(near(outputs[0].tensor(), shape, expected, tolerance));
-  if (softmax) EXPECT_TRUE(near(outputs[1].tensor(), item.scores, logs, tolerance));
+  if (softmax) {
+    EXPECT_TRUE(near(outputs[1].tensor(), item.scores, logs, tolerance));
+  }
 }
 
 const LossCase kCases[] = {

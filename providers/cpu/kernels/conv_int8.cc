@@ -275,17 +275,30 @@ void for_each_block(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt
   }
 }
 
+// The bytes of up to `group` channels, each `taps` long, tap by tap; of the channels that are missing nothing is
+// written.
+void interleave_channels(const uint8_t* channels, int64_t count, int64_t group, int64_t taps, uint8_t* to) {
+  if (count == 4 && group == 4) {
+    for (int64_t t = 0; t < taps; ++t, to += 4) {
+      const uint8_t word[4] = {channels[t], channels[taps + t], channels[2 * taps + t], channels[3 * taps + t]};
+      std::memcpy(to, word, 4);
+    }
+    return;
+  }
+  for (int64_t c = 0; c < count; ++c) {
+    for (int64_t t = 0; t < taps; ++t) to[t * group + c] = channels[c * taps + t];
+  }
+}
+
 // Weights of one group in the order of words: [row][channel word][tap][channel in the word]; missing channels are what
 // the shift makes 0.
 std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uint8_t* weights) {
   const int64_t group = s.kernels->group;
   std::vector<uint8_t> ordered(s.group_rows * s.words() * group, s.kernels->a_shift(s.is_signed) != 0 ? 128 : 0);
-  for (int64_t row = 0; row < s.group_rows; ++row) {
-    for (int64_t c = 0; c < s.depth; ++c) {
-      for (int64_t t = 0; t < s.taps; ++t) {
-        ordered[((row * s.channel_words() + c / group) * s.taps + t) * group + c % group] =
-            weights[(row * s.depth + c) * s.taps + t];
-      }
+  uint8_t* to = ordered.data();
+  for (int64_t row = 0; row < s.group_rows; ++row, weights += s.depth * s.taps) {
+    for (int64_t c = 0; c < s.depth; c += group, to += s.taps * group) {
+      interleave_channels(weights + c * s.taps, std::min(group, s.depth - c), group, s.taps, to);
     }
   }
   return ordered;

@@ -64,13 +64,36 @@ void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t
   }
 }
 
+// Copies bytes with `flip` applied to each; returns the sum of what it wrote.
+int32_t copy_and_sum(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kEven = 0x00ff00ff00ff00ffu;
+  constexpr int64_t kMostWords = 64;  // sums in 16 bits that cannot overflow
+  int64_t i = 0;
+  uint64_t total = 0;
+  while (i + 8 <= count) {
+    uint64_t sums = 0;
+    for (int64_t word = 0; word < kMostWords && i + 8 <= count; ++word, i += 8) {
+      uint64_t bytes;
+      std::memcpy(&bytes, from + i, 8);
+      bytes ^= flip * kOnes;
+      std::memcpy(to + i, &bytes, 8);
+      sums += (bytes & kEven) + (bytes >> 8 & kEven);
+    }
+    for (; sums != 0; sums >>= 16) total += sums & 0xffff;
+  }
+  for (; i < count; ++i) total += to[i] = from[i] ^ flip;
+  return static_cast<int32_t>(total);
+}
+
 void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
                    int32_t* sum) {
   const auto* bytes = static_cast<const uint8_t*>(a.data);
   const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
   const int32_t shift = kernels.a_shift(a.is_signed);
   int32_t total = 0;
-  for (int64_t i = 0; i < k; ++i) {
+  const bool unsigned_bytes = kernels.group == 4 && step == 1 && (a.is_signed ? shift == 128 : shift == 0);
+  if (unsigned_bytes) total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
+  for (int64_t i = unsigned_bytes ? k : 0; i < k; ++i) {
     const int32_t value = byte_at(bytes, start + i * step, a.is_signed) + shift;
     total += value;
     if (kernels.group == 4) {

@@ -94,7 +94,7 @@ struct Product final : OrtNodeComputeInfo {
     if (status == nullptr) status = api->GetDimensions(info, shape.data(), rank);
     if (status == nullptr) status = api->GetTensorShapeElementCount(info, &count);
     api->ReleaseTensorTypeAndShapeInfo(info);
-    RETURN_IF_ERROR(status);
+    if (status != nullptr) return status;
     OrtValue* product = nullptr;
     RETURN_IF_ERROR(api->KernelContext_GetOutput(context, 0, shape.data(), rank, &product));
     const void *left = nullptr, *right = nullptr;
