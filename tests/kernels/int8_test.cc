@@ -67,6 +67,12 @@ TEST_P(Int8, ProductsOfEveryForm) {
   check_product(1, 200, 256, 16 + 2 + 128);
 }
 
+TEST_P(Int8, LongSums) {
+  for (int64_t k : {511, 512, 520, 1031, 5003}) {
+    for (int form = 0; form < 4; ++form) check_product(5, 20, k, form + 128 + 256 + (k % 2 ? 16 : 0));
+  }
+}
+
 TEST_P(Int8, Requantizes) {
   const int64_t m = 3, n = 37;
   std::vector<int32_t> c(m * n), bias(n);
@@ -101,9 +107,9 @@ ConvGeometry geometry(int64_t channels, int64_t out_channels, int64_t groups, in
 }
 
 TEST_P(Int8, ConvolutionsAreExact) {
-  const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1), geometry(16, 20, 1, 7, 1, 1, 1, 0),
+  const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1),  geometry(16, 20, 1, 7, 1, 1, 1, 0),
                                      geometry(8, 12, 4, 10, 3, 2, 1, 1), geometry(6, 6, 6, 15, 3, 1, 2, 2),
-                                     geometry(5, 7, 1, 9, 5, 3, 1, 2)};
+                                     geometry(5, 7, 1, 9, 5, 3, 1, 2),   geometry(130, 3, 1, 4, 3, 1, 1, 1)};
   for (const ConvGeometry& g : geometries) {
     for (int form = 0; form < 16; ++form) {
       const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4;
