@@ -41,8 +41,7 @@ constexpr int kMostConstantElements = 64;
 /** The tensor in a file of test data when it is small and may decide about shapes. */
 bool read_small(const std::string& path, onnx::TensorProto& tensor) {
   if (!std::filesystem::exists(path) || !tensor.ParseFromString(read_file(path))) return false;
-  int64_t count = 1;
-  for (int64_t dim : tensor.dims()) count *= dim;
+  int64_t count = tensor.dims_size() == 1 ? tensor.dims(0) : 1;
   bool integer = tensor.data_type() == onnx::TensorProto::INT64 || tensor.data_type() == onnx::TensorProto::INT32;
   bool scales = tensor.data_type() == onnx::TensorProto::FLOAT && tensor.name() == "scales";
   return tensor.dims_size() <= 1 && count <= kMostConstantElements && (integer || scales);

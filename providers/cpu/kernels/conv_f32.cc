@@ -10,6 +10,7 @@
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
 
@@ -65,7 +66,7 @@ void pack_tile(const float* weights, int64_t stride, int64_t rows, int64_t k, in
   if (rows < tile) std::fill_n(packed, tile * k, 0.0f);
   for (int64_t r = 0; r < rows; ++r) {
     const float* from = weights + r * stride;
-    for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = from[i];
+    for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = read_unaligned(from + i);
   }
 }
 

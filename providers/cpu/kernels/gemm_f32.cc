@@ -8,6 +8,7 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -241,7 +242,7 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
   packed.storage_->buffer = AlignedBuffer(static_cast<size_t>(k) * width * sizeof(float) + kPrefetchSlack);
   float* data = packed.storage_->buffer.as<float>();
   if (n == 1) {
-    for (int64_t i = 0; i < k; ++i) data[i] = b[trans_b ? i : i * ldb];
+    for (int64_t i = 0; i < k; ++i) data[i] = read_unaligned(b + (trans_b ? i : i * ldb));
   } else if (n > 0) {
     pack_panels(pool, k, split, b, ldb, trans_b, *packed.kernels_, data);
   }

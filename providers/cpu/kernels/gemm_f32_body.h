@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vec_transpose.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -260,11 +261,11 @@ void pack_panel_transposed(const float* b, int64_t ldb, int64_t k, int64_t colum
       for (int i = 0; i < 4; ++i) store(panel + (row + i) * width + c, rows[i]);
     }
     for (; row < k; ++row) {
-      for (int i = 0; i < kLanes; ++i) panel[row * width + c + i] = from[i * ldb + row];
+      for (int i = 0; i < kLanes; ++i) panel[row * width + c + i] = read_unaligned(from + i * ldb + row);
     }
   }
   for (; c < width; ++c) {
-    for (int64_t row = 0; row < k; ++row) panel[row * width + c] = c < columns ? b[c * ldb + row] : 0;
+    for (int64_t row = 0; row < k; ++row) panel[row * width + c] = c < columns ? read_unaligned(b + c * ldb + row) : 0;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
@@ -31,7 +32,7 @@ int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
 void transform_filter(const float* w, double (&u)[kPositions]) {
   double half[4][3];
   for (int j = 0; j < 3; ++j) {
-    const double a = w[j], b = w[3 + j], c = w[6 + j];
+    const double a = read_unaligned(w + j), b = read_unaligned(w + 3 + j), c = read_unaligned(w + 6 + j);
     half[0][j] = a;
     half[1][j] = (a + b + c) / 2;
     half[2][j] = (a - b + c) / 2;
