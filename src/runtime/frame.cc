@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/schema.h"
 #include "runtime/devices.h"
 #include "runtime/resolve.h"
 
@@ -38,6 +39,7 @@ StepContext::StepContext(Frame& frame, const Step& step, void** pointers)
     : frame_(frame), step_(&step), scratch_(&frame.scratch()) {
   node_ = step.node;
   services_ = &frame.services();
+  follows_rule_ = node_->schema != nullptr && (node_->schema->flags & ops::kCustom) == 0 && node_->subgraphs().empty();
   input_count_ = static_cast<uint32_t>(step.inputs.size());
   output_count_ = static_cast<uint32_t>(step.outputs.size());
   gives_views_ = step.reuse == Reuse::kView;
@@ -67,6 +69,7 @@ void StepContext::begin() {
     int slot = step_->outputs[i];
     if (slot >= 0 && !frame_.has_fixed_place(slot)) prepared_[i] = nullptr;
   }
+  if (follows_rule_) infer_outputs();
 }
 
 void StepContext::infer_outputs() {

@@ -44,7 +44,7 @@ class StepContext final : public KernelContext {
   bool dynamic() const { return dynamic_; }
   /** Slots to empty after this step: those that die here and own memory. */
   const std::vector<int>& dying() const { return dying_; }
-  /** Forgets the outputs of the last run. */
+  /** Forgets the outputs of the last run, and lets the operator's rule judge the inputs before the kernel sees them. */
   void begin();
   /** Where scratch memory comes from, when not from the frame: steps that run at the same time need areas of their
       own. NULL goes back to the frame's. */
@@ -67,6 +67,7 @@ class StepContext final : public KernelContext {
   const Step* step_;
   bool dynamic_ = false;
   bool inferred_ = false;
+  bool follows_rule_ = false;  // it has a rule that costs little: no custom operator, no subgraphs
   std::vector<int> dying_;
   std::vector<ops::InferOutput> outputs_known_;
   ScratchArea* scratch_;

@@ -112,5 +112,15 @@ TEST(HostileFinds, ANumberIsNoEmptyList) {
   EXPECT_NE(mel.error().find("sample_rate has shape [0]"), std::string::npos) << mel.error();
 }
 
+// Kernels may read dimensions that the rule has asked for, also where shapes are known in a run alone.
+TEST(HostileFinds, RanksAreCheckedBeforeAKernelRuns) {
+  OpTest attention("MultiHeadAttention", 1, "com.microsoft");
+  attention.input<float>({}, {1}).set("num_heads", 1);
+  EXPECT_NE(attention.error(), "");
+  OpTest pool("MaxpoolWithMask", 1, "com.microsoft");
+  pool.input<float>({2}, {0.5f, 2}).input<int32_t>({3}, {2, -2, 1}).ints("kernel_shape", {3, 2});
+  EXPECT_NE(pool.error(), "");
+}
+
 }  // namespace
 }  // namespace ortolan::test
