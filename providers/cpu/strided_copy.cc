@@ -180,10 +180,10 @@ void copy_walk(ThreadPool& threads, StridedWalk& walk, const E* from, E* to) {
 
 Dims row_strides(const Shape& shape) {
   Dims strides(shape.rank());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // may wrap where there are no elements
   for (size_t i = shape.rank(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= std::max<int64_t>(shape[i], 1);
+    strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(shape[i], 1));
   }
   return strides;
 }
@@ -212,7 +212,7 @@ Tensor widened(const Tensor& packed) {
 }
 
 void pack_into(const Tensor& wide, Tensor& packed) {
-  std::memset(packed.mutable_raw(), 0, packed.byte_count());
+  if (packed.byte_count() > 0) std::memset(packed.mutable_raw(), 0, packed.byte_count());
   auto codes = wide.span<int8_t>();
   for (size_t i = 0; i < codes.size(); ++i) {
     pack_element(packed.type(), packed.mutable_raw(), static_cast<int64_t>(i), codes[i]);
