@@ -80,7 +80,9 @@ void StepContext::infer_outputs() {
     inputs[i].present = true;
     inputs[i].type = type_of(*inputs_[i]);
     const Tensor* tensor = inputs_[i]->tensor_if();
-    if (tensor != nullptr && tensor->memory().on_cpu()) inputs[i].value = tensor;
+    if (tensor == nullptr || !tensor->memory().on_cpu()) continue;
+    bool is_released = tensor->raw() == nullptr && tensor->element_count() > 0;  // a kernel keeps it packed
+    if (!is_released) inputs[i].value = tensor;
   }
   outputs_known_.assign(output_count_, {});
   for (size_t i = 0; i < output_count_; ++i) outputs_known_[i].wanted = outputs_[i] != nullptr;
