@@ -22,17 +22,12 @@ constexpr InputPlaces kBeamPlaces = {.num_beams = 3,
                                      .attention_mask = 9,
                                      .decoder_input_ids = 10,
                                      .logits_processor = 11};
-constexpr InputPlaces kWhisperPlaces = {.num_beams = 3,
-                                        .num_return_sequences = 4,
-                                        .length_penalty = 5,
-                                        .repetition_penalty = 6,
-                                        .vocab_mask = 7,
-                                        .prefix_vocab_mask = 8,
-                                        .attention_mask = 9,
-                                        .decoder_input_ids = 10,
-                                        .logits_processor = 11,
-                                        .extra_decoding_ids = 13,
-                                        .temperature = 14};
+constexpr InputPlaces kWhisperPlaces = [] {
+  InputPlaces places = kBeamPlaces;
+  places.extra_decoding_ids = 13;
+  places.temperature = 14;
+  return places;
+}();
 constexpr InputPlaces kGreedyPlaces = {
     .repetition_penalty = 3, .vocab_mask = 4, .prefix_vocab_mask = 5, .attention_mask = 6};
 constexpr InputPlaces kSamplingPlaces = {.repetition_penalty = 3,
