@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vec_transpose.h"
 
@@ -299,13 +300,7 @@ void matrix_vector(const float* a, int64_t lda, int64_t rows, int64_t k, const f
 
 extern const GemmF32Kernels kGemmF32;
 const GemmF32Kernels kGemmF32 = {
-#if defined(__AVX512F__)
-    base::IsaLevel::kAvx512,
-#elif defined(__AVX2__)
-    base::IsaLevel::kAvx2,
-#else
-    base::IsaLevel::kGeneric,
-#endif
+    kLevel,
     kLanes,
     kMaxVectors,
     kTileRows,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/vec.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -182,22 +183,7 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-#if defined(__AVX512VNNI__)
-    base::IsaLevel::kAvx512Vnni,
-#elif defined(__AVX512F__)
-    base::IsaLevel::kAvx512,
-#elif defined(__AVX2__)
-    base::IsaLevel::kAvx2,
-#else
-    base::IsaLevel::kGeneric,
-#endif
-    kLanes,
-    kMaxVectors,
-    kTileRows,
-    kGroup,
-    any_block,
-    pack_group,
-    correct_row,
+    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, pack_group, correct_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -1,6 +1,7 @@
 // Products with weights of 2, 4 and 8 bits for one instruction set. Included as vec.h is.
 #pragma once
 
+#include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/matmul_nbits_kernels.h"
 #include "cpu/kernels/vec.h"
 
@@ -306,23 +307,7 @@ constexpr auto any_bytes = nullptr;
 
 extern const NBitsKernels kNBits;
 const NBitsKernels kNBits = {
-#if defined(__AVX512VNNI__)
-    base::IsaLevel::kAvx512Vnni,
-#elif defined(__AVX512F__)
-    base::IsaLevel::kAvx512,
-#elif defined(__AVX2__)
-    base::IsaLevel::kAvx2,
-#else
-    base::IsaLevel::kGeneric,
-#endif
-    kLanes,
-    kRowPanels,
-    kBytePanels,
-    kByteRows,
-    any_row,
-    any_dequantize,
-    any_bytes,
-    quantize_row,
+    kLevel, kLanes, kRowPanels, kBytePanels, kByteRows, any_row, any_dequantize, any_bytes, quantize_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
