@@ -12,6 +12,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+
+// Defined by the tests' emulator of tile instructions (tests/amx_emulator), which any processor with AVX-512 can run.
+extern "C" __attribute__((weak, visibility("default"))) bool ortolan_emulates_tiles() noexcept;
 #endif
 
 namespace ortolan::base {
@@ -28,7 +32,20 @@ bool has_all(uint32_t word, std::initializer_list<int> bits) {
   return std::all_of(bits.begin(), bits.end(), [word](int bit) { return (word >> bit) & 1; });
 }
 
-void detect_isa(CpuFeatures& features) {
+bool tiles_granted() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+bool tiles_usable(uint64_t states) {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !has_all(a, {5})) return false;  // AVX512_BF16
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  const bool exist = (states & 0x60000) == 0x60000 && has_all(d, {22, 24, 25});  // bfloat16, tiles, bytes
+  return exist ? tiles_granted() : ortolan_emulates_tiles != nullptr && ortolan_emulates_tiles();
+}
+
+void detect_isa(CpuFeatures& features, IsaLevel wanted) {
   uint32_t a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, {12, 27, 28, 29})) return;  // FMA, OSXSAVE, AVX, F16C
   const uint64_t states = enabled_states();
@@ -38,22 +55,21 @@ void detect_isa(CpuFeatures& features) {
   if ((states & 0xe6) == 0xe6 && has_all(b, {16, 17, 28, 30, 31})) {
     features.detected = has_all(c, {11}) ? IsaLevel::kAvx512Vnni : IsaLevel::kAvx512;
   }
-  if ((states & 0x60000) == 0x60000 && has_all(d, {24})) {
-    features.amx_bf16 = has_all(d, {22});
-    features.amx_int8 = has_all(d, {25});
+  if (features.detected == IsaLevel::kAvx512Vnni && wanted >= IsaLevel::kAmx && tiles_usable(states)) {
+    features.detected = IsaLevel::kAmx;
   }
 }
 #else
-void detect_isa(CpuFeatures&) {}
+void detect_isa(CpuFeatures&, IsaLevel) {}
 #endif
 
-IsaLevel capped(IsaLevel detected) {
-  const char* wanted = std::getenv("ORTOLAN_CPU_ISA");
-  if (wanted == nullptr) return detected;
-  for (IsaLevel level : {IsaLevel::kGeneric, IsaLevel::kAvx2, IsaLevel::kAvx512, IsaLevel::kAvx512Vnni}) {
-    if (std::strcmp(wanted, isa_name(level)) == 0) return std::min(level, detected);
+// The level that ORTOLAN_CPU_ISA allows; the highest where it is unset or names none.
+IsaLevel wanted_isa() {
+  const char* name = std::getenv("ORTOLAN_CPU_ISA");
+  for (int level = 0; name != nullptr && level < static_cast<int>(IsaLevel::kAmx); ++level) {
+    if (std::strcmp(name, isa_name(static_cast<IsaLevel>(level))) == 0) return static_cast<IsaLevel>(level);
   }
-  return detected;
+  return IsaLevel::kAmx;
 }
 
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -63,8 +79,9 @@ int64_t cache_bytes(int name, int64_t otherwise) {
 
 CpuFeatures detect() {
   CpuFeatures features{};
-  detect_isa(features);
-  features.isa = capped(features.detected);
+  const IsaLevel wanted = wanted_isa();
+  detect_isa(features, wanted);
+  features.isa = std::min(wanted, features.detected);
   features.l1d_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
   features.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   features.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);
@@ -150,6 +167,8 @@ const char* isa_name(IsaLevel level) noexcept {
       return "avx512";
     case IsaLevel::kAvx512Vnni:
       return "avx512vnni";
+    case IsaLevel::kAmx:
+      return "amx";
     case IsaLevel::kGeneric:
       break;
   }

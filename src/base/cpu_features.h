@@ -5,14 +5,15 @@
 
 namespace ortolan::base {
 
-// Each level includes the ones before it. kAvx2 means AVX2, FMA and F16C; kAvx512 means F, BW, DQ, VL and CD.
-enum class IsaLevel : uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Vnni };
+// Each level includes the ones before it. kAvx2 means AVX2, FMA and F16C; kAvx512 means F, BW, DQ, VL and CD; kAmx
+// means tiles of bfloat16 and of bytes, and AVX512_BF16.
+enum class IsaLevel : uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Vnni, kAmx };
 
 struct CpuFeatures {
-  IsaLevel detected;  // what the processor and the operating system allow
+  // What the processor and the operating system allow. Tiles need the system's permission, which holds for the whole
+  // process; it is asked for unless ORTOLAN_CPU_ISA names a lower level, and kAmx is detected only where it is granted.
+  IsaLevel detected;
   IsaLevel isa;       // `detected`, capped by the environment variable ORTOLAN_CPU_ISA
-  bool amx_bf16;      // tile instructions exist; a process must still ask the system for permission
-  bool amx_int8;
   int64_t l1d_bytes;  // per core; sane defaults where the system does not say
   int64_t l2_bytes;
   int64_t l3_bytes;  // shared by the package
@@ -21,7 +22,7 @@ struct CpuFeatures {
 // Read once, at the first call.
 const CpuFeatures& cpu_features() noexcept;
 
-// "generic", "avx2", "avx512" or "avx512vnni", as ORTOLAN_CPU_ISA takes them.
+// "generic", "avx2", "avx512", "avx512vnni" or "amx", as ORTOLAN_CPU_ISA takes them.
 const char* isa_name(IsaLevel level) noexcept;
 
 // Threads that can really run at once: the process's affinity mask, cut to its cgroup's CPU quota; at least 1.

@@ -214,6 +214,7 @@ TEST(CpuFeatures, AreSane) {
   EXPECT_GE(cpu.l2_bytes, 64 << 10);
   EXPECT_GE(available_threads(), 1);
   EXPECT_STREQ(isa_name(IsaLevel::kAvx512Vnni), "avx512vnni");
+  EXPECT_STREQ(isa_name(IsaLevel::kAmx), "amx");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ inline double ulps(float y, double exact) {
 #define ORTOLAN_FOR_EACH_ISA(Suite)                                                                                  \
   INSTANTIATE_TEST_SUITE_P(Isa, Suite,                                                                               \
                            testing::Values(base::IsaLevel::kGeneric, base::IsaLevel::kAvx2, base::IsaLevel::kAvx512, \
-                                           base::IsaLevel::kAvx512Vnni),                                             \
+                                           base::IsaLevel::kAvx512Vnni, base::IsaLevel::kAmx),                       \
                            [](const auto& info) { return base::isa_name(info.param); })
 
 }  // namespace ortolan::cpu::kernels

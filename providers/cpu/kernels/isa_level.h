@@ -6,7 +6,9 @@
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 
 constexpr base::IsaLevel kLevel =
-#if defined(__AVX512VNNI__)
+#if defined(__AMX_TILE__)
+    base::IsaLevel::kAmx;
+#elif defined(__AVX512VNNI__)
     base::IsaLevel::kAvx512Vnni;
 #elif defined(__AVX512F__)
     base::IsaLevel::kAvx512;

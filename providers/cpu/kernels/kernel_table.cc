@@ -64,6 +64,8 @@ constexpr KernelTable kTables[] = {
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
      &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits,
      avx512::transpose4},
+    {IsaLevel::kAmx, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
+     &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, avx512::transpose4},
 #endif
 };
 
