@@ -66,10 +66,11 @@ void detect_isa(CpuFeatures&, IsaLevel) {}
 // The level that ORTOLAN_CPU_ISA allows; the highest where it is unset or names none.
 IsaLevel wanted_isa() {
   const char* name = std::getenv("ORTOLAN_CPU_ISA");
-  for (int level = 0; name != nullptr && level < static_cast<int>(IsaLevel::kAmx); ++level) {
+  if (name == nullptr) return IsaLevel::kAmx;
+  for (int level = 0; level < static_cast<int>(IsaLevel::kAmx); ++level) {
     if (std::strcmp(name, isa_name(static_cast<IsaLevel>(level))) == 0) return static_cast<IsaLevel>(level);
   }
-  return IsaLevel::kAmx;
+  return std::strcmp(name, "avx512") == 0 ? IsaLevel::kAvx512Vnni : IsaLevel::kAmx;
 }
 
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -164,7 +165,7 @@ const char* isa_name(IsaLevel level) noexcept {
     case IsaLevel::kAvx2:
       return "avx2";
     case IsaLevel::kAvx512:
-      return "avx512";
+      return "avx512f";
     case IsaLevel::kAvx512Vnni:
       return "avx512vnni";
     case IsaLevel::kAmx:

@@ -22,7 +22,8 @@ struct CpuFeatures {
 // Read once, at the first call.
 const CpuFeatures& cpu_features() noexcept;
 
-// "generic", "avx2", "avx512", "avx512vnni" or "amx", as ORTOLAN_CPU_ISA takes them.
+// "generic", "avx2", "avx512f", "avx512vnni" or "amx". ORTOLAN_CPU_ISA takes these, and "avx512" for all of AVX-512
+// that the processor has.
 const char* isa_name(IsaLevel level) noexcept;
 
 // Threads that can really run at once: the process's affinity mask, cut to its cgroup's CPU quota; at least 1.
