@@ -104,6 +104,11 @@ TEST_P(Bounds, Products) {
     auto sums = span<int32_t>(m * n, edge);
     gemm_int8(nullptr, m, n, k, {bytes_a.get(), trans_a ? m : k, trans_a, integer(0, 1) == 1},
               {bytes_b.get(), trans_b ? k : n, trans_b, integer(0, 1) == 1}, {}, sums.get(), n);
+    const PackedMatrixInt8 packed_bytes = pack_b_int8(nullptr, k, n, {bytes_b.get(), trans_b ? k : n, trans_b, false});
+    const SumEpilogue floats{bias.get(), true, bias.get(), c.get(), n, {UnaryOp::kGelu}};
+    auto y = span(m * n, edge);
+    gemm_int8_to_float(nullptr, m, {bytes_a.get(), trans_a ? m : k, trans_a, false}, packed_bytes, {}, floats, y.get(),
+                       n);
   }
 }
 

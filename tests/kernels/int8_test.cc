@@ -1,5 +1,6 @@
 // Tests of integer products and convolution against 64-bit sums, on every instruction set: results must be exact.
 #include <algorithm>
+#include <cmath>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_int8.h"
@@ -26,33 +27,87 @@ class Int8 : public IsaTest {
     return values;
   }
 
-  void check_product(int64_t m, int64_t n, int64_t k, int form) {
-    const bool a_signed = form & 1, b_signed = form & 2, trans_a = form & 4, trans_b = form & 8, packed = form & 16;
-    const auto a = bytes(m * k), b = bytes(k * n), a_zero = bytes(m), b_zero = bytes(n);
+  /** Operands of a product of some form, a number whose bits are choices, and its exact sums. */
+  struct Form {
+    int64_t m, n, k;
+    bool a_signed, b_signed, trans_a, trans_b;
+    std::vector<uint8_t> a, b, a_zero, b_zero;
     ZeroPoints zeros;
-    zeros.a_per_row = form & 32;
-    zeros.b_per_column = form & 64;
-    if (form & 128) zeros.a = a_zero.data();
-    if (form & 256) zeros.b = b_zero.data();
+
+    ByteMatrix left() const { return {a.data(), trans_a ? m : k, trans_a, a_signed}; }
+    ByteMatrix right() const { return {b.data(), trans_b ? k : n, trans_b, b_signed}; }
+    int64_t sum(int64_t i, int64_t j) const {
+      const int64_t za = zeros.a ? value(a_zero[zeros.a_per_row ? i : 0], a_signed) : 0;
+      const int64_t zb = zeros.b ? value(b_zero[zeros.b_per_column ? j : 0], b_signed) : 0;
+      int64_t sum = 0;
+      for (int64_t x = 0; x < k; ++x) {
+        sum += (value(a[trans_a ? x * m + i : i * k + x], a_signed) - za) *
+               (value(b[trans_b ? j * k + x : x * n + j], b_signed) - zb);
+      }
+      return sum;
+    }
+  };
+  Form make_form(int64_t m, int64_t n, int64_t k, int form) {
+    Form f{m,
+           n,
+           k,
+           (form & 1) != 0,
+           (form & 2) != 0,
+           (form & 4) != 0,
+           (form & 8) != 0,
+           bytes(m * k),
+           bytes(k * n),
+           bytes(m),
+           bytes(n),
+           {}};
+    f.zeros.a_per_row = form & 32;
+    f.zeros.b_per_column = form & 64;
+    if (form & 128) f.zeros.a = f.a_zero.data();
+    if (form & 256) f.zeros.b = f.b_zero.data();
+    return f;
+  }
+
+  void check_product(int64_t m, int64_t n, int64_t k, int form) {
+    const Form f = make_form(m, n, k, form);
     std::vector<int32_t> c(m * n, 77);
-    const ByteMatrix left{a.data(), trans_a ? m : k, trans_a, a_signed},
-        right{b.data(), trans_b ? k : n, trans_b, b_signed};
-    if (packed) {
-      const PackedMatrixInt8 matrix = pack_b_int8(&two_threads(), k, n, right);
-      gemm_int8(&two_threads(), m, left, matrix, zeros, c.data(), n);
+    if (form & 16) {
+      const PackedMatrixInt8 matrix = pack_b_int8(&two_threads(), k, n, f.right());
+      gemm_int8(&two_threads(), m, f.left(), matrix, f.zeros, c.data(), n);
     } else {
-      gemm_int8(nullptr, m, n, k, left, right, zeros, c.data(), n);
+      gemm_int8(nullptr, m, n, k, f.left(), f.right(), f.zeros, c.data(), n);
     }
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
-        const int64_t za = zeros.a ? value(a_zero[zeros.a_per_row ? i : 0], a_signed) : 0;
-        const int64_t zb = zeros.b ? value(b_zero[zeros.b_per_column ? j : 0], b_signed) : 0;
-        int64_t want = 0;
-        for (int64_t x = 0; x < k; ++x) {
-          want += (value(a[trans_a ? x * m + i : i * k + x], a_signed) - za) *
-                  (value(b[trans_b ? j * k + x : x * n + j], b_signed) - zb);
-        }
-        ASSERT_EQ(c[i * n + j], want) << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
+        ASSERT_EQ(c[i * n + j], f.sum(i, j))
+            << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
+      }
+    }
+  }
+
+  /** The same as floats; bits from 512 on choose the epilogue. */
+  void check_floats(int64_t m, int64_t n, int64_t k, int form) {
+    const Form f = make_form(m, n, k, form);
+    const auto scale = normal(n, 1e-3f), bias = normal(n), residual = normal(m * (n + 3));
+    SumEpilogue e;
+    e.scale = scale.data();
+    e.scale_per_column = form & 512;
+    if (form & 1024) e.bias = bias.data();
+    if (form & 2048) e.residual = residual.data(), e.residual_stride = n + 3;
+    if (form & 4096) e.activation.op = UnaryOp::kGelu;
+    const int64_t ldy = n + 1;
+    std::vector<float> y(m * ldy, 77);
+    const PackedMatrixInt8 matrix = pack_b_int8(nullptr, k, n, f.right());
+    gemm_int8_to_float(form & 1 ? &two_threads() : nullptr, m, f.left(), matrix, f.zeros, e, y.data(), ldy);
+    for (int64_t i = 0; i < m; ++i) {
+      ASSERT_EQ(y[i * ldy + n], 77);
+      for (int64_t j = 0; j < n; ++j) {
+        const double sum = static_cast<double>(f.sum(i, j)), factor = scale[e.scale_per_column ? j : 0];
+        double want = sum * factor + (e.bias ? bias[j] : 0.0);
+        const double size = std::abs(sum * factor) + std::abs(want) + 8;
+        if (e.residual) want += residual[i * (n + 3) + j];
+        if (form & 4096) want = want / 2 * (1 + std::erf(want / std::sqrt(2.0)));
+        ASSERT_NEAR(y[i * ldy + j], want, 2e-7 * size)
+            << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
       }
     }
   }
@@ -65,6 +120,13 @@ TEST_P(Int8, ProductsOfEveryForm) {
   for (int64_t m = 1; m < 18; ++m) check_product(m, 97, 33, 16);
   check_product(150, 50, 300, 16 + 2);
   check_product(1, 200, 256, 16 + 2 + 128);
+}
+
+TEST_P(Int8, FloatsOfEveryForm) {
+  for (int round = 0; round < 1500 && !HasFatalFailure(); ++round) {
+    check_floats(integer(1, 20), integer(1, 110), integer(0, 70), static_cast<int>(integer(0, 8191)));
+  }
+  for (int form = 0; form < 8192 && !HasFatalFailure(); form += 512) check_floats(131, 97, 300, form + 128 + 2);
 }
 
 TEST_P(Int8, LongSums) {

@@ -38,6 +38,7 @@ namespace {
 constexpr double kGrainOps = 2e6;
 constexpr int64_t kPrefetchSlack = 4096;
 constexpr int64_t kBandRows = 128;
+constexpr int64_t kMostColumns = 64;  // of a panel
 
 int32_t byte_at(const void* data, int64_t i, bool is_signed) {
   return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
@@ -129,6 +130,18 @@ bool any_nonzero(const std::vector<int32_t>& values) {
   return std::any_of(values.begin(), values.end(), [](int32_t v) { return v != 0; });
 }
 
+int32_t wrapping_product(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+}
+
+void activate(Activation activation, const Int8Block& g) {
+  const auto apply = kernels().vector->unary[static_cast<int>(activation.op)];
+  for (int64_t i = 0; i < g.rows; ++i) {
+    float* y = reinterpret_cast<float*>(g.c) + i * g.ldc;
+    apply(y, y, g.columns, activation.p0, activation.p1);
+  }
+}
+
 }  // namespace
 
 int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) { return kernels.groups(k) * 4; }
@@ -147,7 +160,7 @@ LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, cons
 
 void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros& zeros, const int32_t* row_sums,
                    const int32_t* column_sums, int64_t rows, int64_t columns, int32_t* c, int64_t ldc) {
-  int32_t adjusted[64];
+  int32_t adjusted[kMostColumns];
   for (int64_t j = 0; j < columns; ++j) {
     adjusted[j] = static_cast<int32_t>(static_cast<uint32_t>(column_sums[j]) -
                                        static_cast<uint32_t>(k) * static_cast<uint32_t>(zeros.b[j]));
@@ -182,52 +195,135 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   return packed;
 }
 
+namespace {
+
+// A product as its blocks see it. Sums become floats where there is an epilogue.
+struct Product {
+  const PackedMatrixInt8::Storage& b;
+  const GemmInt8Kernels& kernels = *b.kernels;
+  PanelSplit split = b.split();
+  int64_t m;
+  LeftInt8 left{};
+  std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column
+  bool a_per_row = false;
+  bool needs_row_sums = false;
+  int32_t* c = nullptr;
+  int64_t ldc = 0;
+  const SumEpilogue* epilogue = nullptr;
+
+  Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage& b, const ZeroPoints& zero_points);
+  void run(base::ThreadPool* pool) const;
+
+ private:
+  void set_left(const ByteMatrix& a);
+  bool starts_corrected() const { return !a_per_row && !needs_row_sums; }
+  bool corrects() const { return !starts_corrected() && (needs_row_sums || any_nonzero(a_zeros)); }
+  Int8Block block(int64_t panel, int64_t row) const;
+  void correct(const Int8Block& g, int64_t column, int64_t row) const;
+  void multiply(int64_t panel, int64_t row) const;
+};
+
+Product::Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage& b, const ZeroPoints& zero_points)
+    : b(b),
+      m(m),
+      a_zeros(shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, b.kernels->a_shift(a.is_signed))),
+      b_zeros(shifted(zero_points.b, b.is_signed, zero_points.b_per_column, b.n, -b.shift)),
+      a_per_row(zero_points.a_per_row),
+      needs_row_sums(any_nonzero(b_zeros)) {
+  b_zeros.resize(split.padded(), zero_points.b_per_column ? 0 : b_zeros[0]);
+  set_left(a);
+}
+
+void Product::set_left(const ByteMatrix& a) {
+  const bool in_place = kernels.group == 4 && !a.is_signed && !a.transposed && b.k % 4 == 0;
+  if (!in_place) {
+    left = pack_left(kernels, m, b.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(kernels, m, b.k)));
+    return;
+  }
+  left = {static_cast<const uint8_t*>(a.data), a.stride, nullptr, 0};
+  if (!needs_row_sums && !a_per_row) return;
+  auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
+  left.row_sums = sums;
+  if (needs_row_sums) {
+    sum_rows(left.data, a.stride, m, b.k, sums);
+  } else {
+    std::fill_n(sums, m, 0);
+  }
+}
+
+Int8Block Product::block(int64_t panel, int64_t row) const {
+  const int64_t column = split.first_column(panel), groups = kernels.groups(b.k);
+  const auto* packed = b.data.as<int32_t>() + column * groups;
+  Int8Block g{left.data + row * left.stride, left.stride,          packed, c + row * ldc + column, ldc,
+              std::min(kBandRows, m - row),  split.columns(panel), groups};
+  if (panel + 1 < split.count()) {
+    g.next = packed + split.width(panel) * groups;
+    g.next_bytes = split.width(panel + 1) * groups * 4;
+  }
+  return g;
+}
+
+void Product::correct(const Int8Block& g, int64_t column, int64_t row) const {
+  correct_block(kernels, b.k, {a_zeros.data() + (a_per_row ? row : 0), a_per_row, b_zeros.data() + column},
+                left.row_sums + row, b.column_sums() + column, g.rows, g.columns, g.c, g.ldc);
+}
+
+void Product::multiply(int64_t panel, int64_t row) const {
+  const int64_t column = split.first_column(panel);
+  Int8Block g = block(panel, row);
+  int32_t start[kMostColumns];
+  if (starts_corrected() && a_zeros[0] != 0) {
+    for (int64_t j = 0; j < g.columns; ++j) start[j] = wrapping_product(-a_zeros[0], b.column_sums()[column + j]);
+    g.start = start;
+  }
+  if (epilogue == nullptr) {
+    kernels.block(split.vectors(panel), g);
+    if (corrects()) correct(g, column, row);
+    return;
+  }
+  float scales[kMostColumns];
+  const SumEpilogue& e = *epilogue;
+  for (int64_t j = 0; j < g.columns; ++j) scales[j] = e.scale[e.scale_per_column ? column + j : 0];
+  if (e.bias != nullptr) g.bias = e.bias + column;
+  if (e.residual != nullptr) g.residual = e.residual + row * e.residual_stride + column;
+  g.residual_stride = e.residual_stride;
+  if (!corrects()) g.scale = scales;
+  kernels.block(split.vectors(panel), g);
+  if (corrects()) {
+    correct(g, column, row);
+    g.scale = scales;
+    kernels.to_floats(g);
+  }
+  if (e.activation.op != UnaryOp::kIdentity) activate(e.activation, g);
+}
+
+void Product::run(base::ThreadPool* pool) const {
+  const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
+  const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
+  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) multiply(i % panels, i / panels * kBandRows);
+  });
+}
+
+}  // namespace
+
 void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc) {
   if (m == 0 || b.n() == 0) return;
-  const auto& s = *b.storage();
-  const GemmInt8Kernels& best = *s.kernels;
-  const PanelSplit split = s.split();
-  const auto a_zeros = shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, best.a_shift(a.is_signed));
-  auto b_zeros = shifted(zero_points.b, s.is_signed, zero_points.b_per_column, s.n, -s.shift);
-  const bool needs_row_sums = any_nonzero(b_zeros), corrects = needs_row_sums || any_nonzero(a_zeros);
-  if (!zero_points.b_per_column) b_zeros.resize(split.padded(), b_zeros[0]);
+  Product product(m, a, *b.storage(), zero_points);
+  product.c = c;
+  product.ldc = ldc;
+  product.run(pool);
+}
 
-  const bool in_place = best.group == 4 && !a.is_signed && !a.transposed && s.k % 4 == 0;
-  LeftInt8 left{static_cast<const uint8_t*>(a.data), a.stride, nullptr, 0};
-  if (in_place) {
-    auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
-    left.row_sums = sums;
-    if (needs_row_sums) {
-      sum_rows(left.data, a.stride, m, s.k, sums);
-    } else {
-      std::fill_n(sums, m, 0);
-    }
-  } else {
-    left = pack_left(best, m, s.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(best, m, s.k)));
-  }
-
-  const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
-  const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(s.k + 1);
-  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t panel = i % panels, row = i / panels * kBandRows, column = split.first_column(panel);
-      Int8Block g{left.data + row * left.stride,
-                  left.stride,
-                  s.data.as<int32_t>() + column * best.groups(s.k),
-                  c + row * ldc + column,
-                  ldc,
-                  std::min(kBandRows, m - row),
-                  split.columns(panel),
-                  best.groups(s.k)};
-      best.block(split.vectors(panel), g);
-      if (!corrects) continue;
-      correct_block(
-          best, s.k,
-          {a_zeros.data() + (zero_points.a_per_row ? row : 0), zero_points.a_per_row, b_zeros.data() + column},
-          left.row_sums + row, s.column_sums() + column, g.rows, g.columns, g.c, ldc);
-    }
-  });
+void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+                        const ZeroPoints& zero_points, const SumEpilogue& epilogue, float* y, int64_t ldy) {
+  if (m == 0 || b.n() == 0) return;
+  Product product(m, a, *b.storage(), zero_points);
+  product.c = reinterpret_cast<int32_t*>(y);
+  product.ldc = ldy;
+  product.epilogue = &epilogue;
+  product.run(pool);
 }
 
 void gemm_int8(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const ByteMatrix& a, const ByteMatrix& b,

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/kernels/activation.h"
+
 namespace ortolan::base {
 class ThreadPool;
 }
@@ -61,7 +63,26 @@ struct ZeroPoints {
 void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc);
 
-/** The same with B not packed. */
+/**
+ * What happens to sums that become floats:
+ *   y = activation(float(sum) * scale + bias + residual)
+ * `scale` has one value, or one a column; `bias` has one a column, or is nullptr. `residual` is an M x N matrix, or
+ * nullptr.
+ */
+struct SumEpilogue {
+  const float* scale = nullptr;
+  bool scale_per_column = false;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t residual_stride = 0;
+  Activation activation;
+};
+
+/** The product as floats, finished block by block; sums are exact as gemm_int8's are. y overlaps no operand. */
+void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+                        const ZeroPoints& zero_points, const SumEpilogue& epilogue, float* y, int64_t ldy);
+
+/** The same sums with B not packed. */
 void gemm_int8(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const ByteMatrix& a, const ByteMatrix& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc, const GemmInt8Kernels* kernels = nullptr);
 

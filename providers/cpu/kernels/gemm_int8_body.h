@@ -36,25 +36,84 @@ ORTOLAN_INLINE Vi broadcast_group(const uint8_t* p) {
   return set1i(word);
 }
 
-ORTOLAN_INLINE void store_columns(int32_t* c, int64_t columns, Vi v) {
+ORTOLAN_INLINE void store_columns(float* c, int64_t columns, Vf v) {
   if (columns >= kLanes) {
     store(c, v);
   } else if (columns > 0) {
-    store_n(reinterpret_cast<float*>(c), columns, from_bits(v));
+    store_n(c, columns, v);
+  }
+}
+ORTOLAN_INLINE Vf load_columns(const float* p, int64_t columns) {
+  return columns >= kLanes ? load(p) : columns > 0 ? load_n(p, columns) : Vf{};
+}
+ORTOLAN_INLINE float* as_floats(int32_t* c) { return reinterpret_cast<float*>(c); }
+
+// The sums of a tile as they begin. Columns past the last are never stored, so what they begin with does not matter.
+template <int NV>
+ORTOLAN_INLINE void begin_sums(const Int8Block& g, Vi* first) {
+#pragma GCC unroll 3
+  for (int j = 0; j < NV; ++j) {
+    const auto* start = reinterpret_cast<const float*>(g.start);
+    first[j] = start == nullptr ? Vi{} : bits(load_columns(start + j * kLanes, g.columns - j * kLanes));
   }
 }
 
+ORTOLAN_INLINE Vf finished(const Int8Block& g, Vi sum, Vf scale, Vf bias, int64_t row, int64_t column) {
+  const Vf y = fma(to_float(sum), scale, bias);
+  if (g.residual == nullptr) return y;
+  return y + load_columns(g.residual + row * g.residual_stride + column, g.columns - column);
+}
+
+ORTOLAN_INLINE Vf bias_of(const Int8Block& g, int64_t column) {
+  return g.bias == nullptr ? Vf{} : load_columns(g.bias + column, g.columns - column);
+}
+
 template <int MR, int NV>
-void tile(const Int8Block& g, int64_t row) {
-  Vi sum[MR][NV];
-#pragma GCC unroll 8
-  for (int i = 0; i < MR; ++i) {
+ORTOLAN_INLINE void store_tile(const Int8Block& g, int64_t row, const Vi (&sum)[MR][NV]) {
 #pragma GCC unroll 3
-    for (int j = 0; j < NV; ++j) sum[i][j] = Vi{};
+  for (int j = 0; j < NV; ++j) {
+    const int64_t column = j * kLanes, columns = g.columns - column;
+    float* c = as_floats(g.c) + row * g.ldc + column;
+    if (g.scale == nullptr) {
+#pragma GCC unroll 8
+      for (int i = 0; i < MR; ++i) store_columns(c + i * g.ldc, columns, from_bits(sum[i][j]));
+      continue;
+    }
+    const Vf scale = load_columns(g.scale + column, columns), bias = bias_of(g, column);
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      store_columns(c + i * g.ldc, columns, finished(g, sum[i][j], scale, bias, row + i, column));
+    }
   }
-  const uint8_t* a = g.a + row * g.a_stride;
-  const int32_t* b = g.b;
-  for (int64_t k = 0; k < g.groups; ++k, a += g.a_step, b += NV * kLanes) {
+}
+
+// Fetches what is read after a block a little at a time, spread over the block's work.
+struct FetchAhead {
+  static constexpr int64_t kEvery = 16;  // groups
+  static constexpr int64_t kLine = 64, kMostLines = 8;
+  const char* at;
+  const char* end;
+  int64_t step;
+
+  FetchAhead(const Int8Block& g, int64_t tile, int64_t tiles)
+      : at(static_cast<const char*>(g.next)), end(at + g.next_bytes), step(0) {
+    const int64_t turns = (g.groups + kEvery - 1) / kEvery;
+    if (turns == 0) return;
+    const int64_t lines = (g.next_bytes + kLine * turns * tiles - 1) / (kLine * turns * tiles);
+    step = kLine * least(lines, kMostLines);
+    at += tile * turns * step;
+  }
+  void turn() {
+    for (const char* last = at + step; at < last; at += kLine) {
+      if (at < end) __builtin_prefetch(at, 0, 2);
+    }
+  }
+};
+
+template <int MR, int NV>
+ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
+                               Vi (&sum)[MR][NV]) {
+  for (int64_t k = 0; k < count; ++k, a += g.a_step, b += NV * kLanes) {
     Vi bv[NV];
 #pragma GCC unroll 3
     for (int j = 0; j < NV; ++j) {
@@ -68,19 +127,33 @@ void tile(const Int8Block& g, int64_t row) {
       for (int j = 0; j < NV; ++j) sum[i][j] = dot(sum[i][j], x, bv[j]);
     }
   }
+}
+
+template <int MR, int NV>
+void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
+  Vi sum[MR][NV];
+  begin_sums<NV>(g, sum[0]);
 #pragma GCC unroll 8
-  for (int i = 0; i < MR; ++i) {
+  for (int i = 1; i < MR; ++i) {
 #pragma GCC unroll 3
-    for (int j = 0; j < NV; ++j) {
-      store_columns(g.c + (row + i) * g.ldc + j * kLanes, g.columns - j * kLanes, sum[i][j]);
-    }
+    for (int j = 0; j < NV; ++j) sum[i][j] = sum[0][j];
   }
+  const uint8_t* a = g.a + row * g.a_stride;
+  const int32_t* b = g.b;
+  for (int64_t k = 0; k < g.groups; k += FetchAhead::kEvery) {
+    ahead.turn();
+    const int64_t count = least(FetchAhead::kEvery, g.groups - k);
+    add_groups(g, count, a, b, sum);
+    a += count * g.a_step;
+    b += count * NV * kLanes;
+  }
+  store_tile(g, row, sum);
 }
 
 template <int NV, int MR>
-ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row) {
-  if (rows == MR) return tile<MR, NV>(g, row);
-  if constexpr (MR > 1) tile_of<NV, MR - 1>(rows, g, row);
+ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row, FetchAhead ahead) {
+  if (rows == MR) return tile<MR, NV>(g, row, ahead);
+  if constexpr (MR > 1) tile_of<NV, MR - 1>(rows, g, row, ahead);
 }
 
 template <int NV>
@@ -88,7 +161,7 @@ void block(const Int8Block& g) {
   const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<NV, kTileRows>(end - row, g, row);
+    tile_of<NV, kTileRows>(end - row, g, row, FetchAhead(g, i, tiles));
   }
 }
 
@@ -96,6 +169,17 @@ void any_block(int vectors, const Int8Block& g) {
   if (vectors == 1) return block<1>(g);
   if (vectors == 2) return block<2>(g);
   if constexpr (kMaxVectors == 3) block<3>(g);
+}
+
+void to_floats(const Int8Block& g) {
+  for (int64_t j = 0; j < g.columns; j += kLanes) {
+    const Vf scale = load_columns(g.scale + j, g.columns - j), bias = bias_of(g, j);
+    for (int64_t i = 0; i < g.rows; ++i) {
+      float* c = as_floats(g.c) + i * g.ldc + j;
+      const Vi sum = bits(load_columns(c, g.columns - j));
+      store_columns(c, g.columns - j, finished(g, sum, scale, bias, i, j));
+    }
+  }
 }
 
 typedef uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
@@ -183,7 +267,7 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, pack_group, correct_row,
+    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, to_floats, pack_group, correct_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

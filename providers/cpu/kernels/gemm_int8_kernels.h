@@ -21,7 +21,19 @@ struct Int8Block {
   int32_t* c;
   int64_t ldc;
   int64_t rows, columns, groups;
-  int64_t a_step = 4;  // bytes from one group to the next
+  int64_t a_step = 4;              // bytes from one group to the next
+  const int32_t* start = nullptr;  // what the sums of each column begin with; nullptr: 0
+
+  /** Where not nullptr, c holds floats: sums * scale + bias + residual. One scale and bias a column; bias and residual
+      may be nullptr. */
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t residual_stride = 0;
+
+  /** Memory that is read soon after this block; a kernel may fetch it meanwhile. */
+  const void* next = nullptr;
+  int64_t next_bytes = 0;
 };
 
 struct GemmInt8Kernels {
@@ -30,6 +42,8 @@ struct GemmInt8Kernels {
   int group;  // elements of k in 32 bits: 4 or 2
 
   void (*block)(int vectors, const Int8Block& block);
+  /** Makes the floats of a block, in place, from the sums that its c holds. */
+  void (*to_floats)(const Int8Block& block);
   /**
    * One group of a panel from `group` rows of bytes: to[c] holds element c of each row, after `flip` is applied to the
    * bytes (xor 0x80) where group is 4, else widened as signed or unsigned. sums[c] grows by the elements' sum.
