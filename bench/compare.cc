@@ -48,6 +48,8 @@ tools::CommandLine command_line(Settings& s) {
        {0, "level", "N", "optimisation level (default 99)", tools::into(s.effort.level, "--level")},
        {0, "timeout", "SECONDS", "longest time of one measuring process (default 600)",
         tools::into(s.effort.timeout, "--timeout")},
+       {0, "neighbours", "N", "processes that keep processors busy during the runs (default 0)",
+        tools::into(s.effort.neighbours, "--neighbours")},
        {0, "limit", "RATIO", "end with status 1 if a model's ratio A/B is above this", tools::into(s.limit, "--limit")},
        {0, "json", nullptr, "print the result as JSON", tools::turn(s.json)},
        {0, "json-file", "FILE", "write the result as JSON beside the table", tools::into(s.json_path)}}};
@@ -131,8 +133,10 @@ std::string to_table(const std::vector<Comparison>& results, const std::vector<i
   return text;
 }
 
-std::string to_json(const std::vector<Comparison>& results, const std::string& a, const std::string& b) {
-  nlohmann::ordered_json out = {{"a", a}, {"b", b}, {"models", nlohmann::ordered_json::array()}};
+std::string to_json(const std::vector<Comparison>& results, const std::string& a, const std::string& b,
+                    int neighbours) {
+  nlohmann::ordered_json out = {
+      {"a", a}, {"b", b}, {"neighbours", neighbours}, {"models", nlohmann::ordered_json::array()}};
   auto start = [](const Start& s) {
     return nlohmann::ordered_json{{"create_ms", s.create}, {"first_run_ms", s.first_run}, {"peak_bytes", s.peak_bytes}};
   };
@@ -169,6 +173,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> rest = parse(argc, argv, command_line(settings));
   if (rest.size() < 3) tools::fail_usage("give two libraries and a model");
   if (settings.effort.rounds < 1 || settings.effort.starts < 1) tools::fail_usage("--rounds and --starts: 1 or more");
+  if (settings.effort.neighbours < 0) tools::fail_usage("--neighbours: 0 or more");
   std::vector<int> threads = read_threads(settings.threads);
   std::vector<Model> models;
   for (size_t i = 2; i < rest.size(); ++i) models.push_back(read_model(rest[i], settings));
@@ -182,7 +187,7 @@ int run(int argc, char** argv) {
     good = good && within(results.back(), settings.limit);
   }
   progress.clear();
-  std::string json = to_json(results, rest[0], rest[1]);
+  std::string json = to_json(results, rest[0], rest[1], settings.effort.neighbours);
   if (!settings.json_path.empty()) tools::write_file(settings.json_path, json);
   if (settings.json) {
     std::fputs(json.c_str(), stdout);

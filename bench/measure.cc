@@ -10,6 +10,7 @@
 #include "common/child_process.h"
 #include "common/data_set.h"
 #include "common/files.h"
+#include "neighbours.h"
 
 namespace ortolan::bench {
 namespace {
@@ -142,6 +143,7 @@ Json measure_runs(const Model& model, const std::string (&paths)[2], int threads
   a.set_inputs(data);
   b.set_inputs(data);
   tools::Distance distance = output_distance(a, b);
+  Neighbours neighbours(effort.neighbours);
   double estimate_a = a.time(), estimate_b = b.time();
   double target = effort.seconds * 1000 / effort.rounds;
   std::vector<double> times_a, times_b, ratios;

@@ -23,6 +23,7 @@ struct Effort {
   double seconds = 2;    // of runs per library and thread count, about
   double timeout = 600;  // of one measuring process
   int level = 99;
+  int neighbours = 0;  // processes that compute beside the runs
 };
 
 // What one library needed in fresh processes; medians, milliseconds.

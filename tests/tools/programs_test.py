@@ -206,6 +206,13 @@ class Compare(unittest.TestCase):
         self.assertEqual(model["difference"]["absolute"], 0)
         self.assertEqual([run["threads"] for run in model["runs"]], [1, 2])
 
+    def test_neighbours(self):
+        library = PROGRAMS.parent / "lib" / "libortolan.so.1"
+        few = ["--json", "--starts", 1, "--rounds", 1, "--seconds", 0.02, "--threads", 1]
+        result = call("compare", *few, "--neighbours", 2, library, library, DIGITS)
+        self.assertEqual(json.loads(result.stdout)["neighbours"], 2)
+        self.assertEqual(call("compare", *few, "--neighbours", -1, library, library, DIGITS).returncode, 2)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
