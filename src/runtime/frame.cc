@@ -48,13 +48,16 @@ StepContext::StepContext(Frame& frame, const Step& step, void** pointers)
   auto** outputs = inputs + input_count_;
   prepared_ = reinterpret_cast<Tensor**>(outputs + output_count_);
   for (size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = slot_pointer(step.inputs[i]);
+  bool judged = true;  // when the plan was made, which knows all output types and shapes
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     int slot = step.outputs[i];
     outputs[i] = slot_pointer(slot);
     bool fixed = slot >= 0 && frame.has_fixed_place(slot);
     prepared_[i] = fixed ? outputs[i]->tensor_if() : nullptr;
     dynamic_ |= slot >= 0 && !fixed;
+    judged &= slot < 0 || frame.planned(slot).type != ElementType::kUndefined;
   }
+  follows_rule_ &= !judged;
   inputs_ = inputs;
   outputs_ = outputs;
   if (frame.graph().parallel()) return;  // values die when their last reader is done, whichever that is

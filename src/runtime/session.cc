@@ -22,12 +22,16 @@ Logger session_logger(const Environment& environment, const SessionOptions& opti
                 least);
 }
 
-template <class Values>
-std::string names_of(const Values& values) {
-  std::string names;
-  for (const auto& value : values) base::append(names, join(names.empty() ? "'" : ", '", value.name, "'"));
-  return names.empty() ? "none" : names;
-}
+/** Names in words: "'a', 'b'". */
+template <class Item>
+struct Names {
+  const std::vector<Item>& items;
+
+  void append_to(std::string& out) const {
+    if (items.empty()) out += "none";
+    for (const Item& item : items) base::append(out, join(&item == items.data() ? "'" : ", '", item.name, "'"));
+  }
+};
 
 bool fits(const SymbolicShape& stated, const Shape& shape) {
   if (!stated.has_rank()) return true;
@@ -159,7 +163,7 @@ size_t Session::feed_index(const char* name, size_t guess) const {
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (feeds_[i]->name == name) return i;
   }
-  fail(ErrorCode::kInvalidArgument, "the model has no input '", name, "'; its inputs are ", names_of(inputs_));
+  fail(ErrorCode::kInvalidArgument, "the model has no input '", name, "'; its inputs are ", Names{inputs_});
 }
 
 int Session::output_index(const char* name, size_t guess) const {
@@ -167,7 +171,7 @@ int Session::output_index(const char* name, size_t guess) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].name == name) return static_cast<int>(i);
   }
-  fail(ErrorCode::kInvalidArgument, "the model has no output '", name, "'; its outputs are ", names_of(outputs_));
+  fail(ErrorCode::kInvalidArgument, "the model has no output '", name, "'; its outputs are ", Names{outputs_});
 }
 
 void Session::check_feed(size_t i, const Value& value) const {
@@ -218,10 +222,10 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   for (size_t i = 0; i < feeds.size(); ++i) {
     bool may_be_absent = defaults_[i].has_value() || feeds_[i]->type.kind == ValueKind::kOptional;
     require(given[i] || may_be_absent, ErrorCode::kInvalidArgument, "input '", feeds_[i]->name,
-            "' is missing; give a value for each of ", names_of(inputs_));
+            "' is missing; give a value for each of ", Names{inputs_});
   }
   require(!output_names.empty(), ErrorCode::kInvalidArgument, "no output is asked for; name at least one of ",
-          names_of(outputs_));
+          Names{outputs_});
   InlinedVector<int, 16> wanted;
   for (size_t i = 0; i < output_names.size(); ++i) wanted.push_back(output_index(output_names[i], i));
 
