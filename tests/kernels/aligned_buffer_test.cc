@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -18,6 +19,38 @@ TEST(AlignedBuffer, IsAlignedAndMoves) {
     EXPECT_EQ(buffer.bytes(), 0u);
   }
   EXPECT_THROW(AlignedBuffer(SIZE_MAX - 5), std::bad_alloc);
+}
+
+TEST(AlignedBuffer, OfASessionIsLikeAnyOther) {
+  std::vector<AlignedBuffer> buffers;
+  const size_t sizes[] = {0, 1, 100, 4096, 5000, size_t{1} << 20, (size_t{4} << 20) - 3, size_t{9} << 20};
+  for (int round = 0; round < 12; ++round) {
+    for (size_t bytes : sizes) {
+      buffers.emplace_back(bytes, Lifetime::kSession);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers.back().as<char>()) % 64, 0u);
+      std::memset(buffers.back().as<char>(), static_cast<int>(buffers.size()), bytes);
+    }
+    if (round % 3 == 1) buffers.erase(buffers.begin() + 3, buffers.begin() + 5);
+  }
+  std::vector<AlignedBuffer> kept;
+  for (AlignedBuffer& buffer : buffers) kept.emplace_back(std::move(buffer));
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const char* bytes = kept[i].as<char>();
+    const size_t size = kept[i].bytes();
+    for (size_t at = 0; at < size; at += 61) {
+      ASSERT_EQ(bytes[at], bytes[0]) << i;
+    }
+    if (size == 0) continue;
+    ASSERT_EQ(bytes[size - 1], bytes[0]) << i;
+  }
+  EXPECT_THROW(AlignedBuffer(SIZE_MAX - 5, Lifetime::kSession), std::bad_alloc);
+}
+
+TEST(AlignedBuffer, OfASessionLiesBesideTheOneBefore) {
+#ifndef __SANITIZE_ADDRESS__
+  const AlignedBuffer first(1000, Lifetime::kSession), second(64, Lifetime::kSession);
+  EXPECT_EQ(second.as<char>() - first.as<char>(), 1024);
+#endif
 }
 
 TEST(ThreadScratch, GrowsAndKeepsSlotsApart) {

@@ -14,13 +14,16 @@ constexpr size_t kLargestKept = size_t{64} << 20;
 
 }  // namespace
 
-AlignedBuffer::AlignedBuffer(size_t bytes) : bytes_(bytes) {
+AlignedBuffer::AlignedBuffer(size_t bytes, Lifetime lifetime) : bytes_(bytes) {
   if (bytes == 0) return;
-  data_ = base::allocate_aligned(bytes);
-  if (data_ == nullptr) throw std::bad_alloc();
+  if (lifetime == Lifetime::kSession) {
+    data_ = base::allocate_lasting(bytes);
+    return;
+  }
+  void* block = base::allocate_aligned(bytes);
+  if (block == nullptr) throw std::bad_alloc();
+  data_.reset(block, std::free);
 }
-
-AlignedBuffer::~AlignedBuffer() { std::free(data_); }
 
 void* thread_scratch(Scratch user, size_t bytes) {
   static thread_local AlignedBuffer buffers[static_cast<int>(Scratch::kCount)];

@@ -3,19 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace ortolan::cpu::kernels {
+
+/** How long memory is used: kSession asks for a place beside the weights made before and after. */
+enum class Lifetime : uint8_t { kCall, kSession };
 
 /** Owns 64-byte aligned bytes, uninitialised; large ones ask the system for huge pages. */
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   /** Throws std::bad_alloc where the system has not that much. */
-  explicit AlignedBuffer(size_t bytes);
-  ~AlignedBuffer();
+  explicit AlignedBuffer(size_t bytes, Lifetime lifetime = Lifetime::kCall);
   AlignedBuffer(AlignedBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : data_(std::move(other.data_)), bytes_(std::exchange(other.bytes_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
@@ -24,16 +27,16 @@ class AlignedBuffer {
 
   template <class T>
   T* as() noexcept {
-    return static_cast<T*>(data_);
+    return static_cast<T*>(data_.get());
   }
   template <class T>
   const T* as() const noexcept {
-    return static_cast<const T*>(data_);
+    return static_cast<const T*>(data_.get());
   }
   size_t bytes() const noexcept { return bytes_; }
 
  private:
-  void* data_ = nullptr;
+  std::shared_ptr<void> data_;
   size_t bytes_ = 0;
 };
 

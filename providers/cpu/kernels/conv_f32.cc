@@ -419,13 +419,15 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   const int64_t k = s.group_depth * s.taps;
   s.winograd = suits_winograd(g, s.kernels->lanes);
   if (s.winograd) {
-    s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096);
+    s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,
+                           Lifetime::kSession);
     transform_winograd_weights(pool, g, *s.kernels, weights, s.data.as<float>());
   } else if (s.depthwise) {
-    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float));
+    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float), Lifetime::kSession);
     if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
   } else {
-    s.data = AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096);
+    s.data =
+        AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096, Lifetime::kSession);
     pack_dense(pool, s, g.groups, weights, s.data.as<float>());
   }
   return PackedConvWeights(std::move(storage));

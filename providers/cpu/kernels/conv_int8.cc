@@ -319,11 +319,11 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   s.depthwise = is_depthwise(g);
   const auto* bytes = static_cast<const uint8_t*>(weights);
   if (s.depthwise) {
-    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps));
+    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps), Lifetime::kSession);
     std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
     return PackedConvWeightsInt8(std::move(storage));
   }
-  s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()));
+  s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);
   const int64_t k = s.words() * s.kernels->group;
   for (int64_t group = 0; group < g.groups; ++group) {
     const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);

@@ -182,8 +182,8 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   s.is_signed = b.is_signed;
   s.shift = best.b_shift(b.is_signed);
   const PanelSplit split = s.split();
-  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack);
-  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4);
+  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack, Lifetime::kSession);
+  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
   std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
   const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
   base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {

@@ -55,7 +55,7 @@ void pack_panel_words(const NBitsSource& s, int64_t lanes, int64_t groups, int64
 template <class T, class U, class F>
 AlignedBuffer pack_per_block(const NBitsSource& s, int64_t lanes, const U* values, F convert) {
   const int64_t panels = divide_up(s.n, lanes), blocks = s.blocks();
-  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kPrefetchSlack);
+  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kPrefetchSlack, Lifetime::kSession);
   T* out = buffer.as<T>();
   for (int64_t column = 0; column < panels * lanes; ++column) {
     T* to = out + column / lanes * blocks * lanes + column % lanes;
@@ -204,7 +204,8 @@ void fill_rows(int64_t m, int64_t n, float* c, int64_t ldc, const float* bias) {
 
 std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NBitsSource& s) {
   const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;
-  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kPrefetchSlack);
+  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kPrefetchSlack,
+                                                Lifetime::kSession);
   uint32_t* words = buffer->as<uint32_t>();
   base::parallel_for(pool, panels, 65536 / (groups * lanes + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) pack_panel_words(s, lanes, groups, p, words + p * groups * lanes);
