@@ -119,6 +119,29 @@ class GemmF32 : public IsaTest {
   }
 };
 
+TEST_P(GemmF32, OneRowOfAnyLengthAndWidth) {
+  for (int64_t k : {0, 1, 3, 4, 64, 255, 256, 257, 700}) {
+    for (int64_t n : {2, 15, 16, 48, 64, 65, 97, 1000}) {
+      for (bool threads : {false, true})
+        check({1, n, k, false, integer(0, 1) != 0, random_epilogue()}, true, threads, 1);
+    }
+  }
+}
+
+TEST_P(GemmF32, OneRowIsTheSameFromEitherEnd) {
+  for (int64_t n : {2, 48, 65, 400, 1000}) {
+    const int64_t k = integer(1, 600);
+    std::vector<float> a(k), b(k * n), forward(n), backward(n);
+    for (float& v : a) v = static_cast<float>(integer(-99, 99)) * 0.01f;
+    for (float& v : b) v = static_cast<float>(integer(-99, 99)) * 0.01f;
+    const PackedMatrix packed = pack_b(nullptr, k, n, b.data(), n, false);
+    const Epilogue sigmoid{.activation = {UnaryOp::kSigmoid}};
+    gemm(nullptr, 1, a.data(), k, false, packed, forward.data(), n, sigmoid);
+    gemm(&two_threads(), 1, a.data(), k, false, packed, backward.data(), n, sigmoid, PanelOrder::kBackward);
+    EXPECT_EQ(forward, backward) << n << " columns, " << k << " deep";
+  }
+}
+
 TEST_P(GemmF32, EverySmallHeightAndWidth) {
   for (int64_t m = 1; m <= 19; ++m) {
     for (int64_t n : {1, 2, 3, 15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 97, 113}) {

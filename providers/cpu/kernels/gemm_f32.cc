@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
@@ -14,6 +15,7 @@ namespace ortolan::cpu::kernels {
 
 struct PackedMatrix::Storage {
   AlignedBuffer buffer;
+  PanelSplit split;
 };
 
 PackedMatrix::PackedMatrix() = default;
@@ -161,6 +163,33 @@ void multiply(base::ThreadPool* pool, const Product& p) {
                      });
 }
 
+// The product of one row and a packed matrix.
+void multiply_row(base::ThreadPool* pool, const Product& p, const PanelSplit& split) {
+  GemmBlock row;
+  row.a = p.a.data;
+  row.b = p.b.data;
+  row.c = p.c;
+  row.lda = row.ldc = 0;
+  row.rows = 1;
+  row.columns = p.n;
+  row.k = p.k;
+  row.alpha = p.epilogue.alpha;
+  row.c_scale = p.epilogue.beta;
+  set_finish(p.epilogue, 0, 0, row);
+  const bool backward = p.order == PanelOrder::kBackward, clamps = is_clamp(p.epilogue.activation.op);
+  const int64_t panels = split.count();
+  auto multiply_some = [&](int64_t begin, int64_t end) {
+    if (backward) std::tie(begin, end) = std::pair(panels - end, panels - begin);
+    p.kernels.row_panels(split, begin, end, backward, row);
+    if (clamps) return;
+    const int64_t first = split.first_column(begin), last = split.first_column(end - 1) + split.columns(end - 1);
+    activate(p.epilogue.activation, p.c + first, 0, 1, last - first);
+  };
+  if (2 * p.n * (p.k + 1) < kGrainFlops) return multiply_some(0, panels);
+  const double flops = 2.0 * p.kernels.max_vectors * p.kernels.lanes * static_cast<double>(p.k + 1);
+  base::parallel_for(pool, panels, static_cast<int64_t>(kGrainFlops / flops) + 1, multiply_some);
+}
+
 void pack_panels(base::ThreadPool* pool, int64_t k, const PanelSplit& split, const float* b, int64_t ldb, bool trans_b,
                  const GemmF32Kernels& kernels, float* packed) {
   const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
@@ -236,10 +265,10 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
   packed.kernels_ = chosen != nullptr ? chosen : kernels().gemm_f32;
   packed.k_ = k;
   packed.n_ = n;
-  packed.storage_ = std::make_unique<PackedMatrix::Storage>();
   const PanelSplit split(n, *packed.kernels_);
   const int64_t width = n == 1 ? 1 : split.padded();
-  packed.storage_->buffer = AlignedBuffer(static_cast<size_t>(k) * width * sizeof(float) + kPrefetchSlack);
+  AlignedBuffer buffer(static_cast<size_t>(k) * width * sizeof(float), Lifetime::kSession);
+  packed.storage_ = std::make_unique<PackedMatrix::Storage>(std::move(buffer), split);
   float* data = packed.storage_->buffer.as<float>();
   if (n == 1) {
     for (int64_t i = 0; i < k; ++i) data[i] = read_unaligned(b + (trans_b ? i : i * ldb));
@@ -257,7 +286,9 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
     matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
     return;
   }
-  multiply(pool, {m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order});
+  const Product product{m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order};
+  if (m == 1) return multiply_row(pool, product, b.storage_->split);
+  multiply(pool, product);
 }
 
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,

@@ -33,6 +33,10 @@ struct Epilogue {
 
 struct GemmF32Kernels;
 
+/** Which end of a right operand is read first. Products with one matrix, a few rows each, that take turns find in the
+    cache what the one before read last. */
+enum class PanelOrder : uint8_t { kForward, kBackward };
+
 /** A K x N matrix laid out for the kernels, for use as the right operand of any number of products at once. */
 class PackedMatrix {
  public:
@@ -50,6 +54,8 @@ class PackedMatrix {
 
  private:
   friend PackedMatrix pack_b(base::ThreadPool*, int64_t, int64_t, const float*, int64_t, bool, const GemmF32Kernels*);
+  friend void gemm(base::ThreadPool*, int64_t, const float*, int64_t, bool, const PackedMatrix&, float*, int64_t,
+                   const Epilogue&, PanelOrder);
   struct Storage;
   std::unique_ptr<Storage> storage_;
   const GemmF32Kernels* kernels_ = nullptr;
@@ -62,10 +68,6 @@ class PackedMatrix {
  */
 PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b, int64_t ldb, bool trans_b,
                     const GemmF32Kernels* kernels = nullptr);
-
-/** Which end of a right operand is read first. Products with one matrix, a few rows each, that take turns find in the
-    cache what the one before read last. */
-enum class PanelOrder : uint8_t { kForward, kBackward };
 
 /**
  * C[M,N] = epilogue(op(A) * B). A is M x K with row stride `lda`, or K x M where `trans_a`; C has row stride `ldc` and

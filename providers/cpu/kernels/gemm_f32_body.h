@@ -120,30 +120,34 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
 
 // One row: four sums for each vector of columns, so that the additions do not wait for each other.
 template <int NV>
-void row_tile(const GemmBlock& g, int64_t row, const float* a) {
+ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const float* b, int64_t b_step, int64_t count, bool far_rows) {
   Tile<4, NV> part;
   part.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
-  const float* b = g.b;
   int64_t k = 0;
-  for (; k + 4 <= g.k; k += 4) {
+  for (; k + 4 <= count; k += 4) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const Vf x = set1(a[k + i]);
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) {
-        prefetch(b + 16 * g.b_step + j * kLanes);
+        if (far_rows) prefetch(b + 16 * b_step + j * kLanes);
         part.sum[i][j] = fma(x, load(b + j * kLanes), part.sum[i][j]);
       }
-      b += g.b_step;
+      b += b_step;
     }
   }
-  for (; k < g.k; ++k, b += g.b_step) {
+  for (; k < count; ++k, b += b_step) {
     for (int j = 0; j < NV; ++j) part.sum[0][j] = fma(set1(a[k]), load(b + j * kLanes), part.sum[0][j]);
   }
   Tile<1, NV> t;
 #pragma GCC unroll 3
   for (int j = 0; j < NV; ++j) t.sum[0][j] = (part.sum[0][j] + part.sum[1][j]) + (part.sum[2][j] + part.sum[3][j]);
-  t.finish(g, row);
+  return t;
+}
+
+template <int NV>
+void row_tile(const GemmBlock& g, int64_t row, const float* a) {
+  sum_row<NV>(a, g.b, g.b_step, g.k, /*far_rows=*/true).finish(g, row);
 }
 
 template <int NV, bool kPackedA, int MR>
@@ -172,6 +176,37 @@ template <int NV>
 void block_packed_a(const GemmBlock& g) {
   for (int64_t row = 0; row < g.rows; row += kTileRows) {
     tile_of<NV, true, kTileRows>(least(kTileRows, g.rows - row), g, row, g.a + row * g.lda);
+  }
+}
+
+// One row times one packed panel, in the same blocks of k as taller products.
+template <int NV>
+void row_panel(const GemmBlock& g) {
+  constexpr int64_t kWidth = NV * kLanes;
+  const int64_t step = k_block(g.k);
+  Tile<1, NV> total = sum_row<NV>(g.a, g.b, kWidth, least(step, g.k), /*far_rows=*/false);
+  for (int64_t k = step; k < g.k; k += step) {
+    const Tile<1, NV> more = sum_row<NV>(g.a + k, g.b + k * kWidth, kWidth, least(step, g.k - k), /*far_rows=*/false);
+    for (int j = 0; j < NV; ++j) total.sum[0][j] += more.sum[0][j];
+  }
+  total.finish(g, 0);
+}
+
+void row_panels(const PanelSplit& split, int64_t begin, int64_t end, bool backward, const GemmBlock& row) {
+  GemmBlock g = row;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t panel = backward ? begin + end - 1 - i : i, column = split.first_column(panel);
+    g.b = row.b + column * g.k;
+    g.c = row.c + column;
+    g.columns = split.columns(panel);
+    if (row.column_bias != nullptr) g.column_bias = row.column_bias + column;
+    if (row.residual != nullptr) g.residual = row.residual + column;
+    const int vectors = split.vectors(panel);
+    if (vectors == 1) row_panel<1>(g);
+    if (vectors == 2) row_panel<2>(g);
+    if constexpr (kMaxVectors == 3) {
+      if (vectors == 3) row_panel<3>(g);
+    }
   }
 }
 
@@ -300,15 +335,11 @@ void matrix_vector(const float* a, int64_t lda, int64_t rows, int64_t k, const f
 
 extern const GemmF32Kernels kGemmF32;
 const GemmF32Kernels kGemmF32 = {
-    kLevel,
-    kLanes,
-    kMaxVectors,
-    kTileRows,
-    any_block,
-    any_block_packed_a,
-    thin_block_packed_a,
-    pack_panel,
-    pack_panel_transposed,
+    kLevel,        kLanes,
+    kMaxVectors,   kTileRows,
+    any_block,     any_block_packed_a,
+    row_panels,    thin_block_packed_a,
+    pack_panel,    pack_panel_transposed,
     matrix_vector,
 };
 

@@ -40,6 +40,11 @@ struct GemmF32Kernels {
   void (*block)(int vectors, const GemmBlock& block);
   void (*block_packed_a)(int vectors, const GemmBlock& block);
   /**
+   * One row times the panels [begin, end) of a packed B, in that order or backward. `row` describes the whole product:
+   * its pointers are those of column 0, and b_step and columns are not read. Sums run in blocks of k_block(k).
+   */
+  void (*row_panels)(const PanelSplit& split, int64_t begin, int64_t end, bool backward, const GemmBlock& row);
+  /**
    * The same for a panel of at most lanes/4 columns, sums running down the rows of A. May read a vector past A's end.
    */
   void (*thin_block_packed_a)(const GemmBlock& block);
