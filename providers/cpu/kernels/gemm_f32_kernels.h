@@ -9,18 +9,13 @@
 namespace ortolan::cpu::kernels {
 
 /**
- * A block of a product: C[rows, columns] = finish(alpha * A*B + c_scale * C), where C is not read if c_scale is 0.
- * B is one panel: k rows of `vectors` vectors, b_step floats apart. A is row-major, row stride lda, or packed in blocks
- * of tile_rows rows, each k x tile_rows (the last one filled up). Finishing adds what is given and then clamps.
+ * What becomes of a block of sums: C[rows, columns] = finish(alpha * sums + c_scale * C), where C is not read if
+ * c_scale is 0. Finishing adds what is given and then clamps.
  */
-struct GemmBlock {
-  const float* a;
-  int64_t lda;
-  const float* b;
-  int64_t b_step;
+struct GemmFinish {
   float* c;
   int64_t ldc;
-  int64_t rows, columns, k;
+  int64_t rows, columns;
   float alpha = 1, c_scale = 0;
   const float* column_bias = nullptr;
   const float* row_bias = nullptr;
@@ -29,6 +24,18 @@ struct GemmBlock {
   int64_t residual_stride = 0;
   bool clamp = false;
   float low = 0, high = 0;
+};
+
+/**
+ * A block of a product A*B. B is one panel: k rows of `vectors` vectors, b_step floats apart. A is row-major, row
+ * stride lda, or packed in blocks of tile_rows rows, each k x tile_rows (the last one filled up).
+ */
+struct GemmBlock : GemmFinish {
+  const float* a;
+  int64_t lda;
+  const float* b;
+  int64_t b_step;
+  int64_t k;
 };
 
 struct GemmF32Kernels {

@@ -11,6 +11,7 @@
 namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
+struct SplitF32Kernels;
 struct GemmInt8Kernels;
 struct NBitsKernels;
 struct PoolKernels;
@@ -107,6 +108,7 @@ struct KernelTable {
   const PoolKernels* pool;
   const NBitsKernels* nbits;
   Transpose4 transpose4;
+  const SplitF32Kernels* split_f32 = nullptr;  // only with AMX
 };
 
 /** The table in use: that of cpu_features().isa. */
