@@ -322,6 +322,7 @@ bool fuse_quantized(Graph& graph, const PassContext& context) {
     if (!node->domain.empty() || !may_fuse(*node, context) || !is_used(*node)) continue;
     changed |= fuse_form(*node, context) || move_bytes(*node, context) || remove_detour(*node, context);
   }
+  if (changed) graph.remove_unreachable();  // what is no longer read holds constants that would be dequantised
   return changed;
 }
 

@@ -152,5 +152,15 @@ TEST(Quantized, WeightsStayQuantizedAtTheBasicLevelOnlyForLaterOnes) {
   EXPECT_EQ(PassTest(build).after(99)["DequantizeLinear"], 1);
 }
 
+// Dequantised weights of an operator that works on bytes would be made for nothing.
+TEST(Quantized, WhatIsFusedIsNotDequantized) {
+  auto build = [](TestGraph& g) {
+    Quantized q(g);
+    ValueInfo* y = g.node("Conv", {q.input("x", {2, 3, 9, 9}), q.weights({4, 3, 3, 3}, 0, "w"), q.bias(4, "b")}, "y");
+    g.output(q.quantize(g.node("Relu", {y}, "relu"), {0.5f, 0}, "y"));
+  };
+  EXPECT_EQ(rewrite_as_session(*PassTest(build).model(), 99).evaluations, 0);
+}
+
 }  // namespace
 }  // namespace ortolan::test
