@@ -35,8 +35,7 @@ Tensor repeated(const Tensor& tensor, int64_t rows) {
   return result;
 }
 
-void ByteProduct::run(KernelContext& context, const StackedProduct& p, ByteOperands in, int32_t* sums,
-                      Done done) const {
+void ByteProduct::for_each(KernelContext& context, const StackedProduct& p, ByteOperands in, Each each) const {
   Tensor tall;
   if (in.a_zero && in.a_zero->element_count() > 1 && p.count == 1 && p.m > in.a_zero->element_count() &&
       p.m % in.a_zero->element_count() == 0) {
@@ -45,7 +44,6 @@ void ByteProduct::run(KernelContext& context, const StackedProduct& p, ByteOpera
   }
   PerLine a_zero(in.a_zero, p.m, p.count, "a_zero_point"), b_zero(in.b_zero, p.n, p.count, "b_zero_point");
   if (p.m * p.n == 0) return;
-  int32_t* block = sums ? sums : context.scratch<int32_t>(p.m * p.n).data();
   const char* a_zeros = in.a_zero ? static_cast<const char*>(in.a_zero->raw()) : nullptr;
   const char* b_zeros = in.b_zero ? static_cast<const char*>(in.b_zero->raw()) : nullptr;
   for (int64_t i = 0; i < p.count; ++i) {
@@ -55,15 +53,30 @@ void ByteProduct::run(KernelContext& context, const StackedProduct& p, ByteOpera
     zeros.a_per_row = !a_zero.single();
     zeros.b_per_column = !b_zero.single();
     kernels::ByteMatrix a{static_cast<const char*>(in.a->raw()) + p.offset_a(i), p.k, false, is_signed_byte(*in.a)};
-    kernels::ByteMatrix b{static_cast<const char*>(in.b->raw()) + p.offset_b(i), p.n, false, is_signed_byte(*in.b)};
-    int32_t* c = sums ? sums + i * p.m * p.n : block;
     if (packed_ && p.count == 1) {
-      kernels::gemm_int8(&context.threads(), p.m, a, *packed_, zeros, c, p.n);
+      each(i, a, *packed_, zeros);
     } else {
-      kernels::gemm_int8(&context.threads(), p.m, p.n, p.k, a, b, zeros, c, p.n);
+      kernels::ByteMatrix b{static_cast<const char*>(in.b->raw()) + p.offset_b(i), p.n, false, is_signed_byte(*in.b)};
+      each(i, a, kernels::pack_b_int8(&context.threads(), p.k, p.n, b), zeros);
     }
-    done(i, c);
   }
+}
+
+void ByteProduct::run(KernelContext& context, const StackedProduct& p, ByteOperands in, int32_t* sums,
+                      Done done) const {
+  int32_t* block = sums ? sums : context.scratch<int32_t>(checked_mul(p.m, p.n)).data();
+  for_each(context, p, in, [&](int64_t i, const auto& a, const auto& b, const auto& zeros) {
+    int32_t* c = sums ? sums + i * p.m * p.n : block;
+    kernels::gemm_int8(&context.threads(), p.m, a, b, zeros, c, p.n);
+    done(i, c);
+  });
+}
+
+void ByteProduct::run(KernelContext& context, const StackedProduct& p, const ByteOperands& in, EpilogueOf epilogue,
+                      float* y) const {
+  for_each(context, p, in, [&](int64_t i, const auto& a, const auto& b, const auto& zeros) {
+    kernels::gemm_int8_to_float(&context.threads(), p.m, a, b, zeros, epilogue(i), y + i * p.m * p.n, p.n);
+  });
 }
 
 }  // namespace ortolan::cpu

@@ -45,8 +45,17 @@ class ByteProduct : public OpKernel {
   using Done = FunctionRef<void(int64_t i, int32_t* sums)>;
   /** All products of p. They go to `sums` one after the other or, where that is NULL, each through the same scratch. */
   void run(KernelContext& context, const StackedProduct& p, ByteOperands in, int32_t* sums, Done done) const;
+  /** What happens to the sums of product i. */
+  using EpilogueOf = FunctionRef<kernels::SumEpilogue(int64_t i)>;
+  /** All products of p as floats, one after the other. */
+  void run(KernelContext& context, const StackedProduct& p, const ByteOperands& in, EpilogueOf epilogue,
+           float* y) const;
 
  private:
+  using Each = FunctionRef<void(int64_t i, const kernels::ByteMatrix& a, const kernels::PackedMatrixInt8& b,
+                                const kernels::ZeroPoints& zeros)>;
+  void for_each(KernelContext& context, const StackedProduct& p, ByteOperands in, Each each) const;
+
   size_t right_;
   std::shared_ptr<const kernels::PackedMatrixInt8> packed_;
 };

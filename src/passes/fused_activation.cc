@@ -81,8 +81,9 @@ std::optional<Activation> activation_of(const Node& node) {
 
 bool takes_activation(const Node& node) {
   bool known = node.op_type == "Conv" || node.op_type == "Gemm" || node.op_type == "MatMul";
-  return known && (node.domain.empty() || node.domain == "ortolan") && !node.has_attribute("ortolan.activation") &&
-         is_fusable_type(node.output(0));
+  bool own_or_onnx = known && (node.domain.empty() || node.domain == "ortolan");
+  bool integer = node.op_type == "MatMulIntegerToFloat" && !node.domain.empty();
+  return (own_or_onnx || integer) && !node.has_attribute("ortolan.activation") && is_fusable_type(node.output(0));
 }
 
 bool fuse(Node& node, const PassContext& context) {

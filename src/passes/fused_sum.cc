@@ -1,5 +1,5 @@
-// Lets a product or convolution add what an Add alone does with its result: to MatMul a bias of one value a column, to
-// MatMul and Conv a tensor of the result's own shape.
+// Lets a product or convolution add what an Add alone does with its result: to a product a bias of one value a column,
+// to products and Conv a tensor of the result's own shape.
 #include <algorithm>
 
 #include "passes/edit.h"
@@ -8,11 +8,30 @@
 namespace ortolan::passes {
 namespace {
 
-constexpr size_t kBias = 2;    // MatMul's input for it
-constexpr size_t kAddend = 3;  // MatMul's and Conv's
+/** Which inputs of an operator are added to its result. */
+struct Sum {
+  std::string_view domain, op;
+  size_t bias;  // 0: it takes none
+  size_t addend;
+  bool bias_is_own;  // only the operator of domain "ortolan" takes one
+};
 
-bool is_own_or_onnx(const Node& node, std::string_view op) {
-  return node.op_type == op && (node.domain.empty() || node.domain == "ortolan");
+constexpr Sum kSums[] = {
+    {"", "MatMul", 2, 3, true},
+    {"", "Conv", 0, 3, true},
+    {"com.microsoft", "MatMulIntegerToFloat", 6, 7, false},
+};
+
+const Sum* sum_of(const Node& node) {
+  for (const Sum& sum : kSums) {
+    if (node.op_type == sum.op && (node.domain == sum.domain || node.domain == "ortolan")) return &sum;
+  }
+  return nullptr;
+}
+
+void set_distant_input(Node& node, size_t i, ValueInfo* value) {
+  while (node.inputs().size() < i) node.set_input(node.inputs().size(), nullptr);
+  node.set_input(i, value);
 }
 
 bool takes_sum(const Node& node, const PassContext& context) {
@@ -36,31 +55,31 @@ bool is_bias_of(const ValueInfo* bias, const Node& product) {
   }
   bool leading_ones = std::all_of(shape.dims().begin(), shape.dims().end() - 1, [](Dim dim) { return dim.is(1); });
   return leading_ones && shape.rank() <= std::max(a.rank(), b.rank()) && shape.dims().back().same_as(b.dims().back()) &&
-         bias->type.element == right->type.element;
+         bias->type.element == product.output(0)->type.element;
 }
 
 bool fuse_bias_into(Node& add, size_t i, const PassContext& context) {
   Node* product = own_producer(add, i);
-  if (!product || !is_own_or_onnx(*product, "MatMul") || !takes_sum(*product, context)) return false;
-  if (product->input(kBias) || product->input(kAddend)) return false;
+  const Sum* sum = product ? sum_of(*product) : nullptr;
+  if (!sum || !sum->bias || !takes_sum(*product, context)) return false;
+  if (product->input(sum->bias) || product->input(sum->addend)) return false;
   ValueInfo* bias = add.input(1 - i);
   if (!is_bias_of(bias, *product) || !bypass(add, product->output(0))) return false;
-  make_own(*product, context);
-  product->set_input(kBias, bias);
+  if (sum->bias_is_own) make_own(*product, context);
+  set_distant_input(*product, sum->bias, bias);
   return true;
 }
 
 bool fuse_residual_into(Node& add, size_t i, const PassContext& context) {
   Node* product = own_producer(add, i);
-  if (!product || product->input(kAddend) || !takes_sum(*product, context)) return false;
-  if (!is_own_or_onnx(*product, "MatMul") && !is_own_or_onnx(*product, "Conv")) return false;
+  const Sum* sum = product ? sum_of(*product) : nullptr;
+  if (!sum || product->input(sum->addend) || !takes_sum(*product, context)) return false;
   ValueInfo* addend = add.input(1 - i);
   const TypeInfo& type = product->output(0)->type;
   if (!addend || addend->type.element != type.element || !same_shape(addend->type.shape, type.shape)) return false;
   if (!bypass(add, product->output(0))) return false;
   make_own(*product, context);
-  while (product->inputs().size() < kAddend) product->set_input(product->inputs().size(), nullptr);
-  product->set_input(kAddend, addend);
+  set_distant_input(*product, sum->addend, addend);
   return true;
 }
 

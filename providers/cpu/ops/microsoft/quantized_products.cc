@@ -1,62 +1,14 @@
 // MatMulIntegerToFloat and DynamicQuantizeMatMul over exact 32-bit sums, QGemm, and MatMulInteger16.
 #include "base/thread_pool.h"
-#include "cpu/byte_product.h"
 #include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/matmul_integer_to_float.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {
-
-void require_bias(const Tensor* bias, int64_t columns) {
-  require(!bias || bias->element_count() == columns, ErrorCode::kInvalidArgument, "the bias has shape ",
-          bias ? bias->shape() : Shape(), "; it needs ", columns, " values, one a column");
-}
-
-/** Products whose sums become floats: y = sums * a_scale * b_scale + bias. */
-class FloatByteProduct : public ByteProduct {
- protected:
-  explicit FloatByteProduct(const KernelInfo& info) : ByteProduct(info, 1) {}
-
-  struct Factors {
-    float a_scale;
-    const Tensor* b_scale;  // one value, or one a column
-    const Tensor* bias;     // may be NULL
-  };
-  void run_to_floats(KernelContext& context, const StackedProduct& p, const ByteOperands& in,
-                     const Factors& factors) const {
-    OutputAs<float> y(context, 0);
-    require_bias(factors.bias, p.n);
-    PerLine columns(factors.b_scale, p.n, p.count, "b_scale");
-    const float* b_scales = read_as<float>(context, *factors.b_scale);
-    const float* bias = factors.bias ? read_as<float>(context, *factors.bias) : nullptr;
-    int64_t scale_count = columns.single() ? 1 : p.n;
-    float* scales = context.scratch<float>(scale_count).data();
-    // The sums lie where their floats will: both have four bytes.
-    run(context, p, in, reinterpret_cast<int32_t*>(y.data()), [&](int64_t i, int32_t* sums) {
-      for (int64_t j = 0; j < scale_count; ++j) scales[j] = factors.a_scale * b_scales[columns.first(i) + j];
-      kernels::dequantize_sums(&context.threads(), p.m, p.n, sums, p.n, scales, scale_count > 1, bias,
-                               y.data() + i * p.m * p.n, p.n);
-    });
-    y.finish();
-  }
-};
-
-class MatMulIntegerToFloat final : public FloatByteProduct {
- public:
-  explicit MatMulIntegerToFloat(const KernelInfo& info) : FloatByteProduct(info) {}
-
-  void compute(KernelContext& context) const override {
-    ByteOperands in{&context.input(0), &context.input(1), context.input_if(4), context.input_if(5)};
-    const Tensor& a_scale = context.input(2);
-    require(a_scale.element_count() == 1, ErrorCode::kInvalidArgument, "a_scale has shape ", a_scale.shape(),
-            "; it must hold one value");
-    run_to_floats(context, stacked_product(in.a->shape(), in.b->shape()), in,
-                  {*read_as<float>(context, a_scale), &context.input(3), context.input_if(6)});
-  }
-};
 
 class DynamicQuantizeMatMul final : public FloatByteProduct {
  public:
@@ -71,8 +23,8 @@ class DynamicQuantizeMatMul final : public FloatByteProduct {
     Tensor zero(ElementType::kUInt8, Shape{});
     *zero.mutable_data<uint8_t>() = static_cast<uint8_t>(format.zero);
     ByteOperands in{&codes, &b, &zero, context.input_if(3)};
-    run_to_floats(context, stacked_product(a.shape(), b.shape()), in,
-                  {format.scale, &context.input(2), context.input_if(4)});
+    FloatFactors factors{format.scale, &context.input(2), context.input_if(4)};
+    run_to_floats(context, stacked_product(a.shape(), b.shape()), in, factors);
   }
 };
 

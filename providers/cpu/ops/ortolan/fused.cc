@@ -5,6 +5,7 @@
 #include "cpu/gemm.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/matmul.h"
+#include "cpu/matmul_integer_to_float.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::ortolan {
@@ -37,6 +38,7 @@ constexpr KernelRow kRows[] = {
     {"ortolan", "Conv", 1, kLatest, make_kernel<Conv>, {{0, kTypes}}},
     {"ortolan", "Gemm", 1, kLatest, make_kernel<Gemm>, {{0, kTypes}}},
     {"ortolan", "MatMul", 1, kLatest, make_kernel<MatMul>, {{0, kTypes}}},
+    {"ortolan", "MatMulIntegerToFloat", 1, kLatest, make_kernel<MatMulIntegerToFloat>, {{2, kTypes}}},
 };
 
 }  // namespace
