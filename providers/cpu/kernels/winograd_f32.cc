@@ -15,11 +15,12 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int kPositions = 16;
-constexpr int64_t kLargestDepth = 256;       // input channels: one block of the sums
-constexpr int64_t kLargestWeights = 65536;   // input times output channels: more is bound by reading them
-constexpr int64_t kFewest = 32;              // channels on either side
-constexpr int64_t kPanelFloats = 192 << 10;  // transformed tiles at once
+constexpr int64_t kLargestDepth = 256;      // input channels: one block of the sums
+constexpr int64_t kLargestWeights = 65536;  // input times output channels: more is bound by reading them
+constexpr int64_t kFewest = 32;             // channels on either side
+constexpr int64_t kPanelFloats = 64 << 10;  // transformed tiles at once
 constexpr int64_t kMaxRuns = 64;
+constexpr int64_t kSkew = 16;  // floats of a cache line
 constexpr double kGrainFlops = 4e5;
 constexpr int64_t kFiltersAtOnce = 2048;  // worth a thread
 
@@ -61,6 +62,11 @@ struct Job {
   int64_t panels_per_group, groups, rows_per_band, bands;
 
   int64_t units() const { return g.batch * groups * bands; }
+  // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
+  // fall into one set of the nearest cache.
+  static int64_t step(int64_t lines, int64_t width) { return lines * width + kSkew; }
+  int64_t tiles_size(int64_t width) const { return kPositions * step(g.in_channels, width); }
+  int64_t sums_size(int64_t rows, int64_t width) const { return kPositions * step(rows, width); }
   int64_t last_panel(int64_t group) const {
     return group == groups - 1 ? split.count() : (group + 1) * panels_per_group;
   }
@@ -88,12 +94,13 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
                          g.pad_begin[1],
                          g.pad_begin[2],
                          v,
-                         g.in_channels * width,
+                         Job::step(g.in_channels, width),
                          width};
   const int64_t columns = job.split.columns(panel);
   if (columns < width) {
     for (int64_t line = 0; line < kPositions * g.in_channels; ++line) {
-      std::fill(v + line * width + columns, v + (line + 1) * width, 0.0f);
+      float* at = v + line / g.in_channels * in.position_step + line % g.in_channels * width;
+      std::fill(at + columns, at + width, 0.0f);
     }
   }
   for (int64_t r = 0; r < count; ++r) job.transforms.input(in, runs[r]);
@@ -105,9 +112,9 @@ void multiply_panel(const Job& job, int64_t panel, int position, int64_t row, in
   GemmBlock g;
   g.k = g.lda = depth;
   g.a = job.weights + (position * padded_rows(job.g, job.kernels) + row) * depth;
-  g.b = v + position * depth * width;
+  g.b = v + position * Job::step(depth, width);
   g.b_step = width;
-  g.c = m + position * rows * width;
+  g.c = m + position * Job::step(rows, width);
   g.ldc = width;
   g.rows = rows;
   g.columns = job.split.thin(panel) ? job.split.columns(panel) : width;
@@ -123,7 +130,7 @@ void finish_panel(const Job& job, int64_t image, int64_t panel, int64_t row, int
   const int64_t count = find_runs(job, panel, runs), width = job.split.width(panel);
   const int64_t plane = job.g.out[1] * job.g.out[2], at = (image * job.g.out_channels + row) * plane;
   const WinogradOutput out{m,
-                           rows * width,
+                           Job::step(rows, width),
                            width,
                            rows,
                            job.g.out[1],
@@ -140,25 +147,26 @@ void run_unit(const Job& job, int64_t unit) {
   const int64_t band = unit % job.bands, group = unit / job.bands % job.groups, image = unit / job.bands / job.groups;
   const int64_t row = band * job.rows_per_band, rows = std::min(job.rows_per_band, job.g.out_channels - row);
   const int64_t first = group * job.panels_per_group, last = job.last_panel(group);
-  int64_t width = 0;
-  for (int64_t panel = first; panel < last; ++panel) width += job.split.width(panel);
-  float* v = thread_scratch<float>(Scratch::kColumns, kPositions * job.g.in_channels * width + 1024);
-  float* m = thread_scratch<float>(Scratch::kTile, kPositions * rows * width);
-  int64_t before = 0;
-  for (int64_t panel = first; panel < last; before += job.split.width(panel++)) {
-    transform_panel(job, image, panel, v + kPositions * job.g.in_channels * before);
+  int64_t tiles = 0, sums = 0;
+  for (int64_t panel = first; panel < last; ++panel) {
+    tiles += job.tiles_size(job.split.width(panel));
+    sums += job.sums_size(rows, job.split.width(panel));
   }
-  for (int position = 0; position < kPositions; ++position) {
-    before = 0;
-    for (int64_t panel = first; panel < last; before += job.split.width(panel++)) {
-      multiply_panel(job, panel, position, row, rows, v + kPositions * job.g.in_channels * before,
-                     m + kPositions * rows * before);
+  float* const v_begin = thread_scratch<float>(Scratch::kColumns, tiles + 1024);
+  float* const m_begin = thread_scratch<float>(Scratch::kTile, sums);
+  const auto each_panel = [&](auto run) {
+    float *v = v_begin, *m = m_begin;
+    for (int64_t panel = first; panel < last; ++panel) {
+      run(panel, v, m);
+      v += job.tiles_size(job.split.width(panel));
+      m += job.sums_size(rows, job.split.width(panel));
     }
+  };
+  each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, v); });
+  for (int position = 0; position < kPositions; ++position) {
+    each_panel([&](int64_t panel, float* v, float* m) { multiply_panel(job, panel, position, row, rows, v, m); });
   }
-  before = 0;
-  for (int64_t panel = first; panel < last; before += job.split.width(panel++)) {
-    finish_panel(job, image, panel, row, rows, m + kPositions * rows * before);
-  }
+  each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
 }
 
 // Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
