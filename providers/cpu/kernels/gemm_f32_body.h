@@ -92,10 +92,22 @@ struct Tile {
   }
 };
 
+// Asks for what the finish of a tile will touch.
+template <int MR, int NV>
+ORTOLAN_INLINE void prefetch_tile(const float* p, int64_t stride) {
+#pragma GCC unroll 8
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < NV; ++j) prefetch(p + i * stride + j * kLanes);
+    prefetch(p + i * stride + NV * kLanes - 1);
+  }
+}
+
 template <int MR, int NV, bool kPackedA>
 void tile(const GemmBlock& g, int64_t row, const float* a) {
   Tile<MR, NV> t;
   t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
+  if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
   const float* b = g.b;
   const int64_t row_step = kPackedA ? 1 : g.lda, k_step = kPackedA ? kTileRows : 1;
   for (int64_t k = 0; k < g.k; ++k) {
