@@ -240,25 +240,29 @@ typedef float Vt __attribute__((vector_size(kTileLanes * 4)));
 typedef float VtLoose __attribute__((vector_size(kTileLanes * 4), aligned(4), may_alias));
 constexpr int kThinColumns = kLanes / 4;
 
+// The sums of N columns, each in several parts so that the additions do not wait for each other.
 template <int N>
 ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vt (&sums)[kThinColumns]) {
-  Vt even[N] = {}, odd[N] = {};
-  int64_t k = 0;
-  for (; k + 2 <= g.k; k += 2) {
-    const Vt first = *reinterpret_cast<const VtLoose*>(a + k * kTileRows);
-    const Vt second = *reinterpret_cast<const VtLoose*>(a + (k + 1) * kTileRows);
+  constexpr int kParts = 8 / N;
+  Vt part[kParts][N] = {};
+  const auto add = [&](int p, int64_t k) __attribute__((always_inline)) {
+    const Vt rows = *reinterpret_cast<const VtLoose*>(a + k * kTileRows);
 #pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) {
-      even[j] = first * g.b[k * g.b_step + j] + even[j];
-      odd[j] = second * g.b[(k + 1) * g.b_step + j] + odd[j];
-    }
+    for (int j = 0; j < N; ++j) part[p][j] = rows * g.b[k * g.b_step + j] + part[p][j];
+  };
+  int64_t k = 0;
+  for (; k + kParts <= g.k; k += kParts) {
+#pragma GCC unroll 8
+    for (int p = 0; p < kParts; ++p) add(p, k + p);
   }
-  if (k < g.k) {
-    for (int j = 0; j < N; ++j) {
-      even[j] = *reinterpret_cast<const VtLoose*>(a + k * kTileRows) * g.b[k * g.b_step + j] + even[j];
-    }
+  for (; k < g.k; ++k) add(0, k);
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    Vt sum = part[0][j];
+#pragma GCC unroll 8
+    for (int p = 1; p < kParts; ++p) sum += part[p][j];
+    sums[j] = sum;
   }
-  for (int j = 0; j < N; ++j) sums[j] = even[j] + odd[j];
 }
 
 ORTOLAN_INLINE float finish_one(const GemmBlock& g, int64_t row, int64_t column, float sum) {
