@@ -1,109 +1,22 @@
-// fp32 convolution: weights times gathered input panels, or plane by plane where it is depthwise.
+// fp32 convolution: weights times gathered input panels.
 #include "cpu/kernels/conv_f32.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "base/error.h"
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_f32_kernels.h"
-#include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
 
 namespace ortolan::cpu::kernels {
 
-struct PackedConvWeights::Storage {
-  const GemmF32Kernels* kernels;
-  int64_t group_rows;   // output channels of a group
-  int64_t group_depth;  // input channels of a group
-  int64_t taps;
-  int64_t channels_per_block;  // input channels whose taps make one block of the sums
-  // Where depthwise, the weights as they came. Else, group after group and in it block after block of the sums, tiles
-  // of tile_rows rows, so that they are read in the order in which they lie.
-  bool depthwise;
-  bool winograd;  // transformed weights instead, as winograd_f32.h lays them out
-  AlignedBuffer data;
-
-  int64_t padded_rows() const {
-    const int64_t tile = kernels->tile_rows;
-    return (group_rows + tile - 1) / tile * tile;
-  }
-  const float* block(int64_t group, int64_t first_channel) const {
-    return data.as<float>() + padded_rows() * taps * (group * group_depth + first_channel);
-  }
-};
-
-PackedConvWeights::PackedConvWeights() = default;
-PackedConvWeights::~PackedConvWeights() = default;
-PackedConvWeights::PackedConvWeights(PackedConvWeights&&) noexcept = default;
-PackedConvWeights& PackedConvWeights::operator=(PackedConvWeights&&) noexcept = default;
-PackedConvWeights::PackedConvWeights(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
-int64_t PackedConvWeights::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes());
-}
-
 namespace {
 
 constexpr double kGrainFlops = 4e5;
-constexpr int64_t kPackedAtOnce = 32768;  // weights worth a thread
-constexpr int64_t kLongestSum = 256;      // length of the blocks in which sums run
-constexpr int64_t kGroupColumns = 192;    // columns that share one pass over the weights
-constexpr int64_t kBandTiles = 8;         // register tiles of weights that stay near while panels pass
-
-int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
-
-// Convolutions with one input channel to a group; 3-D ones take the general way.
-bool is_depthwise(const ConvGeometry& g) {
-  return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1;
-}
-
-// A tile of k columns from `rows` rows that are `stride` apart; missing rows are zero.
-void pack_tile(const float* weights, int64_t stride, int64_t rows, int64_t k, int64_t tile, float* packed) {
-  if (rows < tile) std::fill_n(packed, tile * k, 0.0f);
-  for (int64_t r = 0; r < rows; ++r) {
-    const float* from = weights + r * stride;
-    for (int64_t i = 0; i < k; ++i) packed[i * tile + r] = read_unaligned(from + i);
-  }
-}
-
-// Rows [row, row + tile_rows) of a group: a tile in each block of the sums.
-void pack_rows(const PackedConvWeights::Storage& s, int64_t group, int64_t row, const float* weights, float* to) {
-  const int64_t depth = s.group_depth * s.taps, tile = s.kernels->tile_rows;
-  weights += (group * s.group_rows + row) * depth;
-  to += group * s.padded_rows() * depth;
-  for (int64_t first = 0; first < s.group_depth; first += s.channels_per_block) {
-    const int64_t k = std::min(s.channels_per_block, s.group_depth - first) * s.taps;
-    pack_tile(weights + first * s.taps, depth, std::min(tile, s.group_rows - row), k, tile, to + row * k);
-    to += s.padded_rows() * k;
-  }
-}
-
-void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int64_t groups, const float* weights,
-                float* to) {
-  const int64_t tile = s.kernels->tile_rows, tiles = s.padded_rows() / tile;
-  const int64_t grain = kPackedAtOnce / (tile * s.group_depth * s.taps + 1) + 1;
-  base::parallel_for(pool, groups * tiles, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) pack_rows(s, i / tiles, i % tiles * tile, weights, to);
-  });
-}
-
-bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
-
-struct Clamp {
-  float low = -std::numeric_limits<float>::infinity();
-  float high = std::numeric_limits<float>::infinity();
-};
-
-Clamp clamp_of(Activation activation) {
-  Clamp clamp;
-  if (activation.op == UnaryOp::kRelu) clamp.low = 0;
-  if (activation.op == UnaryOp::kClip) clamp = {activation.p0, activation.p1};
-  return clamp;
-}
+constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
+constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
 
 struct Conv {
   const ConvGeometry& geometry;
@@ -282,156 +195,7 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
                      });
 }
 
-// Every output plane, by what prepare() returns once for each piece of the work.
-template <class Prepare>
-void for_each_plane(base::ThreadPool* pool, const ConvGeometry& g, int64_t taps, Prepare prepare) {
-  const double flops = 2.0 * static_cast<double>(volume(g.out) * taps);
-  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / 8 / flops) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       auto run = prepare();
-                       for (int64_t plane = begin; plane < end; ++plane) run(plane);
-                     });
-}
-
-// The depthwise convolution of one call, plane by plane.
-struct Depthwise {
-  const ConvGeometry& geometry;
-  const float* x;
-  const PackedConvWeights::Storage& weights;
-  const ConvEpilogue& epilogue;
-  float* y;
-  Clamp clamp = clamp_of(epilogue.activation);
-  int64_t in_plane = volume(geometry.in), out_plane = volume(geometry.out);
-
-  int64_t channel(int64_t plane) const { return plane % geometry.out_channels; }
-  const float* input(int64_t plane) const {
-    const int64_t image = plane / geometry.out_channels;
-    return x + (image * geometry.in_channels + channel(plane) / weights.group_rows) * in_plane;
-  }
-  const float* taps(int64_t plane) const { return weights.data.as<float>() + channel(plane) * weights.taps; }
-  float bias(int64_t plane) const { return epilogue.bias == nullptr ? 0 : epilogue.bias[channel(plane)]; }
-  const float* residual(int64_t plane) const {
-    return epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane;
-  }
-  float* output(int64_t plane) const { return y + plane * out_plane; }
-  void activate(int64_t plane) const {
-    if (is_clamp(epilogue.activation.op)) return;
-    unary(epilogue.activation, output(plane), output(plane), out_plane);
-  }
-};
-
-void depthwise_from_input(base::ThreadPool* pool, const Depthwise& d, DepthwiseDirect kernel) {
-  const ConvGeometry& g = d.geometry;
-  for_each_plane(pool, g, d.weights.taps, [&] {
-    float* zeros = thread_scratch<float>(Scratch::kColumns, g.in[2]);
-    std::fill_n(zeros, g.in[2], 0.0f);
-    return [&d, &g, kernel, zeros](int64_t plane) {
-      kernel({d.input(plane), g.in[1], g.in[2], g.pad_begin[1], g.pad_begin[2], zeros, d.taps(plane), g.out[1],
-              g.out[2], d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane)});
-      d.activate(plane);
-    };
-  });
-}
-
-void depthwise_from_spread(base::ThreadPool* pool, const Depthwise& d) {
-  const ConvGeometry& g = d.geometry;
-  const DepthwiseLayout layout(g);
-  const auto& kernel = *kernels().conv_f32;
-  AlignedBuffer offsets(static_cast<size_t>(d.weights.taps) * sizeof(int64_t));
-  layout.offsets(g, offsets.as<int64_t>());
-  for_each_plane(pool, g, d.weights.taps, [&] {
-    float* spread = thread_scratch<float>(Scratch::kColumns, layout.size());
-    float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
-    std::fill_n(spread, layout.size(), 0.0f);
-    return [&, spread, scratch](int64_t plane) {
-      kernel.spread_plane(g, d.input(plane), layout.plane(), layout.row(), spread);
-      kernel.depthwise({spread, layout.row(), d.taps(plane), offsets.as<int64_t>(), d.weights.taps, g.out[1], g.out[2],
-                        d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane), scratch});
-      d.activate(plane);
-    };
-  });
-}
-
-DepthwiseDirect direct_kernel(const ConvGeometry& g) {
-  const bool square = g.kernel[1] == g.kernel[2] && g.stride[1] == g.stride[2];
-  if (!square || g.dilation[1] != 1 || g.dilation[2] != 1) return nullptr;
-  return kernels().conv_f32->direct_depthwise(g.kernel[1], g.stride[1]);
-}
-
-void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
-                    const ConvEpilogue& epilogue, float* y) {
-  const Depthwise d{g, x, w, epilogue, y};
-  if (const DepthwiseDirect kernel = direct_kernel(g)) {
-    depthwise_from_input(pool, d, kernel);
-  } else {
-    depthwise_from_spread(pool, d);
-  }
-}
-
 }  // namespace
-
-void check_padding(const ConvGeometry& g) {
-  double padded = 1, present = 1 << 20;
-  for (int a = 0; a < 3; ++a) {
-    const double reach = static_cast<double>(g.out[a] - 1) * static_cast<double>(g.stride[a]) +
-                         static_cast<double>(g.kernel[a] - 1) * static_cast<double>(g.dilation[a]) + 1;
-    padded *= std::max(reach, static_cast<double>(g.in[a]) + static_cast<double>(g.pad_begin[a])) +
-              static_cast<double>(g.stride[a]);
-  }
-  present += 64.0 * (static_cast<double>(volume(g.in)) + static_cast<double>(volume(g.out)));
-  base::require(padded <= present, base::ErrorCode::kInvalidArgument, "convolution: an input plane of ", volume(g.in),
-                " elements becomes ", padded, " with its padding; give smaller pads, strides or dilations");
-}
-
-DepthwiseLayout::DepthwiseLayout(const ConvGeometry& g) {
-  check_padding(g);
-  int64_t size[3];
-  for (int a = 1; a < 3; ++a) {
-    const int64_t reach = (g.out[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1;
-    size[a] = (std::max(reach, g.in[a] + g.pad_begin[a]) + g.stride[a] - 1) / g.stride[a];
-  }
-  phases_ = g.stride[1] * g.stride[2];
-  row_ = size[2];
-  plane_ = size[1] * size[2];
-}
-
-void DepthwiseLayout::offsets(const ConvGeometry& g, int64_t* to) const {
-  for (int64_t h = 0; h < g.kernel[1]; ++h) {
-    for (int64_t w = 0; w < g.kernel[2]; ++w) {
-      const int64_t at_h = h * g.dilation[1], at_w = w * g.dilation[2];
-      const int64_t phase = at_h % g.stride[1] * g.stride[2] + at_w % g.stride[2];
-      *to++ = phase * plane_ + at_h / g.stride[1] * row_ + at_w / g.stride[2];
-    }
-  }
-}
-
-PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
-                                    const GemmF32Kernels* chosen) {
-  auto storage = std::make_unique<PackedConvWeights::Storage>();
-  auto& s = *storage;
-  s.kernels = chosen != nullptr ? chosen : kernels().gemm_f32;
-  s.group_rows = g.out_channels / g.groups;
-  s.group_depth = g.in_channels / g.groups;
-  s.taps = volume(g.kernel);
-  s.depthwise = is_depthwise(g);
-  const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
-  s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
-  const int64_t k = s.group_depth * s.taps;
-  s.winograd = suits_winograd(g, s.kernels->lanes);
-  if (s.winograd) {
-    s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,
-                           Lifetime::kSession);
-    transform_winograd_weights(pool, g, *s.kernels, weights, s.data.as<float>());
-  } else if (s.depthwise) {
-    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float), Lifetime::kSession);
-    if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
-  } else {
-    s.data =
-        AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096, Lifetime::kSession);
-    pack_dense(pool, s, g.groups, weights, s.data.as<float>());
-  }
-  return PackedConvWeights(std::move(storage));
-}
 
 void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& weights,
           const ConvEpilogue& epilogue, float* y) {

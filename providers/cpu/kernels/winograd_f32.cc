@@ -2,10 +2,10 @@
 #include "cpu/kernels/winograd_f32.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/unaligned.h"
@@ -221,9 +221,7 @@ void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, c
 void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const float* weights,
                    const GemmF32Kernels& gemm_kernels, const ConvEpilogue& epilogue, float* y) {
   const int64_t tiles_h = (g.out[1] + 1) / 2, tiles_w = (g.out[2] + 1) / 2;
-  const float infinity = std::numeric_limits<float>::infinity();
-  const UnaryOp op = epilogue.activation.op;
-  const bool clips = op == UnaryOp::kClip;
+  const Clamp clamp = clamp_of(epilogue.activation);
   Job job{g,
           x,
           weights,
@@ -231,10 +229,8 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
           *kernels().winograd,
           epilogue,
           y,
-          op == UnaryOp::kRelu ? 0.0f
-          : clips              ? epilogue.activation.p0
-                               : -infinity,
-          clips ? epilogue.activation.p1 : infinity,
+          clamp.low,
+          clamp.high,
           tiles_h,
           tiles_w,
           PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
@@ -250,7 +246,7 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                      [&job](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
                      });
-  if (op == UnaryOp::kIdentity || op == UnaryOp::kRelu || clips) return;
+  if (is_clamp(epilogue.activation.op)) return;
   const int64_t plane = g.out[1] * g.out[2];
   base::parallel_for(pool, g.batch * g.out_channels, 16384 / plane + 1, [&](int64_t begin, int64_t end) {
     unary(epilogue.activation, y + begin * plane, y + begin * plane, (end - begin) * plane);

@@ -1,0 +1,139 @@
+// Depthwise convolution, plane by plane: straight from the input, or from a plane with its padding written out.
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "cpu/kernels/conv_f32_kernels.h"
+#include "cpu/kernels/conv_f32_weights.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr double kGrainFlops = 5e4;
+
+// Every output plane, by what prepare() returns once for each piece of the work.
+template <class Prepare>
+void for_each_plane(base::ThreadPool* pool, const ConvGeometry& g, int64_t taps, Prepare prepare) {
+  const double flops = 2.0 * static_cast<double>(volume(g.out) * taps);
+  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / flops) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       auto run = prepare();
+                       for (int64_t plane = begin; plane < end; ++plane) run(plane);
+                     });
+}
+
+// The depthwise convolution of one call, plane by plane.
+struct Depthwise {
+  const ConvGeometry& geometry;
+  const float* x;
+  const PackedConvWeights::Storage& weights;
+  const ConvEpilogue& epilogue;
+  float* y;
+  Clamp clamp = clamp_of(epilogue.activation);
+  int64_t in_plane = volume(geometry.in), out_plane = volume(geometry.out);
+
+  int64_t channel(int64_t plane) const { return plane % geometry.out_channels; }
+  const float* input(int64_t plane) const {
+    const int64_t image = plane / geometry.out_channels;
+    return x + (image * geometry.in_channels + channel(plane) / weights.group_rows) * in_plane;
+  }
+  const float* taps(int64_t plane) const { return weights.data.as<float>() + channel(plane) * weights.taps; }
+  float bias(int64_t plane) const { return epilogue.bias == nullptr ? 0 : epilogue.bias[channel(plane)]; }
+  const float* residual(int64_t plane) const {
+    return epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane;
+  }
+  float* output(int64_t plane) const { return y + plane * out_plane; }
+  void activate(int64_t plane) const {
+    if (is_clamp(epilogue.activation.op)) return;
+    unary(epilogue.activation, output(plane), output(plane), out_plane);
+  }
+};
+
+void depthwise_from_input(base::ThreadPool* pool, const Depthwise& d, DepthwiseDirect kernel) {
+  const ConvGeometry& g = d.geometry;
+  for_each_plane(pool, g, d.weights.taps, [&] {
+    float* zeros = thread_scratch<float>(Scratch::kColumns, g.in[2]);
+    std::fill_n(zeros, g.in[2], 0.0f);
+    return [&d, &g, kernel, zeros](int64_t plane) {
+      kernel({d.input(plane), g.in[1], g.in[2], g.pad_begin[1], g.pad_begin[2], zeros, d.taps(plane), g.out[1],
+              g.out[2], d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane)});
+      d.activate(plane);
+    };
+  });
+}
+
+void depthwise_from_spread(base::ThreadPool* pool, const Depthwise& d) {
+  const ConvGeometry& g = d.geometry;
+  const DepthwiseLayout layout(g);
+  const auto& kernel = *kernels().conv_f32;
+  AlignedBuffer offsets(static_cast<size_t>(d.weights.taps) * sizeof(int64_t));
+  layout.offsets(g, offsets.as<int64_t>());
+  for_each_plane(pool, g, d.weights.taps, [&] {
+    float* spread = thread_scratch<float>(Scratch::kColumns, layout.size());
+    float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
+    std::fill_n(spread, layout.size(), 0.0f);
+    return [&, spread, scratch](int64_t plane) {
+      kernel.spread_plane(g, d.input(plane), layout.plane(), layout.row(), spread);
+      kernel.depthwise({spread, layout.row(), d.taps(plane), offsets.as<int64_t>(), d.weights.taps, g.out[1], g.out[2],
+                        d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane), scratch});
+      d.activate(plane);
+    };
+  });
+}
+
+DepthwiseDirect direct_kernel(const ConvGeometry& g) {
+  const bool square = g.kernel[1] == g.kernel[2] && g.stride[1] == g.stride[2];
+  if (!square || g.dilation[1] != 1 || g.dilation[2] != 1) return nullptr;
+  return kernels().conv_f32->direct_depthwise(g.kernel[1], g.stride[1]);
+}
+
+}  // namespace
+
+void check_padding(const ConvGeometry& g) {
+  double padded = 1, present = 1 << 20;
+  for (int a = 0; a < 3; ++a) {
+    const double reach = static_cast<double>(g.out[a] - 1) * static_cast<double>(g.stride[a]) +
+                         static_cast<double>(g.kernel[a] - 1) * static_cast<double>(g.dilation[a]) + 1;
+    padded *= std::max(reach, static_cast<double>(g.in[a]) + static_cast<double>(g.pad_begin[a])) +
+              static_cast<double>(g.stride[a]);
+  }
+  present += 64.0 * (static_cast<double>(volume(g.in)) + static_cast<double>(volume(g.out)));
+  base::require(padded <= present, base::ErrorCode::kInvalidArgument, "convolution: an input plane of ", volume(g.in),
+                " elements becomes ", padded, " with its padding; give smaller pads, strides or dilations");
+}
+
+DepthwiseLayout::DepthwiseLayout(const ConvGeometry& g) {
+  check_padding(g);
+  int64_t size[3];
+  for (int a = 1; a < 3; ++a) {
+    const int64_t reach = (g.out[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1;
+    size[a] = (std::max(reach, g.in[a] + g.pad_begin[a]) + g.stride[a] - 1) / g.stride[a];
+  }
+  phases_ = g.stride[1] * g.stride[2];
+  row_ = size[2];
+  plane_ = size[1] * size[2];
+}
+
+void DepthwiseLayout::offsets(const ConvGeometry& g, int64_t* to) const {
+  for (int64_t h = 0; h < g.kernel[1]; ++h) {
+    for (int64_t w = 0; w < g.kernel[2]; ++w) {
+      const int64_t at_h = h * g.dilation[1], at_w = w * g.dilation[2];
+      const int64_t phase = at_h % g.stride[1] * g.stride[2] + at_w % g.stride[2];
+      *to++ = phase * plane_ + at_h / g.stride[1] * row_ + at_w / g.stride[2];
+    }
+  }
+}
+
+void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
+                    const ConvEpilogue& epilogue, float* y) {
+  const Depthwise d{g, x, w, epilogue, y};
+  if (const DepthwiseDirect kernel = direct_kernel(g)) {
+    depthwise_from_input(pool, d, kernel);
+  } else {
+    depthwise_from_spread(pool, d);
+  }
+}
+
+}  // namespace ortolan::cpu::kernels
