@@ -168,15 +168,33 @@ ConvGeometry geometry(int64_t channels, int64_t out_channels, int64_t groups, in
   return g;
 }
 
+// Windows of 3x3 over two slices, with slices of padding around them.
+ConvGeometry slices(int64_t channels, int64_t out_channels, int64_t groups, int64_t pad) {
+  ConvGeometry g = geometry(channels, out_channels, groups, 4, 3, 1, 1, 1);
+  g.in[0] = 2, g.out[0] = 2 + 2 * pad, g.pad_begin[0] = pad;
+  return g;
+}
+
 TEST_P(Int8, ConvolutionsAreExact) {
-  const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1),  geometry(16, 20, 1, 7, 1, 1, 1, 0),
-                                     geometry(8, 12, 4, 10, 3, 2, 1, 1), geometry(6, 6, 6, 15, 3, 1, 2, 2),
-                                     geometry(5, 7, 1, 9, 5, 3, 1, 2),   geometry(130, 3, 1, 4, 3, 1, 1, 1)};
+  const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1),
+                                     geometry(16, 20, 1, 7, 1, 1, 1, 0),
+                                     geometry(8, 12, 4, 10, 3, 2, 1, 1),
+                                     geometry(6, 6, 6, 15, 3, 1, 2, 2),
+                                     geometry(5, 7, 1, 9, 5, 3, 1, 2),
+                                     geometry(130, 3, 1, 4, 3, 1, 1, 1),
+                                     geometry(64, 50, 1, 6, 3, 2, 1, 1),
+                                     geometry(70, 17, 1, 5, 3, 1, 2, 2),
+                                     geometry(20, 33, 1, 20, 1, 1, 1, 0),
+                                     geometry(96, 72, 2, 4, 3, 1, 1, 1),
+                                     slices(8, 9, 1, 1),
+                                     slices(4, 4, 4, 0),
+                                     slices(64, 16, 1, 0)};
   for (const ConvGeometry& g : geometries) {
     for (int form = 0; form < 16; ++form) {
       const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4;
-      const int64_t depth = g.in_channels / g.groups, taps = g.kernel[1] * g.kernel[2], plane = g.in[1] * g.in[2];
-      const int64_t out_plane = g.out[1] * g.out[2], rows = g.out_channels / g.groups;
+      const int64_t depth = g.in_channels / g.groups, taps = g.kernel[1] * g.kernel[2],
+                    plane = g.in[0] * g.in[1] * g.in[2];
+      const int64_t out_plane = g.out[0] * g.out[1] * g.out[2], rows = g.out_channels / g.groups;
       const auto x = bytes(g.batch * g.in_channels * plane), w = bytes(g.out_channels * depth * taps);
       const auto w_zero = bytes(g.out_channels);
       ConvInt8 operands{x.data(), x_signed, form & 8 ? (x_signed ? -7 : 130) : 0, form & 8 ? w_zero.data() : nullptr,
@@ -191,15 +209,17 @@ TEST_P(Int8, ConvolutionsAreExact) {
       qlinear_conv(&two_threads(), g, operands, packed, bias.data(), scale.data(), per_channel, 9, q.data());
       for (size_t i = 0; i < y.size(); ++i) {
         const int64_t p = i / out_plane, image = p / g.out_channels, channel = p % g.out_channels;
-        const int64_t oh = i % out_plane / g.out[2], ow = i % g.out[2];
+        const int64_t oh = i % out_plane / g.out[2] % g.out[1], ow = i % g.out[2];
+        const int64_t d = i % out_plane / g.out[2] / g.out[1] - g.pad_begin[0];
         const int64_t zw = operands.w_zero ? value(w_zero[per_channel ? channel : 0], w_signed) : 0;
         int64_t want = 0;
         for (int64_t c = 0; c < depth; ++c) {
           for (int64_t tap = 0; tap < taps; ++tap) {
             const int64_t ih = oh * g.stride[1] - g.pad_begin[1] + tap / g.kernel[2] * g.dilation[1];
             const int64_t iw = ow * g.stride[2] - g.pad_begin[2] + tap % g.kernel[2] * g.dilation[2];
-            if (ih < 0 || ih >= g.in[1] || iw < 0 || iw >= g.in[2]) continue;
-            const int64_t at = (image * g.in_channels + channel / rows * depth + c) * plane + ih * g.in[2] + iw;
+            if (d < 0 || d >= g.in[0] || ih < 0 || ih >= g.in[1] || iw < 0 || iw >= g.in[2]) continue;
+            const int64_t at =
+                (image * g.in_channels + channel / rows * depth + c) * plane + (d * g.in[1] + ih) * g.in[2] + iw;
             want += (value(x[at], x_signed) - operands.x_zero) *
                     (value(w[(channel * depth + c) * taps + tap], w_signed) - zw);
           }

@@ -229,37 +229,77 @@ void widen_plane(const ConvInt8& operands, const uint8_t* x, int64_t count, floa
   }
 }
 
-// Planes as exact floats around the zero point.
+// Planes as exact floats around the zero point, slice by slice.
+struct Depthwise {
+  const ConvGeometry& g;
+  const ConvInt8& operands;
+  const PackedConvWeightsInt8::Storage& w;
+  DepthwiseLayout layout;
+  int64_t in_size, out_size;  // of a slice
+  int64_t offsets[kExactTaps];
+
+  Depthwise(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8::Storage& w)
+      : g(g), operands(operands), w(w), layout(g), in_size(g.in[1] * g.in[2]), out_size(g.out[1] * g.out[2]) {
+    layout.offsets(g, offsets);
+  }
+  int64_t channel(int64_t plane) const { return plane % g.out_channels; }
+  const uint8_t* slice(int64_t plane, int64_t d) const {
+    const int64_t in = plane / g.out_channels * g.groups + channel(plane) / w.group_rows;
+    return static_cast<const uint8_t*>(operands.x) + (in * g.in[0] + d) * in_size;
+  }
+  void taps(int64_t plane, float* to) const {
+    const int64_t first = channel(plane) * w.taps;
+    const int32_t zero = weight_zero(operands, w.is_signed, channel(plane));
+    for (int64_t t = 0; t < w.taps; ++t) {
+      to[t] = static_cast<float>(byte_at(w.data.as<void>(), first + t, w.is_signed) - zero);
+    }
+  }
+};
+
+// What depthwise planes are computed in, for one thread.
+struct DepthwiseScratch {
+  float *x, *tile, *wide, *y;
+  float taps[kExactTaps];
+
+  explicit DepthwiseScratch(const Depthwise& d)
+      : x(thread_scratch<float>(Scratch::kColumns, d.layout.size())),
+        tile(thread_scratch<float>(Scratch::kTile, d.layout.scratch(d.g))),
+        wide(thread_scratch<float>(Scratch::kBytes, d.in_size)),
+        y(thread_scratch<float>(Scratch::kSums, 2 * d.out_size)) {
+    std::fill_n(x, d.layout.size(), 0.0f);
+  }
+  int32_t* sums(int64_t count) { return reinterpret_cast<int32_t*>(y + count); }
+};
+
+// The sums of one slice of a plane; those over a slice of padding are 0.
+const int32_t* depthwise_slice(const Depthwise& d, int64_t plane, int64_t slice, DepthwiseScratch& s) {
+  int32_t* sums = s.sums(d.out_size);
+  std::fill_n(sums, d.out_size, 0);
+  const int64_t from = slice - d.g.pad_begin[0];
+  if (from < 0 || from >= d.g.in[0]) return sums;
+  const auto& kernel = *kernels().conv_f32;
+  const float infinity = std::numeric_limits<float>::infinity();
+  widen_plane(d.operands, d.slice(plane, from), d.in_size, s.wide);
+  kernel.spread_plane(d.g, s.wide, d.layout.plane(), d.layout.row(), s.x);
+  kernel.depthwise({s.x, d.layout.row(), s.taps, d.offsets, d.w.taps, d.g.out[1], d.g.out[2], 0, nullptr, -infinity,
+                    infinity, s.y, s.tile});
+  for (int64_t i = 0; i < d.out_size; ++i) sums[i] = static_cast<int32_t>(s.y[i]);
+  return sums;
+}
+
 template <class Finish>
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                     const PackedConvWeightsInt8::Storage& w, Finish finish) {
-  const DepthwiseLayout layout(g);
-  const int64_t plane_in = volume(g.in), plane_out = volume(g.out);
-  int64_t offsets[kExactTaps];
-  layout.offsets(g, offsets);
-  const float infinity = std::numeric_limits<float>::infinity();
-  const auto& kernel = *kernels().conv_f32;
-  base::parallel_for(pool, g.batch * g.out_channels, 16384 / (plane_out + 1) + 1, [&](int64_t begin, int64_t end) {
-    float* x = thread_scratch<float>(Scratch::kColumns, layout.size());
-    float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
-    float* wide = thread_scratch<float>(Scratch::kBytes, plane_in);
-    float* y = thread_scratch<float>(Scratch::kSums, 2 * plane_out);
-    auto* sums = reinterpret_cast<int32_t*>(y + plane_out);
-    std::fill_n(x, layout.size(), 0.0f);
-    float taps[kExactTaps];
+  const Depthwise d(g, operands, w);
+  base::parallel_for(pool, g.batch * g.out_channels, 16384 / (volume(g.out) + 1) + 1, [&](int64_t begin, int64_t end) {
+    DepthwiseScratch scratch(d);
     for (int64_t plane = begin; plane < end; ++plane) {
-      const int64_t channel = plane % g.out_channels, in = plane / g.out_channels * g.groups + channel / w.group_rows;
-      widen_plane(operands, static_cast<const uint8_t*>(operands.x) + in * plane_in, plane_in, wide);
-      kernel.spread_plane(g, wide, layout.plane(), layout.row(), x);
-      const int32_t zero = weight_zero(operands, w.is_signed, channel);
-      for (int64_t t = 0; t < w.taps; ++t) {
-        taps[t] = static_cast<float>(byte_at(w.data.as<void>(), channel * w.taps + t, w.is_signed) - zero);
+      d.taps(plane, scratch.taps);
+      for (int64_t slice = 0; slice < g.out[0]; ++slice) {
+        const int32_t* sums = depthwise_slice(d, plane, slice, scratch);
+        const int32_t nothing = 0;
+        finish(plane, slice * d.out_size, ChannelSums{1, d.out_size, sums, d.out_size, &nothing, &nothing, nullptr});
       }
-      kernel.depthwise(
-          {x, layout.row(), taps, offsets, w.taps, g.out[1], g.out[2], 0, nullptr, -infinity, infinity, y, scratch});
-      for (int64_t i = 0; i < plane_out; ++i) sums[i] = static_cast<int32_t>(y[i]);
-      const int32_t nothing = 0;
-      finish(plane, 0, ChannelSums{1, plane_out, sums, plane_out, &nothing, &nothing, nullptr});
     }
   });
 }
