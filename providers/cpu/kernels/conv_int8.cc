@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
+#include "cpu/kernels/conv_int8_tiles.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 
@@ -20,7 +21,8 @@ struct PackedConvWeightsInt8::Storage {
   int64_t depth, taps;         // input channels of a group
   bool is_signed;
   bool depthwise;
-  AlignedBuffer data;  // for each group what pack_left writes; where depthwise, the weights as they came
+  AlignedBuffer data;     // for each group what pack_left writes; where depthwise, the weights as they came
+  TileConvWeights tiles;  // instead of data, unless empty
 
   int64_t channel_words() const { return kernels->groups(depth); }
   int64_t words() const { return channel_words() * taps; }
@@ -38,7 +40,7 @@ PackedConvWeightsInt8::PackedConvWeightsInt8(PackedConvWeightsInt8&&) noexcept =
 PackedConvWeightsInt8& PackedConvWeightsInt8::operator=(PackedConvWeightsInt8&&) noexcept = default;
 PackedConvWeightsInt8::PackedConvWeightsInt8(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 int64_t PackedConvWeightsInt8::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes());
+  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes();
 }
 
 namespace {
@@ -310,6 +312,8 @@ void for_each_block(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt
   if (g.batch * g.out_channels * volume(g.out) == 0) return;
   if (weights.storage()->depthwise) {
     conv_depthwise(pool, g, operands, *weights.storage(), finish);
+  } else if (!weights.storage()->tiles.empty()) {
+    conv_in_tiles(pool, g, operands, weights.storage()->tiles, finish);
   } else {
     conv_dense(pool, g, operands, *weights.storage(), finish);
   }
@@ -361,6 +365,11 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps), Lifetime::kSession);
     std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
+    return PackedConvWeightsInt8(std::move(storage));
+  }
+  if (const TileConvKernels* tiles = kernels().tile_conv;
+      chosen == nullptr && tiles != nullptr && TileConvWeights::suit(g)) {
+    s.tiles = TileConvWeights(g, bytes, is_signed, *tiles);
     return PackedConvWeightsInt8(std::move(storage));
   }
   s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);

@@ -13,6 +13,7 @@ namespace ortolan::cpu::kernels {
 struct GemmF32Kernels;
 struct SplitF32Kernels;
 struct GemmInt8Kernels;
+struct TileConvKernels;
 struct NBitsKernels;
 struct PoolKernels;
 struct WinogradKernels;
@@ -109,6 +110,7 @@ struct KernelTable {
   const NBitsKernels* nbits;
   Transpose4 transpose4;
   const SplitF32Kernels* split_f32 = nullptr;  // only with AMX
+  const TileConvKernels* tile_conv = nullptr;  // only with AMX
 };
 
 /** The table in use: that of cpu_features().isa. */

@@ -1,0 +1,297 @@
+// Convolution of bytes in tiles: the image as words of four channels, its rows and columns sorted by their remainder by
+// the strides, so that each tap meets neighbouring outputs at neighbouring words.
+#include "cpu/kernels/conv_int8_tiles.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/conv_f32_kernels.h"
+#include "cpu/kernels/gemm_int8_kernels.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kTileRows = 16, kTileWords = 16, kTileBytes = 1024;
+constexpr int64_t kPair = 2 * kTileRows;  // channels of a block
+constexpr int64_t kBandPositions = 384;   // whose sums stay near
+constexpr double kGrainOps = 8e6;
+constexpr int64_t kLeastRows = 8, kLeastLines = 4;
+
+int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+// An odd number of cache lines, so that lines one below the other do not compete for their place.
+int64_t spaced(int64_t words) { return up(words, 16) | 16; }
+int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
+
+int32_t byte_at(const void* data, int64_t i, bool is_signed) {
+  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
+}
+
+}  // namespace
+
+bool TileConvWeights::suit(const ConvGeometry& g) {
+  const int64_t words = (g.in_channels / g.groups + 3) / 4;
+  return g.kernel[0] == 1 && g.stride[0] == 1 && g.out_channels / g.groups >= kLeastRows &&
+         words * volume(g.kernel) >= kLeastLines;
+}
+
+TileConvWeights::TileConvWeights(const ConvGeometry& g, const uint8_t* weights, bool is_signed,
+                                 const TileConvKernels& kernels)
+    : kernels_(&kernels),
+      is_signed_(is_signed),
+      rows_(g.out_channels / g.groups),
+      depth_(g.in_channels / g.groups),
+      taps_(volume(g.kernel)),
+      row_sums_(g.out_channels) {
+  const int64_t dense = up(words() * taps_, kTileWords), straight = up(words(), kTileWords) * taps_;
+  gathered_ = 4 * straight > 5 * dense;
+  lines_ = gathered_ ? dense : straight;
+  data_ = AlignedBuffer(static_cast<size_t>(g.groups * row_tiles() * lines_ * 64), Lifetime::kSession);
+  std::memset(data_.as<void>(), 0, data_.bytes());
+  for (int64_t i = 0; i < g.out_channels; ++i) pack_row(i / rows_, i % rows_, weights + i * depth_ * taps_);
+}
+
+uint8_t* TileConvWeights::place(int64_t group, int64_t row, int64_t line) {
+  const int64_t pair = row / kPair * 2, high = std::min<int64_t>(2, row_tiles() - pair);
+  return data_.as<uint8_t>() + (group * row_tiles() + pair) * lines_ * 64 +
+         (line / kTileWords * high + row % kPair / kTileRows) * kTileBytes + row % kTileRows * 64 +
+         line % kTileWords * 4;
+}
+
+void TileConvWeights::pack_row(int64_t group, int64_t row, const uint8_t* weights) {
+  int32_t sum = 0;
+  for (int64_t c = 0; c < depth_; c += 4) {
+    const int64_t count = std::min<int64_t>(4, depth_ - c);
+    for (int64_t tap = 0; tap < taps_; ++tap) {
+      uint8_t word[4] = {};
+      for (int64_t i = 0; i < count; ++i) {
+        word[i] = weights[(c + i) * taps_ + tap];
+        sum += byte_at(word, i, is_signed_);
+      }
+      std::memcpy(place(group, row, line(c / 4, tap)), word, 4);
+    }
+  }
+  row_sums_[group * rows_ + row] = sum;
+}
+
+namespace {
+
+// One slice of an image through one set of weights.
+struct Job {
+  const ConvGeometry& g;
+  const ConvInt8& operands;
+  const TileConvWeights& w;
+  const DepthwiseLayout layout;
+
+  int64_t pitch = spaced(layout.size());     // words from one plane to the next
+  std::vector<int64_t> offsets, steps;       // of each tap in a plane; of each step of 16 lines, unless gathered
+  std::vector<int32_t> w_zeros;              // of each output channel
+  std::vector<uint8_t> ones;                 // weights that sum columns; empty where nothing needs them
+  int64_t positions, band_positions, bands;  // positions run on over the ends of rows
+  int64_t pairs_per_unit, splits;            // blocks of channels
+
+  Job(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
+  int64_t words() const { return (g.groups * w.words() + kTileWords) * pitch + kPair; }
+  int64_t units() const { return g.groups * bands * splits; }
+  int64_t ld() const { return spaced(band_positions); }
+  int64_t step_count() const { return w.lines() / kTileWords; }
+  int64_t pairs() const { return (w.row_tiles() + 1) / 2; }
+  double unit_ops() const {
+    return 2.0 * static_cast<double>(band_positions * pairs_per_unit * kPair) * static_cast<double>(w.lines() * 4);
+  }
+
+ private:
+  void set_steps();
+  void set_ones();
+  void split(int64_t degree);
+};
+
+Job::Job(base::ThreadPool* pool, const ConvGeometry& geometry, const ConvInt8& in, const TileConvWeights& weights)
+    : g(geometry), operands(in), w(weights), layout(geometry), offsets(weights.taps()), w_zeros(geometry.out_channels) {
+  layout.offsets(g, offsets.data());
+  if (!w.gathered()) set_steps();
+  if (in.w_zero != nullptr) {
+    for (int64_t c = 0; c < g.out_channels; ++c) {
+      w_zeros[c] = byte_at(in.w_zero, in.w_zero_per_channel ? c : 0, w.is_signed());
+    }
+  }
+  if (std::any_of(w_zeros.begin(), w_zeros.end(), [](int32_t zero) { return zero != 0; })) set_ones();
+  positions = (g.out[1] - 1) * layout.row() + g.out[2];
+  split(pool == nullptr ? 1 : pool->degree());
+}
+
+void Job::set_steps() {
+  for (int64_t word = 0; word < w.words(); word += kTileWords) {
+    for (const int64_t offset : offsets) steps.push_back(word * pitch + offset);
+  }
+}
+
+void Job::set_ones() {
+  ones.assign(step_count() * kTileBytes, 0);
+  for (int64_t c = 0; c < w.depth(); ++c) {
+    for (int64_t tap = 0; tap < w.taps(); ++tap) {
+      const int64_t line = w.line(c / 4, tap);
+      ones[line / kTileWords * kTileBytes + line % kTileWords * 4 + c % 4] = 1;
+    }
+  }
+}
+
+void Job::split(int64_t degree) {
+  bands = (positions + kBandPositions - 1) / kBandPositions;
+  band_positions = up((positions + bands - 1) / bands, kTileRows);
+  bands = (positions + band_positions - 1) / band_positions;
+  splits = 1;
+  while (degree > 1 && g.groups * bands * splits < 4 * degree && splits < pairs()) ++splits;
+  pairs_per_unit = (pairs() + splits - 1) / splits;
+  splits = (pairs() + pairs_per_unit - 1) / pairs_per_unit;
+}
+
+// Words of a plane of four channels in the order of the layout; what is padding holds the zero point already.
+void spread_words(const Job& job, const uint8_t* x, int64_t channel_step, int64_t channels, int32_t* scratch,
+                  int32_t* to) {
+  const int64_t plane = job.g.in[1] * job.g.in[2];
+  const uint8_t* rows[4];
+  for (int64_t i = 0; i < 4; ++i) rows[i] = x + std::min(i, channels - 1) * channel_step;
+  kernels().gemm_int8->pack_group(rows, plane, job.operands.x_signed, /*flip=*/false, scratch, scratch + plane);
+  kernels().conv_f32->spread_plane(job.g, reinterpret_cast<const float*>(scratch), job.layout.plane(), job.layout.row(),
+                                   reinterpret_cast<float*>(to));
+}
+
+// Slice `out` of the result reads slice out - pad of the image, or padding.
+void spread_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, int64_t slice, int32_t* words) {
+  const int64_t per_group = job.w.words(), slice_size = job.g.in[1] * job.g.in[2], plane = slice_size * job.g.in[0];
+  const int64_t d = slice - job.g.pad_begin[0];
+  if (d < 0 || d >= job.g.in[0]) return;
+  base::parallel_for(pool, job.g.groups * per_group, 8192 / (slice_size + 1) + 1, [&](int64_t begin, int64_t end) {
+    auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 2 * slice_size);
+    std::fill_n(scratch + slice_size, slice_size, 0);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % per_group * 4, channel = i / per_group * job.w.depth() + first;
+      spread_words(job, x + channel * plane + d * slice_size, plane, std::min<int64_t>(4, job.w.depth() - first),
+                   scratch, words + i * job.pitch);
+    }
+  });
+}
+
+struct Tiles {
+  explicit Tiles(const TileConvKernels& kernels) : kernels(kernels) { kernels.begin(); }
+  ~Tiles() { kernels.end(); }
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+  const TileConvKernels& kernels;
+};
+
+// The right operand of one band.
+struct Lines {
+  const int32_t* x;
+  int64_t pitch;
+  const int64_t* steps;
+};
+
+struct UnitScratch {
+  explicit UnitScratch(const Job& job)
+      : sums(thread_scratch<int32_t>(Scratch::kTile, 3 * kPair / 2 * job.ld())),
+        lines(thread_scratch<int32_t>(Scratch::kColumns, job.w.gathered() ? job.w.lines() * job.ld() : 0)),
+        steps(job.w.gathered() ? job.step_count() : 0) {
+    for (size_t s = 0; s < steps.size(); ++s) steps[s] = static_cast<int64_t>(s) * kTileWords * job.ld();
+  }
+  int32_t* sums;  // of a block of channels, then of columns
+  int32_t* lines;
+  std::vector<int64_t> steps;
+};
+
+Lines gather_lines(const Job& job, const int32_t* x, int64_t count, const UnitScratch& scratch) {
+  for (int64_t word = 0; word < job.w.words(); ++word) {
+    for (int64_t tap = 0; tap < job.w.taps(); ++tap) {
+      std::copy_n(x + word * job.pitch + job.offsets[tap], count, scratch.lines + job.w.line(word, tap) * job.ld());
+    }
+  }
+  return {scratch.lines, job.ld(), scratch.steps.data()};
+}
+
+// Calls finish for each stretch of positions that lies in one output row.
+void finish_rows(const Job& job, int64_t plane, int64_t slice, int64_t first, int64_t count, ChannelSums sums,
+                 FinishSums finish) {
+  const int32_t *c = sums.c, *column_sum = sums.column_sum;
+  const int64_t row = job.layout.row(), width = job.g.out[2];
+  const int64_t unbroken = row == width ? job.positions : row;
+  for (int64_t at = 0; at < count;) {
+    const int64_t h = (first + at) / unbroken, w = (first + at) % unbroken;
+    sums.columns = std::min((row == width ? job.positions : width) - w, count - at);
+    if (sums.columns > 0) {
+      sums.c = c + at;
+      if (column_sum != nullptr) sums.column_sum = column_sum + at;
+      finish(plane, (slice * job.g.out[1] + h) * width + w, sums);
+    }
+    at += unbroken - w;
+  }
+}
+
+// What is added to the sums of each channel of a block: they are of (w - w_zero) * (x - x_zero).
+void set_row_add(const Job& job, int64_t group, int64_t row, int64_t count, int32_t* row_add) {
+  const auto k = static_cast<uint32_t>(job.w.depth() * job.w.taps()),
+             x_zero = static_cast<uint32_t>(job.operands.x_zero);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto w_zero = static_cast<uint32_t>(job.w_zeros[group * job.w.rows() + row + i]);
+    const auto row_sum = static_cast<uint32_t>(job.w.row_sums(group)[row + i]);
+    row_add[i] = static_cast<int32_t>(k * w_zero * x_zero - row_sum * x_zero);
+  }
+}
+
+void run_unit(const Job& job, const int32_t* words, int64_t image, int64_t slice, int64_t unit,
+              const UnitScratch& scratch, FinishSums finish) {
+  const int64_t split = unit % job.splits, band = unit / job.splits % job.bands, group = unit / job.splits / job.bands;
+  const int64_t first = band * job.band_positions, count = std::min(job.band_positions, job.positions - first);
+  const int32_t* x = words + group * job.w.words() * job.pitch + first;
+  const Lines lines =
+      job.w.gathered() ? gather_lines(job, x, up(count, kTileRows), scratch) : Lines{x, job.pitch, job.steps.data()};
+  TileConvBlock block{job.ones.data(), 1,
+                      lines.x,         lines.pitch,
+                      lines.steps,     job.step_count(),
+                      count,           scratch.sums + kPair * job.ld(),
+                      job.ld(),        nullptr};
+  const TileConvKernels::Block run = job.w.kernels().block[job.w.is_signed()][job.operands.x_signed];
+  int32_t* column_sums = job.ones.empty() ? nullptr : block.sums;
+  if (column_sums != nullptr) run(block);
+  block.sums = scratch.sums;
+  const int64_t last = std::min(job.w.row_tiles(), (split + 1) * job.pairs_per_unit * 2);
+  for (int64_t tile = split * job.pairs_per_unit * 2; tile < last; tile += 2) {
+    const int64_t row = tile * kTileRows, rows = std::min(kPair, job.w.rows() - row);
+    block.weights = job.w.block(group, tile);
+    block.tiles_high = rows > kTileRows ? 2 : 1;
+    block.next = tile + 2 < last ? job.w.block(group, tile + 2) : nullptr;
+    run(block);
+    int32_t row_add[kPair];
+    set_row_add(job, group, row, rows, row_add);
+    const int64_t channel = group * job.w.rows() + row;
+    finish_rows(job, image * job.g.out_channels + channel, slice, first, count,
+                {rows, 0, scratch.sums, job.ld(), row_add, job.w_zeros.data() + channel, column_sums}, finish);
+  }
+}
+
+}  // namespace
+
+void conv_in_tiles(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                   const TileConvWeights& weights, FinishSums finish) {
+  const Job job(pool, g, operands, weights);
+  AlignedBuffer words(static_cast<size_t>(job.words()) * sizeof(int32_t));
+  const int64_t slices = g.batch * g.out[0];
+  for (int64_t i = 0; i < slices; ++i) {
+    const int64_t image = i / g.out[0], slice = i % g.out[0];
+    if (i == 0 || g.pad_begin[0] != 0 || g.out[0] > g.in[0]) {
+      std::memset(words.as<void>(), operands.x_zero & 0xff, words.bytes());
+    }
+    spread_image(pool, job, static_cast<const uint8_t*>(operands.x) + image * g.in_channels * volume(g.in), slice,
+                 words.as<int32_t>());
+    base::parallel_for(pool, job.units(), static_cast<int64_t>(kGrainOps / (job.unit_ops() + 1)) + 1,
+                       [&](int64_t begin, int64_t end) {
+                         const UnitScratch scratch(job);
+                         const Tiles tiles(weights.kernels());
+                         for (int64_t unit = begin; unit < end; ++unit) {
+                           run_unit(job, words.as<int32_t>(), image, slice, unit, scratch, finish);
+                         }
+                       });
+  }
+}
+
+}  // namespace ortolan::cpu::kernels
