@@ -14,5 +14,6 @@ bool fuse_layer_normalization(Graph& graph, const PassContext& context);  // lay
 bool fuse_bias(Graph& graph, const PassContext& context);                 // fused_sum.cc
 bool fuse_residual(Graph& graph, const PassContext& context);             // fused_sum.cc
 bool fuse_activations(Graph& graph, const PassContext& context);          // fused_activation.cc
+bool fuse_transposes(Graph& graph, const PassContext& context);           // transposed_operand.cc
 
 }  // namespace ortolan::passes

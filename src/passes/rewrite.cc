@@ -53,6 +53,7 @@ std::span<const Pass> all_passes() {
       {"fuse_bias", 2, fuse_bias},
       {"fuse_residual", 2, fuse_residual},
       {"fuse_activations", 2, fuse_activations},
+      {"fuse_transposes", 2, fuse_transposes},
   };
   return kPasses;
 }

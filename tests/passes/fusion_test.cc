@@ -279,5 +279,46 @@ TEST(LayerNormalization, IsFoundInItsParts) {
   }
 }
 
+TEST(Transposes, OfTheLastTwoDimensionsGoIntoTheProduct) {
+  for (std::string op : {"Div", "Mul"}) {
+    auto build = [&](TestGraph& g) {
+      ValueInfo *q = g.input("q", {1, 2, Dim(), 8}), *k = g.input("k", {1, 2, Dim(), 8});
+      ValueInfo* columns = g.node("Transpose", {k}, "columns", {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
+      ValueInfo* scores = g.node("MatMul", {q, columns}, "scores");
+      g.output(g.node(op, {scores, g.scalar("size", 3)}, "scaled"));
+      g.output(g.node("Sqrt", {k}, "other"));
+    };
+    Counts basic = {{"Transpose", 1}, {"MatMul", 1}, {op, 1}, {"Sqrt", 1}};
+    expect(build, {basic, {{"com.microsoft.FusedMatMul", 1}, {"Sqrt", 1}}});
+  }
+  auto plain = [](TestGraph& g) {
+    ValueInfo* columns = g.node("Transpose", {g.input("b", {3, 5})}, "columns");
+    g.output(g.node("MatMul", {g.input("a", {4, 5}), columns}, "product"));
+  };
+  expect(plain, {{{"Transpose", 1}, {"MatMul", 1}}, {{"com.microsoft.FusedMatMul", 1}}});
+}
+
+TEST(Transposes, OfOtherDimensionsStay) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* k =
+        g.node("Transpose", {g.input("k", {3, 2, 2, 5})}, "moved", {{"perm", std::vector<int64_t>{1, 0, 3, 2}}});
+    ValueInfo* scores = g.node("MatMul", {g.input("q", {2, 3, 4, 5}), k}, "scores");
+    g.output(scores);
+    g.output(g.node("Div", {g.scalar("one", 1), g.input("x", {2, 2})}, "inverse"));
+  };
+  Counts counts = {{"Transpose", 1}, {"MatMul", 1}, {"Div", 1}};
+  expect(build, {counts, counts});
+}
+
+TEST(Transposes, ADivisorIsNoFactor) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* columns = g.node("Transpose", {g.input("b", {3, 5})}, "columns");
+    ValueInfo* product = g.node("MatMul", {g.input("a", {4, 5}), columns}, "product");
+    g.output(g.node("Div", {g.scalar("size", 3), product}, "inverse"));
+  };
+  PassTest test(build);
+  EXPECT_EQ(test.after(99), (Counts{{"com.microsoft.FusedMatMul", 1}, {"Div", 1}}));
+}
+
 }  // namespace
 }  // namespace ortolan::test
