@@ -112,6 +112,18 @@ TEST_P(Bounds, Products) {
   }
 }
 
+TEST_P(Bounds, PointwiseConvolutions) {
+  for (int64_t size = 1; size < 240; ++size) {
+    const Edge edge = kEdges[size % 2];
+    ConvGeometry g;
+    g.in_channels = integer(1, 9), g.out_channels = integer(1, 20);
+    g.in[2] = g.out[2] = size / 2 + 1;
+    auto x = span(g.in_channels * g.in[2], edge), y = span(g.out_channels * g.in[2], edge);
+    auto w = span(g.in_channels * g.out_channels, edge), residual = span(g.out_channels * g.in[2], edge);
+    conv(nullptr, g, x.get(), pack_conv_weights(nullptr, g, w.get()), {nullptr, residual.get(), {}}, y.get());
+  }
+}
+
 TEST_P(Bounds, DepthwiseConvolutions) {
   for (int round = 0; round < 80; ++round) {
     const Edge edge = kEdges[round % 2];

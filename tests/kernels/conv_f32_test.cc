@@ -142,6 +142,17 @@ TEST_P(ConvF32, LayersOfKnownNetworks) {
   }
 }
 
+TEST_P(ConvF32, PointwisePlanesOfAnySize) {
+  for (int64_t size = 1; size < 110; size += size < 20 ? 1 : 7) {
+    ConvGeometry g = plane(2 * integer(1, 200), 2 * integer(1, 20), integer(1, 2), 1, 1, 1);
+    g.batch = integer(1, 2);
+    g.in[2] = g.out[2] = size;
+    check(g, some_activation(size), size % 2, size % 3 == 0);
+  }
+  check(plane(20, 16, 1, 32, 1, 1), {UnaryOp::kRelu}, true, true);
+  check(plane(20, 100, 1, 32, 1, 1), {UnaryOp::kRelu}, true, true);
+}
+
 TEST_P(ConvF32, DepthwisePlanesOfAnySize) {
   for (int64_t size : {1, 2, 5, 8, 15, 16, 17, 34, 50}) {
     for (int64_t kernel : {3, 5}) {

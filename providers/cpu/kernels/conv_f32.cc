@@ -27,9 +27,14 @@ struct Conv {
   const ConvF32Kernels& kernels;
   PanelSplit split;
   bool pointwise;  // panels are the input itself
+  bool in_place;   // and are read where they lie
   int64_t panels_per_group, panel_groups, rows_per_band, bands;
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
+  // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
+  bool gathers(int64_t panel) const {
+    return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
+  }
 };
 
 // The runs of outputs [first, first + count): one for each output row they touch.
@@ -95,8 +100,10 @@ void set_finish(const Conv& c, const Band& b, int64_t row, GemmBlock& g) {
   g.high = clamp.high;
 }
 
-// One block of the sum (input channels [first, first + channels) of the group) for all rows and panels of a band.
-void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t first, int64_t channels) {
+// One block of the sum (input channels [first, first + channels) of the group, from x on) for all rows and panels of a
+// band.
+void multiply_block(const Conv& c, const Band& b, const float* x, const float* columns, int64_t first,
+                    int64_t channels) {
   const auto& w = c.weights;
   const int64_t out_plane = volume(c.geometry.out), step = kBandTiles * w.kernels->tile_rows;
   GemmBlock g;
@@ -110,8 +117,8 @@ void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t 
     g.rows = std::min(step, b.last_row - row);
     g.a = w.block(b.group, first) + row * g.k;
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
-      g.b = panel_data;
-      g.b_step = c.split.width(panel);
+      g.b = c.gathers(panel) ? panel_data : x + c.split.first_column(panel);
+      g.b_step = c.gathers(panel) ? c.split.width(panel) : volume(c.geometry.in);
       g.columns = c.split.columns(panel);
       g.c = c.y + ((b.image * c.geometry.groups + b.group) * w.group_rows + row) * out_plane +
             c.split.first_column(panel);
@@ -121,7 +128,7 @@ void multiply_block(const Conv& c, const Band& b, const float* columns, int64_t 
       } else {
         w.kernels->block_packed_a(c.split.vectors(panel), g);
       }
-      panel_data += g.b_step * g.k;
+      panel_data += c.split.width(panel) * g.k;
     }
   }
 }
@@ -147,10 +154,10 @@ void run_band(const Conv& c, int64_t unit) {
     const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
     float* to = columns;
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
-      gather(c, x + first * in_plane, channels, panel, to);
+      if (c.gathers(panel)) gather(c, x + first * in_plane, channels, panel, to);
       to += channels * w.taps * c.split.width(panel);
     }
-    multiply_block(c, b, columns, first, channels);
+    multiply_block(c, b, x + first * in_plane, columns, first, channels);
   }
   if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
 }
@@ -177,14 +184,31 @@ void divide(Conv& c, int degree) {
   }
 }
 
+// Rows of the input that are whole pages apart fall into one set of the nearest cache; few passes over them bear that.
+bool suits_in_place(const ConvGeometry& g, const PackedConvWeights::Storage& w) {
+  constexpr int64_t kPageFloats = 1024, kFewTiles = 4;
+  return volume(g.in) % kPageFloats != 0 || w.group_rows <= kFewTiles * w.kernels->tile_rows;
+}
+
 void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
                 const ConvEpilogue& epilogue, float* y) {
   bool pointwise = true;
   for (int i = 0; i < 3; ++i) {
     pointwise = pointwise && g.kernel[i] == 1 && g.stride[i] == 1 && g.pad_begin[i] == 0 && g.in[i] == g.out[i];
   }
-  Conv c{g,         x, w, epilogue, y, *kernels().conv_f32, PanelSplit(volume(g.out), *w.kernels, w.kernels->lanes / 4),
-         pointwise, 0, 0, 0,        0};
+  Conv c{g,
+         x,
+         w,
+         epilogue,
+         y,
+         *kernels().conv_f32,
+         PanelSplit(volume(g.out), *w.kernels, w.kernels->lanes / 4),
+         pointwise,
+         pointwise && suits_in_place(g, w),
+         0,
+         0,
+         0,
+         0};
   divide(c, pool == nullptr ? 1 : pool->degree());
   const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
                        static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /

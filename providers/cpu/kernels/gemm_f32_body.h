@@ -286,7 +286,8 @@ void thin_block_packed_a(const GemmBlock& g) {
       if (g.columns == 2) sum_thin<2>(g, a, sums);
     }
     if constexpr (kThinColumns >= 4) {
-      if (g.columns > 2) sum_thin<4>(g, a, sums);
+      if (g.columns == 3) sum_thin<3>(g, a, sums);
+      if (g.columns == 4) sum_thin<4>(g, a, sums);
     }
     for (int64_t i = row; i < least(row + kTileRows, g.rows); ++i) {
       for (int64_t j = 0; j < g.columns; ++j) g.c[i * g.ldc + j] = finish_one(g, i, j, sums[j][i - row]);
