@@ -28,6 +28,7 @@ struct Conv {
   PanelSplit split;
   bool pointwise;  // panels are the input itself
   bool in_place;   // and are read where they lie
+  bool far;        // in memory that the cache does not hold
   int64_t panels_per_group, panel_groups, rows_per_band, bands;
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
@@ -120,6 +121,7 @@ void multiply_block(const Conv& c, const Band& b, const float* x, const float* c
       g.b = c.gathers(panel) ? panel_data : x + c.split.first_column(panel);
       g.b_step = c.gathers(panel) ? c.split.width(panel) : volume(c.geometry.in);
       g.columns = c.split.columns(panel);
+      g.panel_beside = c.far && row == b.first_row && panel + 1 < c.split.count();
       g.c = c.y + ((b.image * c.geometry.groups + b.group) * w.group_rows + row) * out_plane +
             c.split.first_column(panel);
       if (last) set_finish(c, b, row, g);
@@ -184,6 +186,11 @@ void divide(Conv& c, int degree) {
   }
 }
 
+bool exceeds_cache(const ConvGeometry& g) {
+  constexpr int64_t kCacheFloats = 192 << 10;
+  return g.in_channels * volume(g.in) > kCacheFloats;
+}
+
 // Rows of the input that are whole pages apart fall into one set of the nearest cache; few passes over them bear that.
 bool suits_in_place(const ConvGeometry& g, const PackedConvWeights::Storage& w) {
   constexpr int64_t kPageFloats = 1024, kFewTiles = 4;
@@ -196,19 +203,10 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   for (int i = 0; i < 3; ++i) {
     pointwise = pointwise && g.kernel[i] == 1 && g.stride[i] == 1 && g.pad_begin[i] == 0 && g.in[i] == g.out[i];
   }
-  Conv c{g,
-         x,
-         w,
-         epilogue,
-         y,
-         *kernels().conv_f32,
-         PanelSplit(volume(g.out), *w.kernels, w.kernels->lanes / 4),
-         pointwise,
-         pointwise && suits_in_place(g, w),
-         0,
-         0,
-         0,
-         0};
+  const bool in_place = pointwise && suits_in_place(g, w);
+  const PanelSplit split(volume(g.out), *w.kernels, w.kernels->lanes / 4);
+  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g),
+         0, 0, 0, 0};
   divide(c, pool == nullptr ? 1 : pool->degree());
   const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
                        static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /

@@ -32,6 +32,7 @@ ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return t == kLanes ? load(
 ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { t == kLanes ? store(p, v) : store_n(p, t, v); }
 #endif
 
+constexpr int64_t kLineFloats = 16;
 ORTOLAN_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 // The sums of one tile, with what finishes them. Loops over MR and NV are unrolled, so the sums stay in registers.
@@ -109,6 +110,11 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
   t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
   if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
   const float* b = g.b;
+  // The first few row tiles ask for a line each of the panel beside this one, in step with the rows of this one.
+  const int64_t line = row / kTileRows;
+  const bool asks = g.panel_beside && line * kLineFloats < NV * kLanes;
+  const float* beside = asks ? b + NV * kLanes + line * kLineFloats : a;
+  const int64_t beside_step = asks ? g.b_step : 0;
   const int64_t row_step = kPackedA ? 1 : g.lda, k_step = kPackedA ? kTileRows : 1;
   for (int64_t k = 0; k < g.k; ++k) {
     Vf bv[NV];
@@ -117,7 +123,11 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
       bv[j] = load(b + j * kLanes);
       prefetch(b + 8 * g.b_step + j * kLanes);
     }
-    if constexpr (kPackedA) prefetch(a + 64 * kTileRows);
+    if constexpr (kPackedA) {
+      prefetch(a + 64 * kTileRows);
+      prefetch(beside);
+      beside += beside_step;
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < MR; ++i) {
       const Vf x = set1(a[i * row_step]);

@@ -22,6 +22,7 @@ struct GemmFinish {
   float shift = 0;  // added to every element
   const float* residual = nullptr;
   int64_t residual_stride = 0;
+  bool panel_beside = false;  // B goes on to the right, in memory that is far, and is read next; for packed A
   bool clamp = false;
   float low = 0, high = 0;
 };
