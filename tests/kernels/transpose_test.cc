@@ -62,6 +62,38 @@ TEST_P(Transpose, ShapesOfAttentionAndImages) {
   }
 }
 
+TEST_P(Transpose, ShortSides) {
+  for (int64_t size : {1, 2, 4, 8}) {
+    for (int64_t rows = 1; rows < 20; ++rows) {
+      for (int64_t columns : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 70}) {
+        check({rows, columns}, {1, 0}, size);
+        check({2, rows, 3, columns}, {0, 3, 2, 1}, size);
+      }
+    }
+  }
+}
+
+TEST_P(Transpose, LeavesWhatIsBetweenLines) {
+  for (int round = 0; round < 300 && !HasFatalFailure(); ++round) {
+    const int64_t rows = integer(1, 40), columns = integer(1, 40), size = int64_t{1} << integer(0, 4);
+    const bool turned = integer(0, 1) == 1;  // or lines of `columns` elements
+    const int64_t from_line = (turned ? rows : columns) + integer(0, 3), to_line = columns + integer(0, 3);
+    const int64_t dims[] = {rows, columns};
+    const int64_t from[] = {turned ? 1 : from_line, turned ? from_line : 1}, to[] = {to_line, 1};
+    // Exactly the bytes that the copy may touch.
+    std::vector<uint8_t> x(((rows - 1) * from[0] + (columns - 1) * from[1] + 1) * size);
+    std::vector<uint8_t> y(((rows - 1) * to_line + columns) * size, 77), expected(y);
+    for (uint8_t& b : x) b = static_cast<uint8_t>(random_());
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        std::memcpy(&expected[(i * to_line + j) * size], &x[(i * from[0] + j * from[1]) * size], size);
+      }
+    }
+    copy_strided(nullptr, size, 2, dims, x.data(), from, y.data(), to);
+    ASSERT_EQ(y, expected) << rows << " x " << columns << " of size " << size << (turned ? ", turned" : "");
+  }
+}
+
 TEST(CopyStrided, ReversesBroadcastsAndSlices) {
   const int32_t x[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   int32_t y[12] = {};

@@ -15,7 +15,7 @@ extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
-void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
+extern const MoveKernels kMove;
 }  // namespace generic
 #if defined(__x86_64__)
 namespace avx2 {
@@ -28,7 +28,7 @@ extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
-void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
+extern const MoveKernels kMove;
 }  // namespace avx2
 namespace avx512 {
 extern const VectorF32Kernels kVectorF32;
@@ -40,7 +40,7 @@ extern const WinogradKernels kWinograd;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
-void transpose4(const void*, int64_t, int64_t, int64_t, void*, int64_t);
+extern const MoveKernels kMove;
 }  // namespace avx512
 namespace avx512vnni {
 extern const GemmInt8Kernels kGemmInt8;
@@ -58,19 +58,18 @@ using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
     {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
-     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits,
-     generic::transpose4},
+     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits, &generic::kMove},
 #if defined(__x86_64__)
     {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
-     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, avx2::transpose4},
+     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove},
     {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, avx512::transpose4},
+     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove},
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
      &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits,
-     avx512::transpose4},
+     &avx512::kMove},
     {IsaLevel::kAmx, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, avx512::transpose4,
-     &amx::kSplitF32, &amx::kTileConv},
+     &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &amx::kSplitF32,
+     &amx::kTileConv},
 #endif
 };
 

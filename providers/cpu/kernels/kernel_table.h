@@ -13,6 +13,7 @@ namespace ortolan::cpu::kernels {
 struct GemmF32Kernels;
 struct SplitF32Kernels;
 struct GemmInt8Kernels;
+struct MoveKernels;
 struct TileConvKernels;
 struct NBitsKernels;
 struct PoolKernels;
@@ -94,9 +95,6 @@ struct ConvertKernels {
   void (*min_max)(const float* x, int64_t n, float* smallest, float* largest);
 };
 
-/** y[j][i] = x[i][j] for 4-byte elements, i < rows, j < columns; strides in bytes between the rows of each. */
-using Transpose4 = void (*)(const void* x, int64_t x_stride, int64_t rows, int64_t columns, void* y, int64_t y_stride);
-
 struct KernelTable {
   base::IsaLevel isa;
   const VectorF32Kernels* vector;
@@ -108,7 +106,7 @@ struct KernelTable {
   const GemmInt8Kernels* gemm_int8;
   const PoolKernels* pool;
   const NBitsKernels* nbits;
-  Transpose4 transpose4;
+  const MoveKernels* move;
   const SplitF32Kernels* split_f32 = nullptr;  // only with AMX
   const TileConvKernels* tile_conv = nullptr;  // only with AMX
 };

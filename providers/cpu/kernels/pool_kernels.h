@@ -5,21 +5,41 @@
 
 namespace ortolan::cpu::kernels {
 
-/** Pooling of one output row in two steps: join input rows, then join neighbours in the joined row. */
+/** The innermost lines that one line of output joins: offset of the first in elements, and how many. */
+struct PoolBand {
+  int64_t at, count;
+};
+
+/** Lines to join in each of `planes`: for each of `outer` and each of `middle` a band, these elements apart; lines of
+    the band likewise. Lines of output follow each other at `pitch`. */
+struct PoolLines {
+  int64_t planes, plane_step, outer, outer_step, middle, middle_step, step;
+  int64_t length, pitch;
+};
+
+/** Neighbours to join in each of `rows` lines, `pitch` apart: `count` outputs a line. */
+struct PoolTaps {
+  int64_t rows, pitch;
+  int64_t taps, dilation, stride, count;
+};
+
+/** Pooling in two steps: join lines of input, then neighbours in the joined lines. */
 template <class T>
-struct PoolRowKernels {
-  /** to[i] = to[i] joined with row[i]. */
-  void (*join_row)(const T* row, int64_t n, T* to);
-  /** y[o] = join over t < taps of x[o*stride + t*dilation], for o < count. */
-  void (*join_neighbours)(const T* x, int64_t taps, int64_t dilation, int64_t stride, int64_t count, T* y);
+struct PoolSteps {
+  /** to[(p*rows + r)*pitch + i] = join of x[p*plane_step + ... + i] over the lines of bands[r], for p < planes, r <
+     rows, i < length; without lines, the neutral element. */
+  void (*join_lines)(const T* x, const PoolLines& lines, const PoolBand* bands, int64_t rows, T* to);
+  /** y[r*count + o] = join over t < taps of x[r*pitch + o*stride + t*dilation]; divided by row_sizes[r] *
+      column_sizes[o] where it is a mean. May read one vector beyond what it needs. */
+  void (*join_neighbours)(const T* x, const PoolTaps& taps, const float* row_sizes, const float* column_sizes, T* y);
 };
 
 struct PoolKernels {
-  PoolRowKernels<float> max_f32;
-  PoolRowKernels<double> max_f64;
-  PoolRowKernels<int8_t> max_s8;
-  PoolRowKernels<uint8_t> max_u8;
-  PoolRowKernels<float> sum_f32;
+  PoolSteps<float> max_f32;
+  PoolSteps<double> max_f64;
+  PoolSteps<int8_t> max_s8;
+  PoolSteps<uint8_t> max_u8;
+  PoolSteps<float> mean_f32;
 };
 
 }  // namespace ortolan::cpu::kernels

@@ -121,52 +121,99 @@ void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x,
   });
 }
 
-const PoolRowKernels<float>& max_rows(const PoolKernels& k, const float*) { return k.max_f32; }
-const PoolRowKernels<double>& max_rows(const PoolKernels& k, const double*) { return k.max_f64; }
-const PoolRowKernels<int8_t>& max_rows(const PoolKernels& k, const int8_t*) { return k.max_s8; }
-const PoolRowKernels<uint8_t>& max_rows(const PoolKernels& k, const uint8_t*) { return k.max_u8; }
+const PoolSteps<float>& max_steps(const PoolKernels& k, const float*) { return k.max_f32; }
+const PoolSteps<double>& max_steps(const PoolKernels& k, const double*) { return k.max_f64; }
+const PoolSteps<int8_t>& max_steps(const PoolKernels& k, const int8_t*) { return k.max_s8; }
+const PoolSteps<uint8_t>& max_steps(const PoolKernels& k, const uint8_t*) { return k.max_u8; }
 
-// Every output row: input rows are joined into one padded row, then neighbours in it. Calls finish(d, h, y) for each.
-template <class T, class Finish>
-void pool_rows(base::ThreadPool* pool, const PoolGeometry& g, const PoolRowKernels<T>& kernels, T neutral, const T* x,
-               T* y, Finish finish) {
-  const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = row_work(g) / 4 + 1;
-  const int64_t reach = (g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1;
-  const int64_t length = std::max(reach, g.in[2] + g.pad_begin[2]);
-  base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
-    T* joined = thread_scratch<T>(Scratch::kRows, length);
-    std::fill_n(joined, length, neutral);
-    T* middle = joined + g.pad_begin[2];
-    for (int64_t row = begin; row < end; ++row) {
-      const Reach d = reach_of(g, 0, row / g.out[1] % g.out[0]), h = reach_of(g, 1, row % g.out[1]);
-      const T* plane = x + row / (g.out[1] * g.out[0]) * volume(g.in);
-      std::fill_n(middle, g.in[2], neutral);
-      for (int64_t i = 0; i < d.count; ++i) {
-        for (int64_t j = 0; j < h.count; ++j) {
-          const int64_t at = (d.at + i * g.dilation[0]) * g.in[1] + h.at + j * g.dilation[1];
-          kernels.join_row(plane + at * g.in[2], g.in[2], middle);
-        }
-      }
-      T* out = y + row * g.out[2];
-      kernels.join_neighbours(joined, g.kernel[2], g.dilation[2], g.stride[2], g.out[2], out);
-      finish(row / g.out[1] % g.out[0], row % g.out[1], out);
-    }
-  });
-}
-
-// Averages of small windows: fp32 sums, then a factor that depends on the row and the column.
-void average_pool_rows(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad, const float* x, float* y) {
-  std::vector<float> column_counts(g.out[2]);
-  for (int64_t w = 0; w < g.out[2]; ++w) {
-    column_counts[w] = static_cast<float>(count_pad ? padded_taps(g, 2, w) : reach_of(g, 2, w).count);
+/** The lines of each position along an axis whose neighbours are `step` elements apart. */
+std::vector<PoolBand> bands_of(const PoolGeometry& g, int axis, int64_t step) {
+  std::vector<PoolBand> bands(g.out[axis]);
+  for (int64_t i = 0; i < g.out[axis]; ++i) {
+    const Reach reach = reach_of(g, axis, i);
+    bands[i] = {reach.count > 0 ? reach.at * step : 0, reach.count};
   }
-  pool_rows(pool, g, kernels().pool->sum_f32, 0.0f, x, y, [&](int64_t d, int64_t h, float* out) {
-    const int64_t rows =
-        count_pad ? padded_taps(g, 0, d) * padded_taps(g, 1, h) : reach_of(g, 0, d).count * reach_of(g, 1, h).count;
-    for (int64_t w = 0; w < g.out[2]; ++w) out[w] /= static_cast<float>(rows) * column_counts[w];
-  });
+  return bands;
 }
+
+/** The divisors of means: taps that count along an axis, for each position. */
+std::vector<float> sizes_of(const PoolGeometry& g, int axis, bool count_pad) {
+  std::vector<float> sizes(g.out[axis]);
+  for (int64_t i = 0; i < g.out[axis]; ++i) {
+    sizes[i] = static_cast<float>(count_pad ? padded_taps(g, axis, i) : reach_of(g, axis, i).count);
+  }
+  return sizes;
+}
+
+/** Pools planes whose rows are contiguous, several output rows at a time: input rows are joined into rows with their
+    padding written out, then neighbours in those. */
+template <class T>
+class PoolRows {
+ public:
+  PoolRows(const PoolGeometry& geometry, const PoolSteps<T>& steps, T neutral)
+      : g(geometry),
+        steps_(steps),
+        neutral_(neutral),
+        heights_(bands_of(g, 1, g.in[2])),
+        depths_(bands_of(g, 0, g.in[1] * g.in[2])) {
+    const int64_t reach = (g.out[2] - 1) * g.stride[2] + (g.kernel[2] - 1) * g.dilation[2] + 1;
+    pitch_ = std::max({int64_t{1}, reach, g.in[2] + g.pad_begin[2]});
+    const int64_t fit = std::max<int64_t>(1, kRowBytes / (pitch_ * static_cast<int64_t>(sizeof(T))));
+    rows_ = std::clamp<int64_t>(g.out[1], 1, fit);
+    if (g.out[0] == 1) planes_ = std::clamp<int64_t>(fit / rows_, 1, g.planes);
+  }
+
+  void divide_by_sizes(bool count_pad) {
+    for (int a = 0; a < 3; ++a) sizes_[a] = sizes_of(g, a, count_pad);
+  }
+
+  void run(base::ThreadPool* pool, const T* x, T* y) const {
+    const int64_t slices = g.planes * g.out[0], groups = (g.out[1] + rows_ - 1) / rows_;
+    const int64_t work = (row_work(g) / 4 + 1) * rows_ * planes_;
+    base::parallel_for(
+        pool, (slices + planes_ - 1) / planes_ * groups, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+          const int64_t rows = rows_ * planes_;
+          T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
+          std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
+          float* row_sizes = thread_scratch<float>(Scratch::kSums, rows);
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t slice = i / groups * planes_, first = i % groups * rows_;
+            const Part part{slice, std::min(planes_, slices - slice), first, std::min(rows_, g.out[1] - first)};
+            pool_part(part, x, joined, row_sizes, y);
+          }
+        });
+  }
+
+ private:
+  static constexpr int64_t kRowBytes = 16384, kSlack = 64;
+
+  /** Some output rows of some slices of planes: of one where a plane has several, or the rows are not all. */
+  struct Part {
+    int64_t slice, slices, row, rows;
+  };
+
+  void pool_part(const Part& part, const T* x, T* joined, float* row_sizes, T* y) const {
+    const int64_t depth = part.slice % g.out[0], size = volume(g.in);
+    const PoolBand& d = depths_[depth];
+    const PoolLines lines{part.slices, size,  1, 0, d.count, g.dilation[0] * g.in[1] * g.in[2], g.dilation[1] * g.in[2],
+                          g.in[2],     pitch_};
+    steps_.join_lines(x + part.slice / g.out[0] * size + d.at, lines, heights_.data() + part.row, part.rows,
+                      joined + g.pad_begin[2]);
+    const PoolTaps taps{part.slices * part.rows, pitch_, g.kernel[2], g.dilation[2], g.stride[2], g.out[2]};
+    if (!sizes_[0].empty()) {
+      for (int64_t r = 0; r < taps.rows; ++r) row_sizes[r] = sizes_[0][depth] * sizes_[1][part.row + r % part.rows];
+    }
+    const float* rows = sizes_[0].empty() ? nullptr : row_sizes;
+    steps_.join_neighbours(joined, taps, rows, sizes_[2].data(), y + (part.slice * g.out[1] + part.row) * g.out[2]);
+  }
+
+  const PoolGeometry& g;
+  const PoolSteps<T>& steps_;
+  T neutral_;
+  std::vector<PoolBand> heights_, depths_;
+  std::vector<float> sizes_[3];
+  int64_t pitch_ = 1, rows_ = 1, planes_ = 1;
+};
 
 // Windows that hold the whole plane: one sum for each.
 bool is_global(const PoolGeometry& g) {
@@ -188,8 +235,7 @@ void average_planes(base::ThreadPool* pool, const PoolGeometry& g, const float* 
 template <class T>
 void max_pool(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, int64_t* indices, bool column_major) {
   if (indices != nullptr || !has_modest_rows(g)) return max_pool_indexed(pool, g, x, y, indices, column_major);
-  const T lowest = std::numeric_limits<T>::lowest();
-  pool_rows(pool, g, max_rows(*kernels().pool, x), lowest, x, y, [](int64_t, int64_t, T*) {});
+  PoolRows<T>(g, max_steps(*kernels().pool, x), std::numeric_limits<T>::lowest()).run(pool, x, y);
 }
 
 template <class T>
@@ -197,7 +243,11 @@ void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad,
   const int64_t plane_size = volume(g.in);
   if constexpr (std::is_same_v<T, float>) {
     if (is_global(g)) return average_planes(pool, g, x, y);
-    if (window_elements(g) <= kSmallWindow && has_modest_rows(g)) return average_pool_rows(pool, g, count_pad, x, y);
+    if (window_elements(g) <= kSmallWindow && has_modest_rows(g)) {
+      PoolRows<float> rows(g, kernels().pool->mean_f32, 0.0f);
+      rows.divide_by_sizes(count_pad);
+      return rows.run(pool, x, y);
+    }
   }
   for_each_window(pool, g, [&](int64_t plane, int64_t out, const Window& window) {
     const T* in = x + plane * plane_size;
@@ -224,17 +274,27 @@ void lp_pool(base::ThreadPool* pool, const PoolGeometry& g, double p, const T* x
 
 template <class T>
 void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64_t channels, const T* x, T* y) {
-  const auto join = max_rows(*kernels().pool, x).join_row;
-  const int64_t plane_size = volume(g.in);
-  for_each_window(
-      pool, g,
-      [&](int64_t plane, int64_t out, const Window& window) {
-        T* to = y + out * channels;
-        std::fill_n(to, channels, std::numeric_limits<T>::lowest());
-        const T* in = x + plane * plane_size * channels;
-        for_each_tap(g, window, [&](int64_t at) { join(in + at * channels, channels, to); });
-      },
-      channels);
+  const auto& steps = max_steps(*kernels().pool, x);
+  const int64_t plane_size = volume(g.in), row = g.in[2] * channels;
+  const std::vector<PoolBand> depths = bands_of(g, 0, g.in[1] * row), heights = bands_of(g, 1, row),
+                              widths = bands_of(g, 2, channels);
+  const int64_t work = row_work(g) * (channels / 32 + 1);
+  base::parallel_for(pool, g.planes * g.out[0] * g.out[1], kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const PoolBand &h = heights[i % g.out[1]], &d = depths[i / g.out[1] % g.out[0]];
+      const T* plane = x + i / (g.out[1] * g.out[0]) * plane_size * channels;
+      const PoolLines lines{1,
+                            0,
+                            d.count,
+                            g.dilation[0] * g.in[1] * row,
+                            h.count,
+                            g.dilation[1] * row,
+                            g.dilation[2] * channels,
+                            channels,
+                            channels};
+      steps.join_lines(plane + d.at + h.at, lines, widths.data(), g.out[2], y + i * g.out[2] * channels);
+    }
+  });
 }
 
 void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64_t channels, bool count_pad,

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/move_kernels.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -36,12 +37,51 @@ struct Nest {
   }
 };
 
-struct Bytes16 {
-  uint64_t half[2];
+/** Where the planes of a nest begin, one after the other; the first `rank` axes count them. */
+class Walk {
+ public:
+  Walk(const Nest& nest, int rank, int64_t first) : nest_(nest), rank_(rank) {
+    for (int i = rank - 1; i >= 0; --i) {
+      index_[i] = first % nest.axes[i].size;
+      first /= nest.axes[i].size;
+      from += index_[i] * nest.axes[i].from;
+      to += index_[i] * nest.axes[i].to;
+    }
+  }
+
+  void step() {
+    for (int i = rank_ - 1; i >= 0; --i) {
+      const Axis& axis = nest_.axes[i];
+      from += axis.from;
+      to += axis.to;
+      if (++index_[i] < axis.size) return;
+      index_[i] = 0;
+      from -= axis.size * axis.from;
+      to -= axis.size * axis.to;
+    }
+  }
+
+  int64_t from = 0, to = 0;
+
+ private:
+  const Nest& nest_;
+  int rank_;
+  int64_t index_[kMaxCopyRank + 1];
+};
+
+template <int kBytes>
+struct Bytes {
+  char bytes[kBytes];
 };
 
 template <class T>
 void copy_row(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count) {
+  if (from_step == 0 && to_step == sizeof(T)) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+    return;
+  }
   for (int64_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, from + i * from_step, sizeof(T));
@@ -72,21 +112,44 @@ void copy_plane_bytes(const char* from, const Axis& rows, const Axis& columns, c
   }
 }
 
+/** Rows of sizeof(Part) to 2*sizeof(Part) bytes: the first and the last part, which may overlap. */
+template <class Part>
+void copy_short_rows(const char* from, const Axis& rows, char* to, int64_t bytes) {
+  const int64_t second = bytes - static_cast<int64_t>(sizeof(Part));
+  for (int64_t r = 0; r < rows.size; ++r, from += rows.from, to += rows.to) {
+    Part first, last;
+    std::memcpy(&first, from, sizeof(Part));
+    std::memcpy(&last, from + second, sizeof(Part));
+    std::memcpy(to, &first, sizeof(Part));
+    std::memcpy(to + second, &last, sizeof(Part));
+  }
+}
+
 void copy_rows(const char* from, const Axis& rows, char* to, int64_t bytes) {
+  if (bytes == 1) return copy_short_rows<Bytes<1>>(from, rows, to, bytes);
+  if (bytes < 4) return copy_short_rows<Bytes<2>>(from, rows, to, bytes);
+  if (bytes < 8) return copy_short_rows<Bytes<4>>(from, rows, to, bytes);
+  if (bytes < 16) return copy_short_rows<Bytes<8>>(from, rows, to, bytes);
+  if (bytes < 32) return copy_short_rows<Bytes<16>>(from, rows, to, bytes);
+  if (bytes < 64) return copy_short_rows<Bytes<32>>(from, rows, to, bytes);
+  if (bytes <= 128) return copy_short_rows<Bytes<64>>(from, rows, to, bytes);
   for (int64_t r = 0; r < rows.size; ++r) std::memcpy(to + r * rows.to, from + r * rows.from, bytes);
 }
 
-// True where the plane is a plain transposition of 4-byte elements, which has a kernel of its own.
-bool is_transposition4(const Axis& rows, const Axis& columns, int64_t size) {
-  return size == 4 && rows.from == 4 && columns.to == 4 && rows.to > 0 && columns.from > 0 && rows.to % 4 == 0 &&
-         columns.from % 4 == 0;
+/** The kernel of a plane that is a plain transposition, if there is one. */
+TransposePlane transposition(const Axis& rows, const Axis& columns, int64_t size) {
+  const bool plain = rows.from == size && columns.to == size && rows.to > 0 && columns.from > 0;
+  if (!plain) return nullptr;
+  for (int log = 0; log < 4; ++log) {
+    if (size == int64_t{1} << log) return kernels().move->transpose[log];
+  }
+  return nullptr;
 }
 
 void copy_inner(const char* from, const Axis& rows, const Axis& columns, char* to, int64_t size) {
   if (columns.from == size && columns.to == size) return copy_rows(from, rows, to, columns.size * size);
-  if (is_transposition4(rows, columns, size)) {
-    kernels().transpose4(from, columns.from, columns.size, rows.size, to, rows.to);
-    return;
+  if (const TransposePlane transpose = transposition(rows, columns, size)) {
+    return transpose(from, columns.from / size, columns.size, rows.size, to, rows.to / size);
   }
   switch (size) {
     case 1:
@@ -98,7 +161,7 @@ void copy_inner(const char* from, const Axis& rows, const Axis& columns, char* t
     case 8:
       return copy_plane<uint64_t>(from, rows, columns, to);
     case 16:
-      return copy_plane<Bytes16>(from, rows, columns, to);
+      return copy_plane<Bytes<16>>(from, rows, columns, to);
     default:
       return copy_plane_bytes(from, rows, columns, to, size);
   }
@@ -117,31 +180,45 @@ void choose_rows(Nest& nest, int64_t size) {
   nest.axes[nest.rank - 2] = rows;
 }
 
+/** What one thread takes at a time: a band of the rows of a plane or, where they are few and long, of their columns. */
+struct Bands {
+  Axis rows, columns;
+  bool across = false;
+  int64_t count = 1;
+
+  Bands(const Axis& plane_rows, const Axis& plane_columns, int64_t size) : rows(plane_rows), columns(plane_columns) {
+    const int64_t pieces = rows.size * columns.size * size / kGrainBytes;
+    across = rows.size < kTile && columns.size > rows.size;
+    count = std::max<int64_t>(1, std::min((across ? columns : rows).size / kTile, pieces));
+  }
+
+  void copy(int64_t band, const char* from, char* to, int64_t size) const {
+    const Axis& cut = across ? columns : rows;
+    const int64_t first = cut.size * band / count, length = cut.size * (band + 1) / count - first;
+    const Axis part{length, cut.from, cut.to};
+    copy_inner(from + first * cut.from, across ? rows : part, across ? part : columns, to + first * cut.to, size);
+  }
+};
+
 void run(base::ThreadPool* pool, Nest& nest, int64_t size, const char* from, char* to) {
   while (nest.rank < 2) {
     for (int i = nest.rank; i > 0; --i) nest.axes[i] = nest.axes[i - 1];
-    nest.axes[0] = {1, 0, 0};
+    nest.axes[0] = nest.rank == 0 ? Axis{1, size, size} : Axis{1, 0, 0};
     ++nest.rank;
   }
   choose_rows(nest, size);
-  const Axis rows = nest.axes[nest.rank - 2], columns = nest.axes[nest.rank - 1];
-  const int64_t bands =
-      std::max<int64_t>(1, std::min(rows.size / kTile, rows.size * columns.size * size / kGrainBytes));
-  int64_t planes = bands;
-  for (int i = 0; i < nest.rank - 2; ++i) planes *= nest.axes[i].size;
-  const int64_t plane_bytes = std::max<int64_t>(1, rows.size * columns.size * size / bands);
-  base::parallel_for(pool, planes, kGrainBytes / plane_bytes + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const int64_t band = plane % bands, first = rows.size * band / bands, last = rows.size * (band + 1) / bands;
-      int64_t from_at = first * rows.from, to_at = first * rows.to;
-      int64_t rest = plane / bands;
-      for (int i = nest.rank - 3; i >= 0; --i) {
-        const int64_t index = rest % nest.axes[i].size;
-        rest /= nest.axes[i].size;
-        from_at += index * nest.axes[i].from;
-        to_at += index * nest.axes[i].to;
-      }
-      copy_inner(from + from_at, {last - first, rows.from, rows.to}, columns, to + to_at, size);
+  const Bands bands(nest.axes[nest.rank - 2], nest.axes[nest.rank - 1], size);
+  int64_t pieces = bands.count;
+  for (int i = 0; i < nest.rank - 2; ++i) pieces *= nest.axes[i].size;
+  const int64_t bytes = std::max<int64_t>(1, bands.rows.size * bands.columns.size * size / bands.count);
+  base::parallel_for(pool, pieces, kGrainBytes / bytes + 1, [&](int64_t begin, int64_t end) {
+    Walk walk(nest, nest.rank - 2, begin / bands.count);
+    int64_t band = begin % bands.count;
+    for (int64_t piece = begin; piece < end; ++piece) {
+      bands.copy(band, from + walk.from, to + walk.to, size);
+      if (++band < bands.count) continue;
+      band = 0;
+      walk.step();
     }
   });
 }
@@ -154,7 +231,9 @@ void copy_strided(base::ThreadPool* pool, int64_t element_size, int rank, const 
                 kMaxCopyRank, " dimensions can be copied");
   Nest nest;
   for (int i = 0; i < rank; ++i) {
-    if (dims[i] == 0) return;
+    if (dims[i] <= 0) return;
+  }
+  for (int i = 0; i < rank; ++i) {
     nest.add({dims[i], src_strides[i] * element_size, dst_strides[i] * element_size});
   }
   run(pool, nest, element_size, static_cast<const char*>(src), static_cast<char*>(dst));

@@ -23,18 +23,26 @@ ORTOLAN_INLINE Vf low_pairs(Vf a, Vf b) { return __builtin_shufflevector(a, b, 0
 ORTOLAN_INLINE Vf high_pairs(Vf a, Vf b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
 #endif
 
+/** Four floats at p, p + stride, ... as one vector. */
+ORTOLAN_INLINE Vf load_quads(const float* p, int64_t stride) {
+#if defined(__AVX512F__)
+  const __m256 low = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride), 1);
+  const __m512 v = _mm512_insertf32x4(_mm512_castps256_ps512(low), _mm_loadu_ps(p + 2 * stride), 2);
+  return (Vf)_mm512_insertf32x4(v, _mm_loadu_ps(p + 3 * stride), 3);
+#elif defined(__AVX2__)
+  return (Vf)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride), 1);
+#else
+  static_cast<void>(stride);
+  return load(p);
+#endif
+}
+
 /** Four floats from each of kLanes rows `stride` apart: out[i] holds element i of every row. */
 ORTOLAN_INLINE void load_transposed(const float* p, int64_t stride, Vf (&out)[4]) {
-  typedef float Quad __attribute__((vector_size(16), aligned(1), may_alias));
-  union {
-    Vf whole;
-    Quad quads[kLanes / 4];
-  } rows[4];
-  for (int q = 0; q < kLanes / 4; ++q) {
-    for (int r = 0; r < 4; ++r) rows[r].quads[q] = *reinterpret_cast<const Quad*>(p + (4 * q + r) * stride);
-  }
-  const Vf a = mix_low(rows[0].whole, rows[1].whole), b = mix_low(rows[2].whole, rows[3].whole);
-  const Vf c = mix_high(rows[0].whole, rows[1].whole), d = mix_high(rows[2].whole, rows[3].whole);
+  const Vf row0 = load_quads(p, 4 * stride), row1 = load_quads(p + stride, 4 * stride);
+  const Vf row2 = load_quads(p + 2 * stride, 4 * stride), row3 = load_quads(p + 3 * stride, 4 * stride);
+  const Vf a = mix_low(row0, row1), b = mix_low(row2, row3);
+  const Vf c = mix_high(row0, row1), d = mix_high(row2, row3);
   out[0] = low_pairs(a, b);
   out[1] = high_pairs(a, b);
   out[2] = low_pairs(c, d);
