@@ -163,7 +163,7 @@ class Tiles {
     for (int64_t row = 0; row < item_.rows(); ++row) {
       int64_t head = item_.head_of(row), query = item_.query_of(row);
       C total = s_.totals[row] + sink_share(head, s_.maxima[row]);
-      C factor = s_.totals[row] == 0 ? C(0) : 1 / total;
+      C factor = s_.totals[row] != 0 ? 1 / total : p_.keys > 0 ? C(p_.nothing) : C(0);
       C* sums = s_.sums + row * p_.value_head;
       attention_math::save_scaled(sums, factor, p_.value_head, p_.out.type,
                                   address<C>(p_.out, item_.batch, head, query));

@@ -60,11 +60,12 @@ struct AttentionPlan {
   void* scores = nullptr;  // [batch, heads, queries, keys] of `scores_type`
   ElementType scores_type = ElementType::kFloat;
   double unseen = -std::numeric_limits<double>::infinity();  // stands for keys that a query does not see in kBiased
+  double nothing = 0;                                        // the result for a query, no key of which counts
   bool in_double = false;                                    // compute in fp64, else in fp32
 };
 
-/** Runs it on the context's threads. A query that sees no key, or only keys of score -inf, gives zeros. Score matrices
-    are never whole, unless `taken` asks for them. */
+/** Runs it on the context's threads. A query that sees no key, or only keys of score -inf, gives plan.nothing; where
+    there are no keys at all, zeros. Score matrices are never whole, unless `taken` asks for them. */
 void attend(KernelContext& context, const AttentionPlan& plan);
 
 /** Which keys a query sees: [low, high) within [0, keys]. */

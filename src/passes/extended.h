@@ -8,6 +8,7 @@ namespace ortolan::passes {
 bool fuse_quantized(Graph& graph, const PassContext& context);            // quantized.cc
 bool fold_dequantized(Graph& graph, const PassContext& context);          // constant_folding.cc
 bool fuse_integer_products(Graph& graph, const PassContext& context);     // integer_product.cc
+bool fuse_attention(Graph& graph, const PassContext& context);            // attention.cc
 bool fuse_gelu(Graph& graph, const PassContext& context);                 // gelu.cc
 bool fuse_gated_activations(Graph& graph, const PassContext& context);    // gated_activation.cc
 bool fuse_layer_normalization(Graph& graph, const PassContext& context);  // layer_normalization.cc

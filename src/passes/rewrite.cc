@@ -47,6 +47,7 @@ std::span<const Pass> all_passes() {
       {"fuse_quantized", 2, fuse_quantized},
       {"fold_dequantized", 2, fold_dequantized},
       {"fuse_integer_products", 2, fuse_integer_products},
+      {"fuse_attention", 2, fuse_attention},
       {"fuse_gelu", 2, fuse_gelu},
       {"fuse_gated_activations", 2, fuse_gated_activations},
       {"fuse_layer_normalization", 2, fuse_layer_normalization},

@@ -1,4 +1,4 @@
-// ai.onnx.Attention: sorts its inputs into a plan for the shared core.
+// ai.onnx.Attention, and what rewrites make of its parts: sorts its inputs into a plan for the shared core.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +29,7 @@ class Attention final : public OpKernel {
   void take_scores(KernelContext& context, AttentionPlan& plan) const;
 
   int64_t query_heads_, key_heads_, left_, right_, mode_;
-  bool narrow_mask_repeats_, in_double_;
+  bool narrow_mask_repeats_, in_double_, from_parts_;
   double scale_, softcap_;
 };
 
@@ -40,6 +40,7 @@ Attention::Attention(const KernelInfo& info)
       right_(info.opset() >= 25 ? info.node().int_or("right_window_size", -1) : -1),
       mode_(info.node().int_or("qk_matmul_output_mode", 0)),
       narrow_mask_repeats_(info.opset() < 24),
+      from_parts_(info.node().domain == "ortolan"),
       scale_(info.node().has_attribute("scale") ? info.node().float_of("scale") : NAN),
       softcap_(info.node().float_or("softcap", 0)) {
   require(mode_ >= 0 && mode_ <= 3, ErrorCode::kInvalidGraph, "qk_matmul_output_mode is ", mode_,
@@ -85,6 +86,7 @@ AttentionPlan Attention::sizes(const KernelContext& context) const {
   p.scale = std::isnan(scale_) ? 1 / std::sqrt(static_cast<double>(std::max<int64_t>(p.head, 1))) : scale_;
   p.softcap = softcap_;
   p.left = left_, p.right = right_;
+  if (from_parts_) p.nothing = std::numeric_limits<double>::quiet_NaN();
   p.in_double = in_double_ || q.type() == ElementType::kDouble || v.type() == ElementType::kDouble;
   return p;
 }
@@ -143,7 +145,8 @@ void Attention::use_lengths(KernelContext& context, AttentionPlan& p) const {
 
 /** The elements of a mask as what is added to scores that are kept as elements of `type`. */
 template <class C>
-C* mask_values(KernelContext& context, const Tensor& mask, ElementType type) {
+const C* mask_values(KernelContext& context, const Tensor& mask, ElementType type) {
+  if (mask.type() == kTypeOf<C> && !kHalfTypes.contains(type)) return mask.data<C>();
   auto values = context.scratch<C>(mask.element_count());
   if (mask.type() == ElementType::kBool) {
     std::ranges::transform(mask.span<bool>(), values.begin(),
@@ -179,7 +182,7 @@ void Attention::use_mask(KernelContext& context, AttentionPlan& p) const {
   require(fits && dims[3] <= std::max<int64_t>(wanted[3], 1), ErrorCode::kInvalidArgument, "attn_mask has shape ",
           mask->shape(), ", which does not broadcast to [", wanted[0], ",", wanted[1], ",", wanted[2], ",", wanted[3],
           "]");
-  C* values = mask_values<C>(context, *mask, context.input(0).type());
+  const C* values = mask_values<C>(context, *mask, context.input(0).type());
   if (dims[3] == 1 && p.keys > 1 && (narrow_mask_repeats_ || rank == 0)) {
     int64_t rows = mask->element_count();
     C* wide = context.scratch<C>(checked_mul(rows, p.keys)).data();
@@ -215,6 +218,7 @@ void Attention::compute(KernelContext& context) const {
 
 constexpr KernelRow kRows[] = {
     {"", "Attention", 23, kLatest, make_kernel<Attention>, {{0, kFloatTypes}, {2, kFloatTypes}}},
+    {"ortolan", "Attention", 1, kLatest, make_kernel<Attention>},
 };
 
 }  // namespace
