@@ -223,7 +223,9 @@ void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const P
           const ConvEpilogue& epilogue, float* y) {
   const auto& w = *weights.storage();
   if (g.batch * g.out_channels * volume(g.out) == 0) return;
-  if (w.winograd) {
+  if (w.tiles != nullptr) {
+    conv_split(pool, g, x, *w.tiles, epilogue, y);
+  } else if (w.winograd) {
     conv_winograd(pool, g, x, w.data.as<float>(), *w.kernels, epilogue, y);
   } else if (w.depthwise) {
     conv_depthwise(pool, g, x, w, epilogue, y);

@@ -56,12 +56,22 @@ class PackedConvWeights {
 
 struct GemmF32Kernels;
 
+/** How weights are packed. */
+struct ConvPacking {
+  const GemmF32Kernels* kernels = nullptr;  // of an instruction set; nullptr: the best that this processor has
+  /** Where tiles of bfloat16 are used, into how many slices operands are split: 3 is at least as exact as fp32
+      arithmetic, 2 and 1 are less exact and faster; 0: no tiles. */
+  int slices = 3;
+  bool winograd = true;   // Winograd's transform may be used
+  int64_t positions = 0;  // outputs of a channel, all images together; 0: not known
+};
+
 /**
  * Packs weights [out_channels][in_channels/groups][kernel...]. Of the geometry, only channels, groups, kernel, stride
  * and dilation are read, so one packing serves every input size. `pool` may be nullptr.
  */
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& geometry, const float* weights,
-                                    const GemmF32Kernels* kernels = nullptr);
+                                    const ConvPacking& packing = {});
 
 /**
  * y = conv(x, weights), then the epilogue. Geometry must agree with the packed weights; pads are not negative. `pool`

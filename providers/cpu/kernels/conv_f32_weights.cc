@@ -16,7 +16,8 @@ PackedConvWeights::PackedConvWeights(PackedConvWeights&&) noexcept = default;
 PackedConvWeights& PackedConvWeights::operator=(PackedConvWeights&&) noexcept = default;
 PackedConvWeights::PackedConvWeights(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
 int64_t PackedConvWeights::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes());
+  if (storage_ == nullptr) return 0;
+  return static_cast<int64_t>((storage_->tiles != nullptr ? storage_->tiles->tiles : storage_->data).bytes());
 }
 
 namespace {
@@ -62,10 +63,10 @@ void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int
 }  // namespace
 
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
-                                    const GemmF32Kernels* chosen) {
+                                    const ConvPacking& packing) {
   auto storage = std::make_unique<PackedConvWeights::Storage>();
   auto& s = *storage;
-  s.kernels = chosen != nullptr ? chosen : kernels().gemm_f32;
+  s.kernels = packing.kernels != nullptr ? packing.kernels : kernels().gemm_f32;
   s.group_rows = g.out_channels / g.groups;
   s.group_depth = g.in_channels / g.groups;
   s.taps = volume(g.kernel);
@@ -73,7 +74,10 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
-  s.winograd = suits_winograd(g, s.kernels->lanes);
+  s.winograd = packing.winograd && suits_winograd(g, s.kernels->lanes);
+  const bool tiles = packing.kernels == nullptr && suits_split_conv(g, packing.positions, packing.slices);
+  if (tiles) s.tiles = pack_split_conv(pool, g, weights, packing.slices);
+  if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
     s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,
                            Lifetime::kSession);

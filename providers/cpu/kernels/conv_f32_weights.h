@@ -6,6 +6,7 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_f32.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/split_conv_f32.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -22,6 +23,7 @@ struct PackedConvWeights::Storage {
   bool depthwise;
   bool winograd;  // transformed weights instead, as winograd_f32.h lays them out
   AlignedBuffer data;
+  std::unique_ptr<SplitConvWeights> tiles;  // instead of data, where tiles are used
 
   int64_t padded_rows() const {
     const int64_t tile = kernels->tile_rows;

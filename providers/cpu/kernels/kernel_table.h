@@ -12,6 +12,7 @@ namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
 struct SplitF32Kernels;
+struct SplitConvKernels;
 struct GemmInt8Kernels;
 struct MoveKernels;
 struct TileConvKernels;
@@ -107,8 +108,9 @@ struct KernelTable {
   const PoolKernels* pool;
   const NBitsKernels* nbits;
   const MoveKernels* move;
-  const SplitF32Kernels* split_f32 = nullptr;  // only with AMX
-  const TileConvKernels* tile_conv = nullptr;  // only with AMX
+  const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
+  const TileConvKernels* tile_conv = nullptr;    // only with AMX
+  const SplitConvKernels* split_conv = nullptr;  // only with AMX
 };
 
 /** The table in use: that of cpu_features().isa. */

@@ -134,7 +134,7 @@ void split_rows_into(const RowSource& source, char* tiles, SplitRange& range) {
   if (!inside) split_row_tiles<kSlices, Scaled>(source, range.exponents, tiles, nullptr);
 }
 
-void split_rows(int slices, const RowSource& source, void* tiles, SplitRange* range) {
+[[maybe_unused]] void split_rows(int slices, const RowSource& source, void* tiles, SplitRange* range) {
   char* to = static_cast<char*>(tiles);
   if (slices == 1) return split_rows_into<1>(source, to, *range);
   if (slices == 2) return split_rows_into<2>(source, to, *range);
@@ -189,7 +189,7 @@ void split_columns_into(ColumnSplit& c, int64_t units) {
   if (c.range->scaled) split_units<kSlices, Scaled>(c, 0, c.units);
 }
 
-__attribute__((noinline)) void split_columns(ColumnSplit& c, int64_t units) {
+[[maybe_unused]] __attribute__((noinline)) void split_columns(ColumnSplit& c, int64_t units) {
   if (c.slices == 1) return split_columns_into<1>(c, units);
   if (c.slices == 2) return split_columns_into<2>(c, units);
   split_columns_into<3>(c, units);

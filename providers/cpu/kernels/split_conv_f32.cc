@@ -1,0 +1,390 @@
+// fp32 convolution on tiles: which positions are done at once, and what is done where tiles are not exact.
+#include "cpu/kernels/split_conv_f32.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <vector>
+
+#include "base/cpu_features.h"
+#include "base/thread_pool.h"
+#include "cpu/kernels/conv_f32_weights.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/split_conv_f32_kernels.h"
+#include "cpu/kernels/vector_f32.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr uint32_t kLeastMaximum = 0x30800000;           // 2^-30
+constexpr uint32_t kMostMaximum = 0x4e800000;            // 2^30
+constexpr int64_t kFewestPositions = 4 * kSplitColumns;  // of a band, where threads want more bands
+constexpr int64_t kActivatedFloats = 64 << 10;           // sums that stay near until they are activated
+constexpr int64_t kUnitsPerThread = 4;
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+int64_t plane_of(const int64_t (&dims)[3]) { return dims[1] * dims[2]; }
+
+// Where a tap reads: the plane of inputs whose rows and columns leave the same remainders, and how far into it.
+struct Tap {
+  int64_t phase, shift;
+};
+struct Phase {
+  int64_t h, w;
+  bool operator==(const Phase&) const = default;
+};
+
+/**
+ * Outputs are numbered with gaps: output (h, w) is position h*pitch + w, and each tap reads the input at a fixed
+ * distance from it. Where a single tap reads the input as it is, the plane is one row without gaps.
+ */
+struct Positions {
+  explicit Positions(const ConvGeometry& g);
+  bool dense;
+  int64_t pitch, count, halo;  // halo: how far beyond its last position a band reads
+  std::vector<Phase> phases;
+  std::vector<Tap> taps;
+};
+
+bool reads_input_as_it_is(const ConvGeometry& g) {
+  for (int a = 1; a < 3; ++a) {
+    if (g.kernel[a] != 1 || g.stride[a] != 1 || g.pad_begin[a] != 0 || g.in[a] != g.out[a]) return false;
+  }
+  return true;
+}
+
+Positions::Positions(const ConvGeometry& g) : dense(reads_input_as_it_is(g)), halo(0) {
+  const int64_t reach_h = (g.kernel[1] - 1) * g.dilation[1], reach_w = (g.kernel[2] - 1) * g.dilation[2];
+  pitch = dense ? plane_of(g.out) : g.out[2] + reach_w / g.stride[2];
+  count = dense ? pitch : (g.out[1] - 1) * pitch + g.out[2];
+  for (int64_t h = 0; h <= reach_h; h += g.dilation[1]) {
+    for (int64_t w = 0; w <= reach_w; w += g.dilation[2]) {
+      const Phase phase = {h % g.stride[1], w % g.stride[2]};
+      const auto found = std::find(phases.begin(), phases.end(), phase);
+      taps.push_back({found - phases.begin(), h / g.stride[1] * pitch + w / g.stride[2]});
+      if (found == phases.end()) phases.push_back(phase);
+      halo = std::max(halo, taps.back().shift);
+    }
+  }
+}
+
+struct Conv {
+  const ConvGeometry& g;
+  const SplitConvWeights& weights;
+  const float* x;
+  const ConvEpilogue& epilogue;
+  float* y;
+  const SplitConvKernels& kernels;
+  Positions positions;
+  int64_t in_plane, out_plane;  // elements from one channel to the next
+  int64_t channel_blocks;
+  // The work: positions [band*band_positions, ...) by rows [part*part_rows, ...).
+  int64_t band_positions, bands, part_rows, parts;
+  // The split planes of a band, in words; see SplitPlanes.
+  int64_t block_step, slice_step, pair_step;
+  std::vector<int64_t> offsets;               // of each step
+  std::vector<std::atomic<uint32_t>> maxima;  // of each group of each image
+
+  int64_t slabs() const { return g.batch * g.groups * g.out[0]; }
+  int64_t units() const { return slabs() * bands * parts; }
+};
+
+int64_t words_per_position(const Conv& c) {
+  return c.channel_blocks * static_cast<int64_t>(c.positions.phases.size()) * c.weights.slices * kSplitPairs;
+}
+
+void recount(Conv& c) {
+  c.bands = (c.positions.count + c.band_positions - 1) / c.band_positions;
+  c.parts = (c.weights.group_rows + c.part_rows - 1) / c.part_rows;
+}
+
+// Bands whose split planes fit half of the cache; more of them, then parts of the rows, where there are too few for the
+// threads.
+void divide(Conv& c, int degree) {
+  const int64_t words = std::clamp<int64_t>(base::cpu_features().l2_bytes / 2, 256 << 10, 2 << 20) / 4;
+  const int64_t fewest = std::max(kFewestPositions, round_up(c.positions.halo, kSplitColumns));
+  const int64_t fit = words / words_per_position(c) - c.positions.halo;
+  const int64_t most = std::max(fewest, fit / kSplitColumns * kSplitColumns);
+  const int64_t bands = (c.positions.count + most - 1) / most;
+  c.band_positions = round_up((c.positions.count + bands - 1) / bands, kSplitColumns);
+  c.part_rows = round_up(c.weights.group_rows, kSplitRows);
+  recount(c);
+  const int64_t wanted = degree > 1 ? kUnitsPerThread * degree : 1;
+  while (c.units() < wanted && c.band_positions >= 2 * fewest) {
+    c.band_positions = round_up(c.band_positions / 2, kSplitColumns);
+    recount(c);
+  }
+  while (c.units() < wanted && c.part_rows > 2 * kSplitRows) {
+    c.part_rows = round_up(c.part_rows / 2, kSplitRows);
+    recount(c);
+  }
+}
+
+// A dense band's blocks of positions lie one after the other, so that tiles are whole. Else the planes of a band lie
+// one after the other, an odd number of cache lines apart, so that a tile's rows are in different sets.
+void lay_out(Conv& c) {
+  const Positions& p = c.positions;
+  const int64_t phases = static_cast<int64_t>(p.phases.size());
+  const int64_t rows = (c.band_positions + p.halo) / p.pitch + 2;
+  c.pair_step = p.dense ? kSplitColumns : round_up(rows * p.pitch + kSplitColumns, 32) + 16;
+  c.slice_step = kSplitPairs * c.pair_step;
+  c.block_step = phases * c.weights.slices * c.slice_step;
+  for (int64_t block = 0; block < c.channel_blocks; ++block) {
+    for (const Tap& tap : p.taps) {
+      const int64_t word = block * c.block_step + tap.phase * c.weights.slices * c.slice_step + tap.shift;
+      c.offsets.push_back(word * static_cast<int64_t>(sizeof(uint32_t)));
+    }
+  }
+}
+
+// A piece of the work: `slab` is a group of an image, at one depth.
+struct Unit {
+  int64_t image, group, depth, band, part;
+};
+
+Unit unit_of(const Conv& c, int64_t i) {
+  Unit u;
+  u.part = i % c.parts;
+  i /= c.parts;
+  u.band = i % c.bands;
+  i /= c.bands;
+  u.depth = i % c.g.out[0];
+  i /= c.g.out[0];
+  u.group = i % c.g.groups;
+  u.image = i / c.g.groups;
+  return u;
+}
+
+// The split planes of a band and which of its positions are outputs; valid until the thread splits another.
+struct Band {
+  int64_t first, positions;
+  const char* planes;  // at the first position
+  int64_t block_bytes;
+  const SplitConvColumns* columns;
+};
+
+uint32_t* planes_room(const Conv& c) {
+  const int64_t blocks = c.positions.dense ? c.band_positions / kSplitColumns : 1;
+  return thread_scratch<uint32_t>(Scratch::kColumns, blocks * c.channel_blocks * c.block_step + 64);
+}
+
+// What all planes of a band have in common: the input of the unit's group at its depth, without rows where that is
+// outside the input.
+SplitPlanes planes_of(const Conv& c, const Unit& u) {
+  SplitPlanes p;
+  const int64_t depth = u.depth * c.g.stride[0] - c.g.pad_begin[0];
+  const bool inside = depth >= 0 && depth < c.g.in[0];
+  p.slices = c.weights.slices;
+  p.x = c.x + (u.image * c.g.groups + u.group) * c.weights.group_depth * c.in_plane;
+  if (inside) p.x += depth * plane_of(c.g.in);
+  p.channels = c.weights.group_depth;
+  p.channel_step = c.in_plane;
+  p.in_h = inside ? c.g.in[1] : 0;
+  p.in_w = p.in_row = c.g.in[2];
+  p.block_step = c.block_step;
+  p.slice_step = c.slice_step;
+  p.pair_step = c.pair_step;
+  return p;
+}
+
+// Blocks of positions are the rows of a plane that is as wide as a block.
+uint32_t split_dense(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
+  const bool inside = p.in_h > 0;
+  const int64_t whole = band.positions / kSplitColumns, left = band.positions % kSplitColumns;
+  p.x += band.first;
+  p.to = to;
+  p.first_h = p.first_w = 0;
+  p.step_h = p.step_w = 1;
+  p.in_row = p.in_w = p.columns = kSplitColumns;
+  p.row_step = c.channel_blocks * c.block_step;
+  p.rows = whole;
+  p.in_h = inside ? whole : 0;
+  const uint32_t largest = whole > 0 ? c.kernels.split(p) : 0;
+  if (left == 0) return largest;
+  p.x += whole * kSplitColumns;
+  p.to += whole * p.row_step;
+  p.in_w = left;
+  p.rows = 1;
+  p.in_h = inside ? 1 : 0;
+  return std::max(largest, c.kernels.split(p));
+}
+
+uint32_t split_phases(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
+  const Positions& at = c.positions;
+  const int64_t first_row = band.first / at.pitch;
+  p.rows = (band.first + band.positions - 1 + at.halo) / at.pitch - first_row + 1;
+  p.columns = p.row_step = at.pitch;
+  p.step_h = c.g.stride[1];
+  p.step_w = c.g.stride[2];
+  uint32_t largest = 0;
+  for (size_t i = 0; i < at.phases.size(); ++i) {
+    p.first_h = first_row * c.g.stride[1] + at.phases[i].h - c.g.pad_begin[1];
+    p.first_w = at.phases[i].w - c.g.pad_begin[2];
+    p.to = to + static_cast<int64_t>(i) * c.weights.slices * c.slice_step;
+    largest = std::max(largest, c.kernels.split(p));
+  }
+  return largest;
+}
+
+void find_columns(const Conv& c, const Band& band, SplitConvColumns* columns) {
+  const int64_t pitch = c.positions.pitch, width = c.positions.dense ? pitch : c.g.out[2];
+  int64_t row = band.first / pitch, column = band.first % pitch;
+  const int64_t end = round_up(band.positions, kSplitColumns);
+  for (int64_t at = 0; at < end; at += 16, ++columns) {
+    *columns = {row * width + std::min(column, width), 0, 0};
+    for (int64_t i = at; i < at + 16; ++i) {
+      if (column < width && i < band.positions) {
+        columns->lanes = static_cast<uint16_t>(columns->lanes | 1 << (i - at));
+        ++columns->count;
+      }
+      if (++column == pitch) column = 0, ++row;
+    }
+  }
+}
+
+Band split_band(Conv& c, const Unit& u) {
+  Band band;
+  band.first = u.band * c.band_positions;
+  band.positions = std::min(c.band_positions, c.positions.count - band.first);
+  uint32_t* planes = planes_room(c);
+  SplitConvColumns* columns = thread_scratch<SplitConvColumns>(Scratch::kOther, c.band_positions / 16 + 2);
+  find_columns(c, band, columns);
+  const SplitPlanes p = planes_of(c, u);
+  const uint32_t largest = c.positions.dense ? split_dense(c, p, band, planes) : split_phases(c, p, band, planes);
+  std::atomic<uint32_t>& maximum = c.maxima[u.image * c.g.groups + u.group];
+  uint32_t before = maximum.load(std::memory_order_relaxed);
+  while (before < largest && !maximum.compare_exchange_weak(before, largest, std::memory_order_relaxed)) {
+  }
+  const int64_t word = sizeof(uint32_t), skipped = c.positions.dense ? 0 : band.first % c.positions.pitch;
+  band.planes = reinterpret_cast<const char*>(planes + skipped);
+  band.block_bytes = (c.positions.dense ? c.channel_blocks * c.block_step : kSplitColumns) * word;
+  band.columns = columns;
+  return band;
+}
+
+// The product of a band and no rows yet.
+SplitConvProduct product_of(const Conv& c, const Unit& u, const Band& band) {
+  SplitConvProduct p;
+  const Activation& activation = c.epilogue.activation;
+  p.slices = c.weights.slices;
+  p.weights_end = c.weights.tiles.as<char>() + c.weights.tiles.bytes();
+  p.steps = c.weights.steps;
+  p.steps_at_once = c.weights.steps_at_once;
+  p.offsets = c.offsets.data();
+  p.planes = band.planes;
+  p.block_bytes = band.block_bytes;
+  p.slice_bytes = c.slice_step * static_cast<int64_t>(sizeof(uint32_t));
+  p.pair_bytes = c.pair_step * static_cast<int64_t>(sizeof(uint32_t));
+  p.positions = band.positions;
+  p.columns = band.columns;
+  p.y_step = c.out_plane;
+  p.add_to_y = c.epilogue.residual == c.y;
+  const Clamp clamp = clamp_of(activation);
+  p.clamp = activation.op == UnaryOp::kRelu || activation.op == UnaryOp::kClip;
+  p.low = clamp.low;
+  p.high = clamp.high;
+  p.sums = thread_scratch<float>(Scratch::kSums, 2 * kSplitRows * kSplitColumns);
+  return p;
+}
+
+// Rows [row, row + rows) of the unit's group.
+void multiply_rows(const Conv& c, const Unit& u, int64_t row, int64_t rows, SplitConvProduct p) {
+  const int64_t channel = u.group * c.weights.group_rows + row;
+  const int64_t at = (u.image * c.g.out_channels + channel) * c.out_plane + u.depth * plane_of(c.g.out);
+  p.rows = rows;
+  p.weights = c.weights.group(u.group) + row / kSplitRows * c.weights.row_block_bytes();
+  p.y = c.y + at;
+  p.bias = c.epilogue.bias == nullptr ? nullptr : c.epilogue.bias + channel;
+  p.residual = c.epilogue.residual == nullptr || p.add_to_y ? nullptr : c.epilogue.residual + at;
+  c.kernels.multiply(p);
+  if (is_clamp(c.epilogue.activation.op)) return;
+  const SplitConvColumns& last = p.columns[(p.positions - 1) / 16];
+  const int64_t first = p.columns[0].first, count = last.first + last.count - first;
+  for (int64_t r = 0; r < rows; ++r) {
+    float* y = p.y + r * c.out_plane + first;
+    unary(c.epilogue.activation, y, y, count);
+  }
+}
+
+void run_unit(const Conv& c, const Unit& u, const Band& band) {
+  const int64_t end = std::min(c.weights.group_rows, (u.part + 1) * c.part_rows);
+  const int64_t near = std::max(kSplitRows, kActivatedFloats / band.positions / kSplitRows * kSplitRows);
+  const int64_t step = is_clamp(c.epilogue.activation.op) ? c.part_rows : near;
+  const SplitConvProduct product = product_of(c, u, band);
+  for (int64_t row = u.part * c.part_rows; row < end; row += step) {
+    multiply_rows(c, u, row, std::min(step, end - row), product);
+  }
+}
+
+void run_units(Conv& c, int64_t begin, int64_t end) {
+  Band band = {};
+  for (int64_t i = begin; i < end; ++i) {
+    const Unit u = unit_of(c, i);
+    if (i == begin || u.part == 0) band = split_band(c, u);
+    run_unit(c, u, band);
+  }
+}
+
+bool in_range(uint32_t maximum) { return maximum == 0 || (maximum >= kLeastMaximum && maximum <= kMostMaximum); }
+
+uint32_t largest_magnitude(const float* x, int64_t n) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::bit_cast<uint32_t>(x[i]) & 0x7fffffff);
+  return largest;
+}
+
+// A group of an image by fp32 arithmetic.
+void conv_plainly(base::ThreadPool* pool, const Conv& c, int64_t image, int64_t group) {
+  const SplitConvWeights& w = c.weights;
+  ConvGeometry g = c.g;
+  g.batch = g.groups = 1;
+  g.in_channels = w.group_depth;
+  g.out_channels = w.group_rows;
+  AlignedBuffer plain(static_cast<size_t>(w.group_rows * w.group_depth * w.taps) * sizeof(float));
+  unpack_split_conv(w, group, plain.as<float>());
+  const int64_t at = (image * c.g.groups + group) * w.group_rows * c.out_plane;
+  ConvEpilogue epilogue = c.epilogue;
+  if (epilogue.bias != nullptr) epilogue.bias += group * w.group_rows;
+  if (epilogue.residual != nullptr) epilogue.residual += at;
+  const float* x = c.x + (image * c.g.groups + group) * w.group_depth * c.in_plane;
+  conv(pool, g, x, pack_conv_weights(pool, g, plain.as<float>(), {.slices = 0, .winograd = false}), epilogue, c.y + at);
+}
+
+void conv_all_plainly(base::ThreadPool* pool, const Conv& c) {
+  for (int64_t i = 0; i < c.g.batch * c.g.groups; ++i) conv_plainly(pool, c, i / c.g.groups, i % c.g.groups);
+}
+
+// Where dilation or stride would make the numbered positions absurdly many.
+bool too_spread(const ConvGeometry& g) {
+  double positions = 1, present = 1 << 16;
+  for (int a = 1; a < 3; ++a) {
+    const double reach = static_cast<double>(g.kernel[a] - 1) * static_cast<double>(g.dilation[a]);
+    positions *= static_cast<double>(g.out[a]) + reach / static_cast<double>(g.stride[a]) + 1;
+  }
+  present += 8.0 * (static_cast<double>(plane_of(g.in)) + static_cast<double>(plane_of(g.out)));
+  return positions > present;
+}
+
+}  // namespace
+
+void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const SplitConvWeights& w,
+                const ConvEpilogue& epilogue, float* y) {
+  const bool spread = too_spread(g);
+  Conv c{g, w, x, epilogue, y, *kernels().split_conv, spread ? Positions(ConvGeometry{}) : Positions(g)};
+  c.in_plane = g.in[0] * plane_of(g.in);
+  c.out_plane = g.out[0] * plane_of(g.out);
+  c.channel_blocks = (w.group_depth + kSplitStep - 1) / kSplitStep;
+  c.maxima = std::vector<std::atomic<uint32_t>>(static_cast<size_t>(g.batch * g.groups));
+  const bool overwrites = epilogue.residual == y;  // so that nothing can be done again
+  if (spread || (overwrites && !in_range(largest_magnitude(x, g.batch * g.in_channels * c.in_plane)))) {
+    return conv_all_plainly(pool, c);
+  }
+  divide(c, pool == nullptr ? 1 : pool->degree());
+  lay_out(c);
+  base::parallel_for(pool, c.units(), 1, [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
+  for (int64_t i = 0; i < g.batch * g.groups; ++i) {
+    if (!overwrites && !in_range(c.maxima[i])) conv_plainly(pool, c, i / g.groups, i % g.groups);
+  }
+}
+
+}  // namespace ortolan::cpu::kernels

@@ -1,0 +1,312 @@
+// Convolution's planes split for tiles, and its products of tiles.
+#define ORTOLAN_ISA amx
+#include "cpu/kernels/split_conv_f32_kernels.h"
+#include "cpu/kernels/split_slices_body.h"
+#include "cpu/kernels/vec_lanes.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+// Splitting.
+
+// 16 columns of a plane's rows from input column w on, of which `count` are written.
+struct ColumnsOfPlane {
+  int64_t w, count;
+  LaneRange first, second;  // which elements exist of the 32 from w on
+};
+
+ColumnsOfPlane columns_at(const SplitPlanes& p, int64_t column) {
+  ColumnsOfPlane c;
+  c.w = p.first_w + column * p.step_w;
+  c.count = least(kLanes, p.columns - column);
+  const auto range = [&](int64_t shift) {
+    return lane_range(clamp_lane(-c.w - shift), clamp_lane(p.in_w - c.w - shift));
+  };
+  c.first = range(0);
+  c.second = range(kLanes);
+  return c;
+}
+
+template <int kStep>
+ORTOLAN_INLINE Vf load_columns(const float* row, const SplitPlanes& p, const ColumnsOfPlane& c) {
+  const float* from = row + c.w;
+  if constexpr (kStep == 1) return load_range(from, c.first);
+  if constexpr (kStep == 2) return even_lanes(load_range(from, c.first), load_range(from + kLanes, c.second));
+  Vf v = {};
+  for (int64_t i = 0, at = 0; i < c.count; ++i, at += p.step_w) {
+    if (c.w + at >= 0 && c.w + at < p.in_w) v[i] = from[at];
+  }
+  return v;
+}
+
+template <int kSlices>
+ORTOLAN_INLINE void store_pairs(Vf a, Vf b, __mmask16 lanes, uint32_t* to, int64_t slice_step) {
+  if constexpr (kSlices == 1) {
+    _mm512_mask_storeu_epi32(to, lanes, InPairs::rounded(a, b));
+  } else {
+    const Vf high_a = upper_half(a), high_b = upper_half(b), rest_a = a - high_a, rest_b = b - high_b;
+    _mm512_mask_storeu_epi32(to, lanes, InPairs::exact(high_a, high_b));
+    if constexpr (kSlices == 2) {
+      _mm512_mask_storeu_epi32(to + slice_step, lanes, InPairs::rounded(rest_a, rest_b));
+    } else {
+      const Vf middle_a = upper_half(rest_a), middle_b = upper_half(rest_b);
+      _mm512_mask_storeu_epi32(to + slice_step, lanes, InPairs::exact(middle_a, middle_b));
+      _mm512_mask_storeu_epi32(to + 2 * slice_step, lanes, InPairs::exact(rest_a - middle_a, rest_b - middle_b));
+    }
+  }
+}
+
+// The planes of a pair of channels; a missing one is nullptr.
+struct PairOfPlanes {
+  const float* even;
+  const float* odd;
+};
+
+template <int kSlices, int kStep>
+ORTOLAN_INLINE Vi split_columns_of(const SplitPlanes& p, const PairOfPlanes& pair, int64_t column, uint32_t* to,
+                                   Vi largest) {
+  const ColumnsOfPlane c = columns_at(p, column);
+  const __mmask16 lanes = lanes_up_to(c.count);
+  int64_t h = p.first_h;
+  for (int64_t row = 0; row < p.rows; ++row, h += p.step_h, to += p.row_step) {
+    Vf even = {}, odd = {};
+    if (h >= 0 && h < p.in_h && pair.even != nullptr) {
+      even = load_columns<kStep>(pair.even + h * p.in_row, p, c);
+      prefetch(pair.even + h * p.in_row + c.w + 2 * p.channel_step);
+      if (pair.odd != nullptr) {
+        odd = load_columns<kStep>(pair.odd + h * p.in_row, p, c);
+        prefetch(pair.odd + h * p.in_row + c.w + 2 * p.channel_step);
+      }
+    }
+    largest = larger_magnitude(larger_magnitude(largest, even), odd);
+    store_pairs<kSlices>(even, odd, lanes, to + column, p.slice_step);
+  }
+  return largest;
+}
+
+template <int kSlices, int kStep>
+uint32_t split_planes(const SplitPlanes& p) {
+  Vi largest = {};
+  const int64_t pairs = (p.channels + kSplitStep - 1) / kSplitStep * kSplitPairs;
+  for (int64_t i = 0; i < pairs; ++i) {
+    const float* even = p.x + 2 * i * p.channel_step;
+    const PairOfPlanes pair = {2 * i < p.channels ? even : nullptr,
+                               2 * i + 1 < p.channels ? even + p.channel_step : nullptr};
+    uint32_t* to = p.to + i / kSplitPairs * p.block_step + i % kSplitPairs * p.pair_step;
+    for (int64_t column = 0; column < p.columns; column += kLanes) {
+      largest = split_columns_of<kSlices, kStep>(p, pair, column, to, largest);
+    }
+  }
+  return _mm512_reduce_max_epu32((__m512i)largest);
+}
+
+template <int kSlices>
+uint32_t split_slices(const SplitPlanes& p) {
+  if (p.step_w == 1) return split_planes<kSlices, 1>(p);
+  if (p.step_w == 2) return split_planes<kSlices, 2>(p);
+  return split_planes<kSlices, 0>(p);
+}
+
+uint32_t split(const SplitPlanes& p) {
+  if (p.slices == 1) return split_slices<1>(p);
+  if (p.slices == 2) return split_slices<2>(p);
+  return split_slices<3>(p);
+}
+
+// Products.
+
+// A block of sums that waits to be finished while the next one's tiles are multiplied.
+struct PendingSums {
+  const float* sums = nullptr;
+  const SplitConvColumns* columns = nullptr;
+  int64_t halves = 0;
+  int64_t row = 0, end = 0;  // rows of the product still to be finished
+  int64_t first_row = 0;     // of the block
+  bool first = false, last = false;
+};
+
+ORTOLAN_INLINE void finish_half(const SplitConvProduct& p, const PendingSums& s, int64_t row, const SplitConvColumns& c,
+                                Vf v) {
+  if (c.lanes != 0xffff) v = (Vf)_mm512_maskz_compress_ps(c.lanes, (__m512)v);
+  const __mmask16 lanes = lanes_up_to(c.count);
+  const int64_t at = row * p.y_step + c.first;
+  if (!s.first || p.add_to_y) v += load_lanes(p.y + at, lanes);
+  if (s.last) {
+    if (p.bias != nullptr) v += set1(p.bias[row]);
+    if (p.residual != nullptr) v += load_lanes(p.residual + at, lanes);
+    if (p.clamp) v = vmin(set1(p.high), vmax(set1(p.low), v));
+  }
+  _mm512_mask_storeu_ps(p.y + at, lanes, (__m512)v);
+}
+
+__attribute__((noinline)) void finish_some(const SplitConvProduct& p, PendingSums& s, int64_t rows) {
+  for (const int64_t end = least(s.end, s.row + rows); s.row < end; ++s.row) {
+    const float* sums = s.sums + (s.row - s.first_row) * kSplitColumns;
+    for (int64_t h = 0; h < s.halves; ++h) {
+      if (s.columns[h].count > 0) finish_half(p, s, s.row, s.columns[h], load(sums + h * kLanes));
+    }
+  }
+}
+
+// What is done between tile products, so that its instructions run beside them.
+struct Beside {
+  const SplitConvProduct& product;
+  PendingSums pending;
+  const char* fetched;  // the weights that come next, so far
+  const char* fetch_end;
+  int64_t rows = 0;   // to be finished with each step
+  int64_t lines = 0;  // to be fetched with each tile product
+
+  __attribute__((always_inline)) void step() {
+    if (pending.row < pending.end) finish_some(product, pending, rows);
+    if (fetched >= fetch_end) lines = 0;
+  }
+  __attribute__((always_inline)) void fetch() {
+    for (int64_t i = 0; i < lines; ++i, fetched += 64) __builtin_prefetch(fetched, 0, 2);
+  }
+};
+
+// A product of two slices.
+struct SlicePair {
+  int left, right;
+};
+template <SlicePair... kPairs>
+struct SliceSweep {};
+
+// Where one step's tiles of positions lie.
+struct StepOfPlanes {
+  const char* at;
+  int64_t slice_bytes, pair_bytes;
+};
+
+// One product of slices after the other, for one step. Tiles 4 and 5 hold slice kLeft already, 6 and 7 slice kRight.
+template <bool kTall, bool kWide, int kLeft, int kRight, SlicePair kPair, SlicePair... kRest>
+ORTOLAN_INLINE void multiply_step(const char* weights, const StepOfPlanes& planes, Beside& beside) {
+  const char* left = weights + kPair.left * kSliceBytes;
+  const char* right = planes.at + kPair.right * planes.slice_bytes;
+  if constexpr (kPair.right != kRight) tile_load<6>(right, planes.pair_bytes);
+  if constexpr (kPair.left != kLeft) tile_load<4>(left);
+  tile_add_bf16_products<0, 4, 6>();
+  beside.fetch();
+  if constexpr (kWide) {
+    if constexpr (kPair.right != kRight) tile_load<7>(right + kTileRowBytes, planes.pair_bytes);
+    tile_add_bf16_products<1, 4, 7>();
+    beside.fetch();
+  }
+  if constexpr (kTall) {
+    if constexpr (kPair.left != kLeft) tile_load<5>(left + kTileBytes);
+    tile_add_bf16_products<2, 5, 6>();
+    beside.fetch();
+    if constexpr (kWide) {
+      tile_add_bf16_products<3, 5, 7>();
+      beside.fetch();
+    }
+  }
+  if constexpr (sizeof...(kRest) > 0) {
+    multiply_step<kTall, kWide, kPair.left, kPair.right, kRest...>(weights, planes, beside);
+  }
+}
+
+// Steps of the sums, from their tiles of weights on, at one block of positions.
+struct Steps {
+  const char* weights;
+  const char* planes;
+  const int64_t* offsets;
+  int64_t count;
+};
+
+template <int kSlices, bool kTall, bool kWide, SlicePair... kPairs>
+ORTOLAN_INLINE void sweep(SliceSweep<kPairs...>, const Steps& s, Beside& beside) {
+  const char* weights = s.weights;
+  for (int64_t i = 0; i < s.count; ++i, weights += kSlices * kSliceBytes) {
+    beside.step();
+    const StepOfPlanes planes = {s.planes + s.offsets[i], beside.product.slice_bytes, beside.product.pair_bytes};
+    multiply_step<kTall, kWide, -1, -1, kPairs...>(weights, planes, beside);
+  }
+}
+
+template <int kSlices, bool kTall, bool kWide>
+void multiply_block(const Steps& s, Beside& beside, float* sums) {
+  tile_zero<0>();
+  if constexpr (kWide) tile_zero<1>();
+  if constexpr (kTall) tile_zero<2>();
+  if constexpr (kTall && kWide) tile_zero<3>();
+  if constexpr (kSlices == 3) {
+    using Small = SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}, SlicePair{1, 1}, SlicePair{0, 1}, SlicePair{0, 2}>;
+    sweep<kSlices, kTall, kWide>(Small(), s, beside);
+  } else if constexpr (kSlices == 2) {
+    sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{1, 0}, SlicePair{0, 1}>(), s, beside);
+  }
+  sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{0, 0}>(), s, beside);
+  constexpr int64_t kStride = kSplitColumns * sizeof(float);
+  tile_store<0>(sums, kStride);
+  if constexpr (kWide) tile_store<1>(sums + kLanes, kStride);
+  if constexpr (kTall) tile_store<2>(sums + kTileHeight * kSplitColumns, kStride);
+  if constexpr (kTall && kWide) tile_store<3>(sums + kTileHeight * kSplitColumns + kLanes, kStride);
+}
+
+template <int kSlices>
+void multiply_shaped(bool tall, bool wide, const Steps& s, Beside& beside, float* sums) {
+  if (tall && wide) return multiply_block<kSlices, true, true>(s, beside, sums);
+  if (tall) return multiply_block<kSlices, true, false>(s, beside, sums);
+  if (wide) return multiply_block<kSlices, false, true>(s, beside, sums);
+  multiply_block<kSlices, false, false>(s, beside, sums);
+}
+
+// Rows [row, row + 32) and steps [step, step + count) of the sums, at all positions.
+template <int kSlices>
+void multiply_rows(const SplitConvProduct& p, int64_t row, int64_t step, int64_t count, Beside& beside) {
+  const int64_t rows = least(kSplitRows, p.rows - row);
+  const int64_t blocks = (p.positions + kSplitColumns - 1) / kSplitColumns;
+  Steps s;
+  s.weights = p.weights + (row / kSplitRows * p.steps + step) * kSlices * kSliceBytes;
+  s.offsets = p.offsets + step;
+  s.count = count;
+  beside.fetched = s.weights + count * kSlices * kSliceBytes;
+  beside.fetch_end = beside.fetched + least(p.weights_end - beside.fetched, count * kSlices * kSliceBytes);
+  const int64_t products = 2 * kSlices * (kSlices + 1);  // of tiles, with each step of a block
+  const int64_t lines = (kSlices * kSliceBytes / 64 + products * blocks - 1) / (products * blocks);
+  for (int64_t b = 0; b < blocks; ++b) {
+    const int64_t positions = least(kSplitColumns, p.positions - b * kSplitColumns);
+    s.planes = p.planes + b * p.block_bytes;
+    beside.lines = lines;
+    beside.rows = most(2, (beside.pending.end - beside.pending.row + count - 1) / count);
+    float* sums = p.sums + (beside.pending.sums == p.sums ? kSplitRows * kSplitColumns : 0);
+    multiply_shaped<kSlices>(rows > kTileHeight, positions > kLanes, s, beside, sums);
+    finish_some(p, beside.pending, kSplitRows);
+    beside.pending = {sums, p.columns + 2 * b, positions > kLanes ? 2 : 1, row, row + rows,
+                      row,  step == 0,         step + count == p.steps};
+  }
+}
+
+constexpr TileShapes full_shapes() {
+  TileShapes s;
+  for (int tile = 0; tile < kTileRegisters; ++tile) s.set(tile, kTileHeight, kTileRowBytes);
+  return s;
+}
+constexpr TileShapes kFullShapes = full_shapes();
+
+template <int kSlices>
+void multiply_all(const SplitConvProduct& p) {
+  Beside beside = {p, {}, nullptr, nullptr};
+  for (int64_t row = 0; row < p.rows; row += kSplitRows) {
+    for (int64_t step = 0; step < p.steps; step += p.steps_at_once) {
+      multiply_rows<kSlices>(p, row, step, least(p.steps_at_once, p.steps - step), beside);
+    }
+  }
+  finish_some(p, beside.pending, kSplitRows);
+}
+
+void multiply(const SplitConvProduct& p) {
+  const TileScope tiles(kFullShapes);
+  if (p.slices == 1) return multiply_all<1>(p);
+  if (p.slices == 2) return multiply_all<2>(p);
+  multiply_all<3>(p);
+}
+
+}  // namespace
+
+extern const SplitConvKernels kSplitConv;
+const SplitConvKernels kSplitConv = {split, multiply};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
