@@ -120,6 +120,10 @@ TEST_P(Int8, ProductsOfEveryForm) {
   for (int64_t m = 1; m < 18; ++m) check_product(m, 97, 33, 16);
   check_product(150, 50, 300, 16 + 2);
   check_product(1, 200, 256, 16 + 2 + 128);
+  for (int signs = 0; signs < 4; ++signs) {  // rows read in place, and a last band of few of them
+    check_product(133, 40, 128, signs + 16 + 128 + 256);
+    check_product(37, 17, 64, signs + 16);
+  }
 }
 
 TEST_P(Int8, FloatsOfEveryForm) {

@@ -354,7 +354,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
                                              const GemmInt8Kernels* chosen) {
   auto storage = std::make_unique<PackedConvWeightsInt8::Storage>();
   auto& s = *storage;
-  s.kernels = chosen != nullptr ? chosen : kernels().gemm_int8;
+  s.kernels = chosen != nullptr ? chosen : &kernels().gemm_int8->without_tiles();
   s.groups = g.groups;
   s.group_rows = g.out_channels / g.groups;
   s.depth = g.in_channels / g.groups;

@@ -6,20 +6,8 @@
 namespace ortolan::cpu::kernels::amx {
 namespace {
 
-constexpr int64_t kLine = 64;
-
-// Fetches memory a few lines at a time.
-struct Fetch {
-  const uint8_t* at;
-  int64_t lines;
-
-  __attribute__((always_inline)) void operator()() {
-    for (int64_t i = 0; i < lines; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
-  }
-};
-
 template <bool kWeightsSigned, bool kImageSigned, int kHigh, int kWide>
-void sum_tiles(const TileConvBlock& b, int64_t position, Fetch& fetch) {
+void sum_tiles(const TileConvBlock& b, int64_t position, TileFetch& fetch) {
   const uint8_t* weights = b.weights;
   zero_sums<kHigh, kWide>();
   for (int64_t s = 0; s < b.step_count; ++s, weights += kHigh * kTileBytes) {
@@ -32,8 +20,7 @@ void sum_tiles(const TileConvBlock& b, int64_t position, Fetch& fetch) {
 template <bool kWeightsSigned, bool kImageSigned, int kHigh>
 void sum_positions(const TileConvBlock& b) {
   const int64_t products = (b.positions + 15) / 16 * b.step_count * kHigh;
-  Fetch fetch{b.next, 0};
-  if (b.next != nullptr) fetch.lines = (b.step_count * kHigh * kTileHeight + products - 1) / products;
+  TileFetch fetch(b.next, b.step_count * kHigh * kTileBytes, products);
   int64_t position = 0;
   for (; position + 16 < b.positions; position += 32) {
     sum_tiles<kWeightsSigned, kImageSigned, kHigh, 2>(b, position, fetch);

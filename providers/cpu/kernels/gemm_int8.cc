@@ -39,6 +39,7 @@ constexpr double kGrainOps = 2e6;
 constexpr int64_t kPrefetchSlack = 4096;
 constexpr int64_t kBandRows = 128;
 constexpr int64_t kMostColumns = 64;  // of a panel
+constexpr int64_t kLeastTileRows = 4;
 
 int32_t byte_at(const void* data, int64_t i, bool is_signed) {
   return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
@@ -63,6 +64,8 @@ void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t
     kernels.pack_group(rows, columns, b.is_signed, flip, packed, sums + column);
     std::fill(packed + columns, packed + width, 0);
   }
+  const int64_t used = (k + kernels.group - 1) / kernels.group;
+  std::fill_n(packed, (kernels.groups(k) - used) * width, 0);
 }
 
 // Copies bytes with `flip` applied to each; returns the sum of what it wrote.
@@ -92,9 +95,15 @@ void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& 
   const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
   const int32_t shift = kernels.a_shift(a.is_signed);
   int32_t total = 0;
-  const bool unsigned_bytes = kernels.group == 4 && step == 1 && (a.is_signed ? shift == 128 : shift == 0);
-  if (unsigned_bytes) total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
-  for (int64_t i = unsigned_bytes ? k : 0; i < k; ++i) {
+  const bool neighbours = kernels.group == 4 && step == 1;
+  if (neighbours) {
+    total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
+    if (a.is_signed && shift == 0) {
+      std::memcpy(to, bytes + start, k);
+      total -= static_cast<int32_t>(k * 128);
+    }
+  }
+  for (int64_t i = neighbours ? k : 0; i < k; ++i) {
     const int32_t value = byte_at(bytes, start + i * step, a.is_signed) + shift;
     total += value;
     if (kernels.group == 4) {
@@ -110,11 +119,12 @@ void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& 
 }
 
 // Row sums of a left operand that is read in place.
-void sum_rows(const uint8_t* a, int64_t stride, int64_t rows, int64_t k, int32_t* sums) {
+template <class T>
+void sum_rows(const T* a, int64_t stride, int64_t rows, int64_t k, int32_t* sums) {
   for (int64_t row = 0; row < rows; ++row) {
-    uint32_t total = 0;
+    int32_t total = 0;
     for (int64_t i = 0; i < k; ++i) total += a[row * stride + i];
-    sums[row] = static_cast<int32_t>(total);
+    sums[row] = total;
   }
 }
 
@@ -200,9 +210,10 @@ namespace {
 // A product as its blocks see it. Sums become floats where there is an epilogue.
 struct Product {
   const PackedMatrixInt8::Storage& b;
-  const GemmInt8Kernels& kernels = *b.kernels;
+  const GemmInt8Kernels& kernels;
   PanelSplit split = b.split();
   int64_t m;
+  bool a_signed;  // as the kernels take it
   LeftInt8 left{};
   std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column
   bool a_per_row = false;
@@ -225,8 +236,10 @@ struct Product {
 
 Product::Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage& b, const ZeroPoints& zero_points)
     : b(b),
+      kernels(m < kLeastTileRows ? b.kernels->without_tiles() : *b.kernels),
       m(m),
-      a_zeros(shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, b.kernels->a_shift(a.is_signed))),
+      a_signed(a.is_signed && kernels.a_signs),
+      a_zeros(shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, kernels.a_shift(a.is_signed))),
       b_zeros(shifted(zero_points.b, b.is_signed, zero_points.b_per_column, b.n, -b.shift)),
       a_per_row(zero_points.a_per_row),
       needs_row_sums(any_nonzero(b_zeros)) {
@@ -235,7 +248,8 @@ Product::Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage
 }
 
 void Product::set_left(const ByteMatrix& a) {
-  const bool in_place = kernels.group == 4 && !a.is_signed && !a.transposed && b.k % 4 == 0;
+  const bool in_place =
+      kernels.group == 4 && a.is_signed == a_signed && !a.transposed && b.k % (4 * kernels.filled) == 0;
   if (!in_place) {
     left = pack_left(kernels, m, b.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(kernels, m, b.k)));
     return;
@@ -244,7 +258,9 @@ void Product::set_left(const ByteMatrix& a) {
   if (!needs_row_sums && !a_per_row) return;
   auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
   left.row_sums = sums;
-  if (needs_row_sums) {
+  if (needs_row_sums && a_signed) {
+    sum_rows(static_cast<const int8_t*>(a.data), a.stride, m, b.k, sums);
+  } else if (needs_row_sums) {
     sum_rows(left.data, a.stride, m, b.k, sums);
   } else {
     std::fill_n(sums, m, 0);
@@ -252,10 +268,17 @@ void Product::set_left(const ByteMatrix& a) {
 }
 
 Int8Block Product::block(int64_t panel, int64_t row) const {
-  const int64_t column = split.first_column(panel), groups = kernels.groups(b.k);
+  const int64_t column = split.first_column(panel), groups = b.kernels->groups(b.k);
   const auto* packed = b.data.as<int32_t>() + column * groups;
-  Int8Block g{left.data + row * left.stride, left.stride,          packed, c + row * ldc + column, ldc,
-              std::min(kBandRows, m - row),  split.columns(panel), groups};
+  Int8Block g{left.data + row * left.stride,
+              left.stride,
+              packed,
+              c + row * ldc + column,
+              ldc,
+              std::min(kBandRows, m - row),
+              split.columns(panel),
+              kernels.groups(b.k)};
+  g.a_signed = a_signed;
   if (panel + 1 < split.count()) {
     g.next = packed + split.width(panel) * groups;
     g.next_bytes = split.width(panel + 1) * groups * 4;
@@ -301,6 +324,7 @@ void Product::run(base::ThreadPool* pool) const {
   const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
   const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
   base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
+    const Int8Blocks blocks(kernels);
     for (int64_t i = begin; i < end; ++i) multiply(i % panels, i / panels * kBandRows);
   });
 }

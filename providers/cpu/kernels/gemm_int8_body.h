@@ -1,7 +1,7 @@
 // Register tiles of integer products for one instruction set. Included as vec.h is.
 #pragma once
 
-#include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/gemm_int8_finish.h"
 #include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/vec.h"
 
@@ -36,18 +36,6 @@ ORTOLAN_INLINE Vi broadcast_group(const uint8_t* p) {
   return set1i(word);
 }
 
-ORTOLAN_INLINE void store_columns(float* c, int64_t columns, Vf v) {
-  if (columns >= kLanes) {
-    store(c, v);
-  } else if (columns > 0) {
-    store_n(c, columns, v);
-  }
-}
-ORTOLAN_INLINE Vf load_columns(const float* p, int64_t columns) {
-  return columns >= kLanes ? load(p) : columns > 0 ? load_n(p, columns) : Vf{};
-}
-ORTOLAN_INLINE float* as_floats(int32_t* c) { return reinterpret_cast<float*>(c); }
-
 // The sums of a tile as they begin. Columns past the last are never stored, so what they begin with does not matter.
 template <int NV>
 ORTOLAN_INLINE void begin_sums(const Int8Block& g, Vi* first) {
@@ -56,16 +44,6 @@ ORTOLAN_INLINE void begin_sums(const Int8Block& g, Vi* first) {
     const auto* start = reinterpret_cast<const float*>(g.start);
     first[j] = start == nullptr ? Vi{} : bits(load_columns(start + j * kLanes, g.columns - j * kLanes));
   }
-}
-
-ORTOLAN_INLINE Vf finished(const Int8Block& g, Vi sum, Vf scale, Vf bias, int64_t row, int64_t column) {
-  const Vf y = fma(to_float(sum), scale, bias);
-  if (g.residual == nullptr) return y;
-  return y + load_columns(g.residual + row * g.residual_stride + column, g.columns - column);
-}
-
-ORTOLAN_INLINE Vf bias_of(const Int8Block& g, int64_t column) {
-  return g.bias == nullptr ? Vf{} : load_columns(g.bias + column, g.columns - column);
 }
 
 template <int MR, int NV>

@@ -11,8 +11,9 @@
 namespace ortolan::cpu::kernels {
 
 /**
- * C[rows, columns] = A*B. Elements of k come in groups that fill 32 bits: four bytes (A unsigned, B signed) or two
- * 16-bit integers. A has `a_stride` bytes from row to row; B is one panel of `vectors` vectors of groups.
+ * C[rows, columns] = A*B. Elements of k come in groups that fill 32 bits: four bytes (B signed, A unsigned unless
+ * a_signed) or two 16-bit integers. A has `a_stride` bytes from row to row; B is one panel of `vectors` vectors of
+ * groups. Kernels that fill up groups read A that far, too, where what they read does not matter.
  */
 struct Int8Block {
   const uint8_t* a;
@@ -21,7 +22,7 @@ struct Int8Block {
   int32_t* c;
   int64_t ldc;
   int64_t rows, columns, groups;
-  int64_t a_step = 4;              // bytes from one group to the next
+  int64_t a_step = 4;              // bytes from one group to the next; kernels that fill up groups take 4 only
   const int32_t* start = nullptr;  // what the sums of each column begin with; nullptr: 0
 
   /** Where not nullptr, c holds floats: sums * scale + bias + residual. One scale and bias a column; bias and residual
@@ -34,6 +35,8 @@ struct Int8Block {
   /** Memory that is read soon after this block; a kernel may fetch it meanwhile. */
   const void* next = nullptr;
   int64_t next_bytes = 0;
+
+  bool a_signed = false;
 };
 
 struct GemmInt8Kernels {
@@ -54,10 +57,34 @@ struct GemmInt8Kernels {
   void (*correct_row)(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                       const int32_t* b_zero);
 
+  /** Kernels with tiles only. */
+  int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
+  bool a_signs = false;                      // A may be signed
+  void (*begin)() = nullptr;                 // called before blocks, on their thread
+  void (*end)() = nullptr;                   // and after them
+  const GemmInt8Kernels* vectors = nullptr;  // the kernels without tiles, which take the same panels
+
   /** Added to elements of A and taken from elements of B, so that they fit the kernel's types. */
-  int32_t a_shift(bool is_signed) const { return group == 4 && is_signed ? 128 : 0; }
+  int32_t a_shift(bool is_signed) const { return group == 4 && is_signed && !a_signs ? 128 : 0; }
   int32_t b_shift(bool is_signed) const { return group == 4 && !is_signed ? 128 : 0; }
-  int64_t groups(int64_t k) const { return (k + group - 1) / group; }
+  int64_t groups(int64_t k) const { return (k + group * filled - 1) / (group * filled) * filled; }
+  const GemmInt8Kernels& without_tiles() const { return vectors != nullptr ? *vectors : *this; }
+};
+
+/** While it lives, blocks may run on this thread. */
+class Int8Blocks {
+ public:
+  explicit Int8Blocks(const GemmInt8Kernels& kernels) : kernels_(kernels) {
+    if (kernels_.begin != nullptr) kernels_.begin();
+  }
+  ~Int8Blocks() {
+    if (kernels_.end != nullptr) kernels_.end();
+  }
+  Int8Blocks(const Int8Blocks&) = delete;
+  Int8Blocks& operator=(const Int8Blocks&) = delete;
+
+ private:
+  const GemmInt8Kernels& kernels_;
 };
 
 /** The left operand as kernels take it, with its row sums (after the shift). */

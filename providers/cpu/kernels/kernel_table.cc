@@ -50,6 +50,7 @@ namespace amx {
 extern const SplitF32Kernels kSplitF32;
 extern const SplitConvKernels kSplitConv;
 extern const TileConvKernels kTileConv;
+extern const GemmInt8Kernels kGemmInt8;
 }  // namespace amx
 #endif
 
@@ -69,7 +70,7 @@ constexpr KernelTable kTables[] = {
      &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits,
      &avx512::kMove},
     {IsaLevel::kAmx, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &amx::kSplitF32,
+     &avx512::kWinograd, &amx::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &amx::kSplitF32,
      &amx::kTileConv, &amx::kSplitConv},
 #endif
 };

@@ -15,6 +15,21 @@ constexpr TileShapes whole_tiles() {
 }
 inline constexpr TileShapes kWholeTiles = whole_tiles();
 
+// Fetches memory a few lines at a time.
+struct TileFetch {
+  static constexpr int64_t kLine = 64;
+  const uint8_t* at;
+  int64_t lines;  // at a time
+
+  /** `bytes` in so many times. */
+  __attribute__((always_inline)) TileFetch(const void* from, int64_t bytes, int64_t times)
+      : at(static_cast<const uint8_t*>(from)),
+        lines(from == nullptr ? 0 : (bytes / kLine + times - 1) / most(times, 1)) {}
+  __attribute__((always_inline)) void operator()() {
+    for (int64_t i = 0; i < lines; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
+  }
+};
+
 template <int kHigh, int kWide>
 ORTOLAN_INLINE void zero_sums() {
   tile_zero<0>();
@@ -23,7 +38,7 @@ ORTOLAN_INLINE void zero_sums() {
   if constexpr (kHigh == 2 && kWide == 2) tile_zero<3>();
 }
 
-/** Sums of both operands' next 16 words. Tiles of an operand lie left_next and 64 bytes apart. */
+/** The sums of both operands' next 16 words. Tiles of an operand lie left_next and 64 bytes apart. */
 template <bool kLeftSigned, bool kRightSigned, int kHigh, int kWide, class Between>
 ORTOLAN_INLINE void add_words(const uint8_t* left, int64_t left_stride, int64_t left_next, const void* right,
                               int64_t right_stride, Between between) {
@@ -48,12 +63,12 @@ ORTOLAN_INLINE void add_words(const uint8_t* left, int64_t left_stride, int64_t 
 }
 
 template <int kHigh, int kWide>
-ORTOLAN_INLINE void store_sums(int32_t* sums, int64_t ld) {
+ORTOLAN_INLINE void store_sums(int32_t* sums, int64_t ld, int64_t second = kTileHeight) {
   const int64_t stride = ld * static_cast<int64_t>(sizeof(int32_t));
   tile_store<0>(sums, stride);
   if constexpr (kWide == 2) tile_store<1>(sums + kTileHeight, stride);
-  if constexpr (kHigh == 2) tile_store<2>(sums + kTileHeight * ld, stride);
-  if constexpr (kHigh == 2 && kWide == 2) tile_store<3>(sums + kTileHeight * ld + kTileHeight, stride);
+  if constexpr (kHigh == 2) tile_store<2>(sums + second * ld, stride);
+  if constexpr (kHigh == 2 && kWide == 2) tile_store<3>(sums + second * ld + kTileHeight, stride);
 }
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
