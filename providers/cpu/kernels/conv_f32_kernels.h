@@ -37,7 +37,6 @@ struct DirectPlane {
   const float* x;
   int64_t in_h, in_w;
   int64_t pad_h, pad_w;
-  const float* zeros;  // in_w zeros
   const float* taps;
   int64_t out_h, out_w;
   float bias;

@@ -54,11 +54,9 @@ struct Depthwise {
 void depthwise_from_input(base::ThreadPool* pool, const Depthwise& d, DepthwiseDirect kernel) {
   const ConvGeometry& g = d.geometry;
   for_each_plane(pool, g, d.weights.taps, [&] {
-    float* zeros = thread_scratch<float>(Scratch::kColumns, g.in[2]);
-    std::fill_n(zeros, g.in[2], 0.0f);
-    return [&d, &g, kernel, zeros](int64_t plane) {
-      kernel({d.input(plane), g.in[1], g.in[2], g.pad_begin[1], g.pad_begin[2], zeros, d.taps(plane), g.out[1],
-              g.out[2], d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane)});
+    return [&d, &g, kernel](int64_t plane) {
+      kernel({d.input(plane), g.in[1], g.in[2], g.pad_begin[1], g.pad_begin[2], d.taps(plane), g.out[1], g.out[2],
+              d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane)});
       d.activate(plane);
     };
   });

@@ -23,7 +23,8 @@ struct ShiftRanges {
   }
 };
 
-// v[k] holds what column k of the weights meets: elements k, k + kStep, ... of the row from `at` on.
+// v[k] holds what column k of the weights meets: elements k, k + kStep, ... of the row from `at` on, in the order that
+// in_order() undoes.
 template <int kStep, int kSize, class Load>
 ORTOLAN_INLINE void load_shifts(const float* at, Load load_at, Vf (&v)[kSize]) {
   if constexpr (kStep == 1) {
@@ -33,70 +34,49 @@ ORTOLAN_INLINE void load_shifts(const float* at, Load load_at, Vf (&v)[kSize]) {
 #pragma GCC unroll 5
     for (int k = 0; k < kSize; k += 2) {
       const Vf a = load_at(at + k, k, 0), b = load_at(at + k + kLanes, k, 1);
-      v[k] = even_lanes(a, b);
-      if (k + 1 < kSize) v[k + 1] = odd_lanes(a, b);
+      v[k] = mixed_even(a, b);
+      if (k + 1 < kSize) v[k + 1] = mixed_odd(a, b);
     }
   }
 }
 
-// Sums of kRows output rows, a vector each; rows[i] + from is where input row i of the block begins.
-template <int kStep, int kSize, int kRows, class Load>
-ORTOLAN_INLINE void sum_rows(const float* const* rows, int64_t from, const Vf (&taps)[kSize * kSize], Load load_at,
-                             Vf (&sum)[kRows]) {
-#pragma GCC unroll 16
-  for (int i = 0; i < (kRows - 1) * kStep + kSize; ++i) {
-    Vf v[kSize];
-    load_shifts<kStep, kSize>(rows[i] + from, load_at, v);
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
-      const int tap_row = i - r * kStep;
-      if (tap_row < 0 || tap_row >= kSize) continue;
-#pragma GCC unroll 5
-      for (int k = 0; k < kSize; ++k) sum[r] = fma(taps[tap_row * kSize + k], v[k], sum[r]);
-    }
-  }
+template <int kStep>
+ORTOLAN_INLINE Vf in_order(Vf v) {
+  return kStep == 1 ? v : unmix(v);
 }
 
-template <int kRows>
-ORTOLAN_INLINE void finish_rows(const DirectPlane& p, int64_t at, int64_t count, const Vf (&sum)[kRows]) {
-  const Vf low = set1(p.low), high = set1(p.high);
-  float* y = p.y + at;
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
-    Vf v = sum[r];
-    if (p.residual != nullptr) v = v + load_n(p.residual + at + r * p.out_w, count);
-    store_n(y + r * p.out_w, count, vmin(high, vmax(low, v)));
-  }
+ORTOLAN_INLINE void finish_row(const DirectPlane& p, int64_t at, int64_t count, Vf v) {
+  if (p.residual != nullptr) v = v + load_n(p.residual + at, count);
+  store_count(p.y + at, count, vmin(set1(p.high), vmax(set1(p.low), v)));
 }
 
-// Output rows [h, h + kRows) of the columns from w on.
-template <int kStep, int kSize, int kRows, class Load>
-ORTOLAN_INLINE void direct_block(const DirectPlane& p, int64_t h, int64_t w, const Vf (&taps)[kSize * kSize],
-                                 Load load_at) {
-  constexpr int kInRows = (kRows - 1) * kStep + kSize;
-  const float* rows[kInRows];
-  const int64_t first = h * kStep - p.pad_h;
-#pragma GCC unroll 16
-  for (int i = 0; i < kInRows; ++i) {
-    rows[i] = first + i >= 0 && first + i < p.in_h ? p.x + (first + i) * p.in_w : p.zeros;
-  }
-  Vf sum[kRows];
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) sum[r] = set1(p.bias);
-  sum_rows<kStep, kSize, kRows>(rows, w * kStep - p.pad_w, taps, load_at, sum);
-  finish_rows(p, h * p.out_w + w, least(kLanes, p.out_w - w), sum);
-}
-
-// All output rows of the columns from w on.
+// All output rows of the columns from w on. Each input row is read once, for the kLive outputs that it meets: step h
+// begins the sums of output row h, kept in sum[0], and ends those of row h - kLive + 1.
 template <int kStep, int kSize, class Load>
 ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&taps)[kSize * kSize], Load load_at) {
-  int64_t h = 0;
-  for (; h + 4 <= p.out_h; h += 4) direct_block<kStep, kSize, 4>(p, h, w, taps, load_at);
-  if (h + 2 <= p.out_h) {
-    direct_block<kStep, kSize, 2>(p, h, w, taps, load_at);
-    h += 2;
+  constexpr int kLive = (kSize + kStep - 1) / kStep;
+  const int64_t count = least(kLanes, p.out_w - w);
+  const float* x = p.x + w * kStep - p.pad_w;
+  Vf sum[kLive] = {};
+  for (int64_t h = 0; h < p.out_h + kLive - 1; ++h) {
+#pragma GCC unroll 5
+    for (int j = kLive - 1; j > 0; --j) sum[j] = sum[j - 1];
+    sum[0] = set1(p.bias);
+#pragma GCC unroll 2
+    for (int s = 0; s < kStep; ++s) {
+      const int64_t row = h * kStep + s - p.pad_h;
+      if (row < 0 || row >= p.in_h) continue;
+      Vf v[kSize];
+      load_shifts<kStep, kSize>(x + row * p.in_w, load_at, v);
+#pragma GCC unroll 5
+      for (int k = 0; k < kSize; ++k) {
+#pragma GCC unroll 5
+        for (int j = 0; s + j * kStep < kSize; ++j) sum[j] = fma(taps[(s + j * kStep) * kSize + k], v[k], sum[j]);
+      }
+    }
+    const int64_t done = h - kLive + 1;
+    if (done >= 0) finish_row(p, done * p.out_w + w, count, in_order<kStep>(sum[kLive - 1]));
   }
-  if (h < p.out_h) direct_block<kStep, kSize, 1>(p, h, w, taps, load_at);
 }
 
 template <int kStep, int kSize>
