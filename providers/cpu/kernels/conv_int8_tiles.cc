@@ -91,7 +91,12 @@ struct Job {
   int64_t pairs_per_unit, splits;            // blocks of channels
 
   Job(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
-  int64_t words() const { return (g.groups * w.words() + kTileWords) * pitch + kPair; }
+  // Of all planes and what tiles read past the last one, of which only the weights say that it does not matter.
+  int64_t words() const {
+    const int64_t past = w.gathered() ? 0 : up(w.words(), kTileWords) - w.words();
+    return (g.groups * w.words() + past) * pitch + kPair;
+  }
+  bool padded() const { return layout.size() - DepthwiseLayout::kSlack != g.in[1] * g.in[2]; }
   int64_t units() const { return g.groups * bands * splits; }
   int64_t ld() const { return spaced(band_positions); }
   int64_t step_count() const { return w.lines() / kTileWords; }
@@ -146,23 +151,31 @@ void Job::split(int64_t degree) {
   splits = (pairs() + pairs_per_unit - 1) / pairs_per_unit;
 }
 
-// Words of a plane of four channels in the order of the layout; what is padding holds the zero point already.
+void fill_padding(const Job& job, int32_t* plane) {
+  std::memset(plane, job.operands.x_zero & 0xff, (job.layout.size() - DepthwiseLayout::kSlack) * sizeof(int32_t));
+}
+
+// Words of a plane of four channels in the order of the layout, with the zero point where the padding is.
 void spread_words(const Job& job, const uint8_t* x, int64_t channel_step, int64_t channels, int32_t* scratch,
                   int32_t* to) {
   const int64_t plane = job.g.in[1] * job.g.in[2];
   const uint8_t* rows[4];
   for (int64_t i = 0; i < 4; ++i) rows[i] = x + std::min(i, channels - 1) * channel_step;
+  if (job.padded()) fill_padding(job, to);
   kernels().gemm_int8->pack_group(rows, plane, job.operands.x_signed, /*flip=*/false, scratch, scratch + plane);
   kernels().conv_f32->spread_plane(job.g, reinterpret_cast<const float*>(scratch), job.layout.plane(), job.layout.row(),
                                    reinterpret_cast<float*>(to));
 }
 
-// Slice `out` of the result reads slice out - pad of the image, or padding.
+// Slice `slice` of the result reads slice - pad of the image, or padding.
 void spread_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, int64_t slice, int32_t* words) {
   const int64_t per_group = job.w.words(), slice_size = job.g.in[1] * job.g.in[2], plane = slice_size * job.g.in[0];
   const int64_t d = slice - job.g.pad_begin[0];
-  if (d < 0 || d >= job.g.in[0]) return;
   base::parallel_for(pool, job.g.groups * per_group, 8192 / (slice_size + 1) + 1, [&](int64_t begin, int64_t end) {
+    if (d < 0 || d >= job.g.in[0]) {
+      for (int64_t i = begin; i < end; ++i) fill_padding(job, words + i * job.pitch);
+      return;
+    }
     auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 2 * slice_size);
     std::fill_n(scratch + slice_size, slice_size, 0);
     for (int64_t i = begin; i < end; ++i) {
@@ -274,21 +287,18 @@ void run_unit(const Job& job, const int32_t* words, int64_t image, int64_t slice
 void conv_in_tiles(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                    const TileConvWeights& weights, FinishSums finish) {
   const Job job(pool, g, operands, weights);
-  AlignedBuffer words(static_cast<size_t>(job.words()) * sizeof(int32_t));
+  auto* words = thread_scratch<int32_t>(Scratch::kPackedB, job.words());
   const int64_t slices = g.batch * g.out[0];
   for (int64_t i = 0; i < slices; ++i) {
     const int64_t image = i / g.out[0], slice = i % g.out[0];
-    if (i == 0 || g.pad_begin[0] != 0 || g.out[0] > g.in[0]) {
-      std::memset(words.as<void>(), operands.x_zero & 0xff, words.bytes());
-    }
     spread_image(pool, job, static_cast<const uint8_t*>(operands.x) + image * g.in_channels * volume(g.in), slice,
-                 words.as<int32_t>());
+                 words);
     base::parallel_for(pool, job.units(), static_cast<int64_t>(kGrainOps / (job.unit_ops() + 1)) + 1,
                        [&](int64_t begin, int64_t end) {
                          const UnitScratch scratch(job);
                          const Tiles tiles(weights.kernels());
                          for (int64_t unit = begin; unit < end; ++unit) {
-                           run_unit(job, words.as<int32_t>(), image, slice, unit, scratch, finish);
+                           run_unit(job, words, image, slice, unit, scratch, finish);
                          }
                        });
   }
