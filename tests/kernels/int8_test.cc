@@ -161,6 +161,34 @@ TEST_P(Int8, Requantizes) {
   }
 }
 
+// Blocks of channels by positions, of every width, with sums and scales that leave the range of bytes and of integers.
+TEST_P(Int8, RequantizesBlocks) {
+  const int64_t rows = 5, ld = 150;
+  std::vector<int32_t> c(rows * ld), column_sum(ld), row_add(rows), row_factor(rows);
+  for (int32_t& v : c) v = static_cast<int32_t>(integer(0, 9) ? integer(-3000, 3000) : random_());
+  for (int32_t& v : column_sum) v = static_cast<int32_t>(integer(-100, 100));
+  for (int64_t i = 0; i < rows; ++i) row_add[i] = static_cast<int32_t>(integer(-9, 9)), row_factor[i] = i % 2 ? 3 : 0;
+  const float scale[rows] = {0.05f, -0.5f, 1e30f, -INFINITY, NAN};
+  for (int64_t columns = 1; columns < 140; ++columns) {
+    const bool is_signed = columns % 2, by_row = columns % 3 != 0;
+    const int32_t zero = is_signed ? -128 + static_cast<int32_t>(columns) : static_cast<int32_t>(columns);
+    std::vector<uint8_t> y(rows * ld, 77);
+    const ChannelSums sums{
+        rows, columns, c.data(), ld, row_add.data(), row_factor.data(), columns % 5 ? column_sum.data() : nullptr};
+    kernels().convert->requantize_block(sums, scale, by_row, zero, is_signed, y.data(), ld);
+    for (int64_t i = 0; i < rows * ld; ++i) {
+      const int64_t row = i / ld, j = i % ld;
+      const uint32_t less = sums.column_sum == nullptr ? 0 : static_cast<uint32_t>(row_factor[row] * column_sum[j]);
+      const auto sum = static_cast<int32_t>(static_cast<uint32_t>(c[i]) + static_cast<uint32_t>(row_add[row]) - less);
+      const double scaled = std::nearbyint(static_cast<float>(sum) * scale[by_row ? row : 0]) + zero;
+      const double low = is_signed ? -128 : 0;
+      const double want = std::isnan(scaled) ? low : std::clamp(scaled, low, low + 255);
+      ASSERT_EQ(value(y[i], is_signed), j < columns ? want : 77)
+          << "row " << row << " column " << j << " of " << columns;
+    }
+  }
+}
+
 ConvGeometry geometry(int64_t channels, int64_t out_channels, int64_t groups, int64_t size, int64_t kernel,
                       int64_t stride, int64_t dilation, int64_t pad) {
   ConvGeometry g;

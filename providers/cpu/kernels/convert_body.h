@@ -125,18 +125,68 @@ void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const floa
   }
 }
 
+// Sums of one channel at a row of positions.
+struct ChannelRow {
+  const int32_t* c;
+  const int32_t* column_sum;
+  int32_t add, times;  // times is 0 where column_sum is not to be read
+  Vf scale;
+
+  __attribute__((always_inline)) Vi sums(int64_t j, int64_t count) const {
+    const Vi sum = load_count(c + j, count) + add;
+    return times == 0 ? sum : sum - load_count(column_sum + j, count) * times;
+  }
+};
+
+#if defined(__AVX512BW__)
+// `count` bytes from as many sums, in kVectors vectors. Saturation is that of packing to 16 bits, adding and packing to
+// 8; what is too large for an integer is cut before, and NaN becomes the lowest integer.
+template <int kVectors>
+ORTOLAN_INLINE void requantize_vectors(const ChannelRow& row, int64_t j, int64_t count, __m512i zero, bool is_signed,
+                                       uint8_t* y) {
+  const __m512 most = _mm512_set1_ps(1e9f);
+  __m512i whole[4] = {};
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    const Vf scaled = to_float(row.sums(j + v * kLanes, least(kLanes, count - v * kLanes))) * row.scale;
+    whole[v] = _mm512_cvtps_epi32(_mm512_min_ps(most, (__m512)scaled));
+  }
+  const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
+  const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
+  const __m512i bytes = is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  _mm512_mask_storeu_epi8(y + j, ~uint64_t{0} >> (64 - count), _mm512_permutexvar_epi32(order, bytes));
+}
+
+ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,
+                                       uint8_t* y) {
+  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+  int64_t j = 0;
+  for (; j + 64 <= columns; j += 64) requantize_vectors<4>(row, j, 64, zero, is_signed, y);
+  const int64_t left = columns - j;
+  if (left > 48) return requantize_vectors<4>(row, j, left, zero, is_signed, y);
+  if (left > 32) return requantize_vectors<3>(row, j, left, zero, is_signed, y);
+  if (left > 16) return requantize_vectors<2>(row, j, left, zero, is_signed, y);
+  if (left > 0) requantize_vectors<1>(row, j, left, zero, is_signed, y);
+}
+#else
+ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,
+                                       uint8_t* y) {
+  const Vf zero = set1(static_cast<float>(zero_point));
+  for (int64_t j = 0; j < columns; j += kLanes) {
+    const int64_t count = least(kLanes, columns - j);
+    requantize_vector(row.sums(j, count), row.scale, zero, is_signed, count, y, j);
+  }
+}
+#endif
+
 void requantize_block(const ChannelSums& sums, const float* scale, bool scale_per_row, int32_t zero_point,
                       bool is_signed, void* y, int64_t ldy) {
-  const Vf zero = set1(static_cast<float>(zero_point));
   for (int64_t i = 0; i < sums.rows; ++i) {
-    const Vf factor = set1(scale[scale_per_row ? i : 0]);
-    const int32_t add = sums.row_add[i], times = sums.column_sum == nullptr ? 0 : sums.row_factor[i];
-    for (int64_t j = 0; j < sums.columns; j += kLanes) {
-      const int64_t count = least(kLanes, sums.columns - j);
-      Vi sum = load_count(sums.c + i * sums.ldc + j, count) + add;
-      if (times != 0) sum = sum - load_count(sums.column_sum + j, count) * times;
-      requantize_vector(sum, factor, zero, is_signed, count, y, i * ldy + j);
-    }
+    const int32_t times = sums.column_sum == nullptr ? 0 : sums.row_factor[i];
+    const ChannelRow row{sums.c + i * sums.ldc, sums.column_sum, sums.row_add[i], times,
+                         set1(scale[scale_per_row ? i : 0])};
+    requantize_channel(row, sums.columns, zero_point, is_signed, static_cast<uint8_t*>(y) + i * ldy);
   }
 }
 
