@@ -96,15 +96,32 @@ ORTOLAN_INLINE Vf sigmoid(Vf x) {
 
 ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(exp(from_bits(bits(x) | INT32_MIN))); }
 
-ORTOLAN_INLINE Vf gelu(Vf x) {
-  const Vf bounded = vmax(set1(-1e30f), x);
-  return bounded * set1(0.5f) * (set1(1.0f) + erf(bounded * set1(0.707106781f)));
+/** 2^x for x <= 0; 0 where that is too small. */
+ORTOLAN_INLINE Vf exp2_of_negative(Vf x) {
+  constexpr float tail[] = {0.000154763024f, 0.00134002755f, 0.00961800385f,
+                            0.055503279f,    0.240226507f,   0.693147182f};  // (2^r - 1)/r on [-1/2, 1/2]
+  x = vmax(set1(-160.0f), x);
+  const Vf n = rint(x);
+  const Vf r = x - n;
+  return scale2(fma(polynomial(r, tail), r, set1(1.0f)), n);
 }
 
+/** x/2 * (1 + erf(x/sqrt(2))) as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
+ORTOLAN_INLINE Vf gelu(Vf x) {
+  constexpr float log_erfc[] = {-1.33885765e-8f, 5.47580669e-7f,  -8.64791491e-6f, 6.77933931e-5f,
+                                -0.00026139486f, -2.33595492e-5f, 0.00696608331f,  -0.0524514802f,
+                                -0.459217757f,   -1.15110457f};  // log2(erfc(a/sqrt(2)))/a on [0, 14.7], nearest where
+                                                                 // erfc is large
+  const Vf a = vmin(set1(14.7f), vabs(x));
+  const Vf e = exp2_of_negative(polynomial(a, log_erfc) * a);
+  return fma(vmin(set1(1e30f), vabs(x)) * set1(-0.5f), e, vmax(Vf{}, x));
+}
+
+/** x * sigmoid(2u), where u is the argument of tanh, as max(x, 0) - |x| * sigmoid(-2|u|). */
 ORTOLAN_INLINE Vf gelu_tanh(Vf x) {
-  const Vf bounded = vmax(set1(-1e10f), vmin(set1(1e30f), x));
-  const Vf inner = bounded * set1(0.797884561f) * fma(bounded * bounded, set1(0.044715f), set1(1.0f));
-  return select(x > set1(1e4f), x, bounded * set1(0.5f) * (set1(1.0f) + tanh(inner)));
+  const Vf a = vmin(set1(1e10f), vabs(x));
+  const Vf e = exp(a * set1(-1.59576912f) * fma(a * a, set1(0.044715f), set1(1.0f)));
+  return vmax(Vf{}, x) - a * (e / (set1(1.0f) + e));
 }
 
 /** sin(x), or cos(x) where `quarter` is 1; |x| up to 8192. */
