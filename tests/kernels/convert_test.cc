@@ -103,7 +103,7 @@ TEST_P(Convert, QuantizesWithSaturationAndHalvesToEven) {
 }
 
 TEST_P(Convert, MinMaxIncludesZero) {
-  for (int64_t n : {0, 1, 16, 37}) {
+  for (int64_t n : {0, 1, 16, 37, 64, 200}) {
     std::vector<float> x = normal(n);
     float low = 0, high = 0, got_low, got_high;
     for (float v : x) low = std::min(low, v), high = std::max(high, v);

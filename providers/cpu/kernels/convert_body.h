@@ -191,10 +191,21 @@ void requantize_block(const ChannelSums& sums, const float* scale, bool scale_pe
 }
 
 void min_max(const float* x, int64_t n, float* smallest, float* largest) {
-  Vf low = {}, high = {};
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const int64_t left = least(kLanes, n - i);
-    const Vf v = left == kLanes ? load(x + i) : load_n(x + i, left);
+  constexpr int kChains = 4;
+  Vf lows[kChains] = {}, highs[kChains] = {};
+  int64_t i = 0;
+  for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
+#pragma GCC unroll 4
+    for (int chain = 0; chain < kChains; ++chain) {
+      const Vf v = load(x + i + chain * kLanes);
+      lows[chain] = vmin(v, lows[chain]);
+      highs[chain] = vmax(v, highs[chain]);
+    }
+  }
+  Vf low = vmin(vmin(lows[0], lows[1]), vmin(lows[2], lows[3]));
+  Vf high = vmax(vmax(highs[0], highs[1]), vmax(highs[2], highs[3]));
+  for (; i < n; i += kLanes) {
+    const Vf v = load_n(x + i, least(kLanes, n - i));
     low = vmin(v, low);
     high = vmax(v, high);
   }
