@@ -55,6 +55,12 @@ std::vector<TypeInfo> types_of(std::span<const Value* const> values) {
   }
 }
 
+[[gnu::noinline]] void compute_profiled(Profiler& profiler, StepContext& context) {
+  ScopedNodeEvent event(profiler, context.node());
+  context.step().kernel->compute(context);
+  event.finish(context);
+}
+
 }  // namespace
 
 CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, GraphCompiler* outer)
@@ -115,7 +121,9 @@ void CompiledGraph::run_step(StepContext& context) const {
   try {
     context.check_terminate();
     if (context.dynamic()) context.begin();
-    ScopedNodeEvent event(context.frame().profiler(), context.node());
+    Profiler* profiler = context.frame().profiler();
+    if (profiler != nullptr) [[unlikely]]
+      return compute_profiled(*profiler, context);
     context.step().kernel->compute(context);
   } catch (...) {
     rethrow_within(context.node());

@@ -33,7 +33,8 @@ struct CompileServices {
 /** One node, ready: its kernel and where its values are. Slot -1 stands for a value left out. */
 struct Step {
   const Node* node = nullptr;
-  size_t provider = 0;  // its place in the session's list
+  size_t provider = 0;                    // its place in the session's list
+  std::string_view instruction_set = {};  // of the provider's kernels, for profiles
   std::unique_ptr<OpKernel> kernel;
   Reuse reuse = Reuse::kNone;
   std::vector<int> inputs;

@@ -114,6 +114,8 @@ class ExecutionProvider {
   virtual void replay_graph(int annotation) {}
   virtual void release_captured_graph(int annotation) {}
 
+  /** The instruction set that its kernels are made for, for profiles; empty where that says nothing. */
+  virtual std::string_view instruction_set() const { return {}; }
   /** Begin and end of a profile; at the end it adds its own events. */
   virtual void start_profiling(Profiler& profiler) {}
   virtual void end_profiling(Profiler& profiler) {}

@@ -108,7 +108,9 @@ void GraphCompiler::make_kernel(Step& step) {
       return;
     }
     const ExecutionProvider* only = services_.provider;
-    auto chosen = (only != nullptr ? *only : *services_.providers[step.provider]).make_kernel(info);
+    const ExecutionProvider& provider = only != nullptr ? *only : *services_.providers[step.provider];
+    auto chosen = provider.make_kernel(info);
+    step.instruction_set = provider.instruction_set();
     step.reuse = chosen.reuse;
     step.kernel = std::move(chosen.kernel);
     release_packed_pages(step);

@@ -35,11 +35,20 @@ enum class ConstantUse : uint8_t {
   kElements,  // it reads them as elements of their type
 };
 
+/** What a kernel says of one compute() in a profile. */
+struct KernelReport {
+  std::string kernel;    // what ran, as "gemm_f32 packed 128x768x3072"; empty: nothing but the operator
+  std::string_view isa;  // the instruction set of its loops; empty: that of its provider's kernels
+};
+
 /** The compiled form of one node. compute() may be called by many threads at once, so it changes nothing here. */
 class OpKernel {
  public:
   virtual ~OpKernel() = default;
   virtual void compute(KernelContext& context) const = 0;
+  /** How compute() did its work in the context that it has just returned from. Asked only while a profile is recorded.
+   */
+  virtual KernelReport report(const KernelContext& context) const { return {}; }
   /** What compute() needs of constant input i. */
   virtual ConstantUse constant_use(size_t i) const { return ConstantUse::kElements; }
 };
@@ -150,6 +159,7 @@ class KernelContext {
 
   /** The place of output i, which holds what output() or set_output() put there; only when has_output(i). */
   Value& output_value(size_t i) { return *outputs_[i]; }
+  const Value& output_value(size_t i) const { return *outputs_[i]; }
 
   ThreadPool& threads() const { return *services_->threads; }
   const RunServices& services() const { return *services_; }

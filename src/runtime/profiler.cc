@@ -41,6 +41,13 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+/** The key of the next member of an object. */
+void append_key(std::string& out, std::string_view key) {
+  if (out.back() != '{') out += ',';
+  append_quoted(out, key);
+  out += ':';
+}
+
 constexpr const char* kCategories[] = {"Session", "Node", "Kernel", "Api"};
 static_assert(std::size(kCategories) == kProfileCategoryCount);
 
@@ -50,11 +57,13 @@ std::string json_of(const ProfileEvent& event) {
                           ",\"ph\":\"X\",\"name\":");
   append_quoted(text, event.name);
   text += ",\"args\":{";
-  for (size_t i = 0; i < event.args.size(); ++i) {
-    if (i != 0) text += ',';
-    append_quoted(text, event.args[i].first);
-    text += ':';
-    append_quoted(text, event.args[i].second);
+  for (const auto& [key, value] : event.args) {
+    append_key(text, key);
+    append_quoted(text, value);
+  }
+  for (const auto& [key, value] : event.json_args) {
+    append_key(text, key);
+    text += value;
   }
   return text += "}}";
 }
@@ -67,14 +76,15 @@ uint64_t Profiler::start_ns() const {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(start_.time_since_epoch()).count());
 }
 
-ProfileEvent Profiler::finished(Clock::time_point begin, ProfileCategory category, std::string name) const {
+ProfileEvent Profiler::finished(Clock::time_point begin, Clock::time_point end, ProfileCategory category,
+                                std::string name) const {
   ProfileEvent event;
   event.category = category;
   event.process = getpid();
   event.thread = static_cast<int32_t>(syscall(SYS_gettid));
   event.name = std::move(name);
   event.start_us = std::chrono::duration_cast<Microseconds>(begin - start_).count();
-  event.duration_us = std::chrono::duration_cast<Microseconds>(Clock::now() - begin).count();
+  event.duration_us = std::chrono::duration_cast<Microseconds>(end - begin).count();
   return event;
 }
 
@@ -85,10 +95,11 @@ Profiler::Open Profiler::open() {
   return open;
 }
 
-void Profiler::close(const Open& open, ProfileCategory category, std::string name,
-                     std::vector<std::pair<std::string, std::string>> args) {
-  ProfileEvent event = finished(open.begin, category, std::move(name));
-  event.args = std::move(args);
+void Profiler::close(const Open& open, Clock::time_point end, ProfileCategory category, std::string name,
+                     NodeReport report) {
+  ProfileEvent event = finished(open.begin, end, category, std::move(name));
+  event.args = std::move(report.args);
+  event.json_args = std::move(report.json_args);
   {
     std::shared_lock lock(observers_mutex_);
     for (ProfileObserver* observer : observers_) observer->event_ends(open.number, event);
@@ -99,7 +110,7 @@ void Profiler::close(const Open& open, ProfileCategory category, std::string nam
 
 void Profiler::add_session_event(std::string name, Clock::time_point begin) {
   std::vector<ProfileEvent> event;
-  event.push_back(finished(begin, ProfileCategory::kSession, std::move(name)));
+  event.push_back(finished(begin, Clock::now(), ProfileCategory::kSession, std::move(name)));
   add(std::move(event));
 }
 
@@ -118,10 +129,19 @@ void Profiler::remove_observer(ProfileObserver* observer) {
   std::erase(observers_, observer);
 }
 
-void ScopedNodeEvent::close() {
+void ScopedNodeEvent::finish(const StepContext& context) {
+  end_ = Profiler::Clock::now();
+  report_ = report_of(context);
+}
+
+ScopedNodeEvent::~ScopedNodeEvent() {
+  using Nanoseconds = std::chrono::nanoseconds;
+  if (end_ < open_.begin) end_ = Profiler::Clock::now();  // compute() failed
+  report_.args.insert(report_.args.begin(),
+                      {{"op_name", node_.op_type}, {"provider", node_.provider}, {"node_index", join(node_.id)}});
+  report_.args.emplace_back("duration_ns", join(std::chrono::duration_cast<Nanoseconds>(end_ - open_.begin).count()));
   std::string name = join(node_.name.empty() ? node_.op_type : node_.name, "_kernel_time");
-  profiler_->close(open_, ProfileCategory::kNode, std::move(name),
-                   {{"op_name", node_.op_type}, {"provider", node_.provider}, {"node_index", join(node_.id)}});
+  profiler_.close(open_, end_, ProfileCategory::kNode, std::move(name), std::move(report_));
 }
 
 std::string Profiler::end() {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph.h"
+#include "runtime/node_report.h"
 
 namespace ortolan::runtime {
 using namespace graph;
@@ -29,6 +29,7 @@ struct ProfileEvent {
   int64_t start_us = 0;  // since the profile's start
   int64_t duration_us = 0;
   std::vector<std::pair<std::string, std::string>> args;
+  std::vector<std::pair<std::string, std::string>> json_args;  // whose values are JSON, for the file alone
 };
 
 /** Learns of the profile's own events while they happen, from the threads on which they do. */
@@ -59,10 +60,10 @@ class Profiler {
     Clock::time_point begin;
     uint64_t number;  // for observers
   };
-  /** An event begins on this thread; `close` ends it. */
+  /** An event begins on this thread; `close` says that it ended at `end`. */
   Open open();
-  void close(const Open& open, ProfileCategory category, std::string name,
-             std::vector<std::pair<std::string, std::string>> args = {});
+  void close(const Open& open, Clock::time_point end, ProfileCategory category, std::string name,
+             NodeReport report = {});
   /** An event of the session that began before anybody could observe it. */
   void add_session_event(std::string name, Clock::time_point begin);
   /** Events of others. */
@@ -73,7 +74,8 @@ class Profiler {
   void remove_observer(ProfileObserver* observer);
 
  private:
-  ProfileEvent finished(Clock::time_point begin, ProfileCategory category, std::string name) const;
+  ProfileEvent finished(Clock::time_point begin, Clock::time_point end, ProfileCategory category,
+                        std::string name) const;
 
   std::string path_;
   Clock::time_point start_;
@@ -86,24 +88,22 @@ class Profiler {
   std::vector<ProfileObserver*> observers_;
 };
 
-/** Records the time of one node's compute() when there is a profiler. */
+/** Records the time of one node's compute(). */
 class ScopedNodeEvent {
  public:
-  ScopedNodeEvent(Profiler* profiler, const Node& node) : profiler_(profiler), node_(node) {
-    if (profiler_ != nullptr) [[unlikely]]
-      open_ = profiler_->open();
-  }
-  ~ScopedNodeEvent() {
-    if (profiler_ != nullptr) [[unlikely]]
-      close();
-  }
+  ScopedNodeEvent(Profiler& profiler, const Node& node) : profiler_(profiler), node_(node), open_(profiler.open()) {}
+  ScopedNodeEvent(const ScopedNodeEvent&) = delete;
+  ScopedNodeEvent& operator=(const ScopedNodeEvent&) = delete;
+  ~ScopedNodeEvent();
+  /** compute() has returned: stops the clock, then takes down what it did. */
+  void finish(const StepContext& context);
 
  private:
-  void close();
-
-  Profiler* profiler_;
+  Profiler& profiler_;
   const Node& node_;
-  Profiler::Open open_{};
+  Profiler::Open open_;
+  Profiler::Clock::time_point end_{};
+  NodeReport report_;
 };
 
 /** Records the time of a run when there is a profiler. */
@@ -113,7 +113,7 @@ class ScopedSessionEvent {
     if (profiler_ != nullptr) open_ = profiler_->open();
   }
   ~ScopedSessionEvent() {
-    if (profiler_ != nullptr) profiler_->close(open_, ProfileCategory::kSession, name_);
+    if (profiler_ != nullptr) profiler_->close(open_, Profiler::Clock::now(), ProfileCategory::kSession, name_);
   }
 
  private:

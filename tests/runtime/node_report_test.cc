@@ -1,0 +1,103 @@
+// What a profile says of nodes: kernels, instruction sets, arithmetic, bytes, types and shapes.
+#include "runtime/node_report.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cpu/kernels/kernel_table.h"
+#include "model_builder.h"
+#include "runtime/session.h"
+
+namespace ortolan::runtime {
+namespace {
+
+using Json = nlohmann::json;
+
+Tensor filled(Shape shape) {
+  Tensor tensor(ElementType::kFloat, std::move(shape));
+  std::ranges::fill(tensor.mutable_span<float>(), 0.5f);
+  return tensor;
+}
+
+/** y = pool(conv(reshape(relu(x * w)))), of x[4, 8]. */
+std::unique_ptr<Model> chain() {
+  Builder build;
+  Graph& graph = build.graph();
+  ValueInfo* x = build.input("x", Shape{4, 8});
+  ValueInfo* product = build.node("MatMul", {x, graph.add_initializer("w", filled(Shape{8, 16}))}, "product");
+  ValueInfo* relu = build.node("Relu", {product}, "relu");
+  ValueInfo* shape = graph.add_initializer("s", vector_tensor<int64_t>(std::vector<int64_t>{1, 1, 8, 8}));
+  ValueInfo* plane = build.node("Reshape", {relu, shape}, "plane");
+  ValueInfo* conv = build.node("Conv", {plane, graph.add_initializer("k", filled(Shape{2, 1, 3, 3}))}, "conv");
+  ValueInfo* pool = build.node("MaxPool", {conv}, "pool");
+  pool->producer->set_attribute("kernel_shape", AttributeValue(std::vector<int64_t>{2, 2}));
+  graph.mark_output(pool);
+  return std::move(build.model);
+}
+
+/** The arguments of each node's event in the profile of one run of chain(), by the node's name. */
+std::map<std::string, Json> profile() {
+  SessionOptions options;
+  options.profile = true;
+  options.level = RewriteLevel::kNone;
+  options.profile_prefix = join(::testing::TempDir(), "node_report_test_", getpid());
+  auto session = Session::from_model(environment(), chain(), options);
+  Value x(filled(Shape{4, 8})), result;
+  const Value* values[] = {&x};
+  const char *in[] = {"x"}, *out[] = {"pool"};
+  session->run(nullptr, in, values, out, std::span(&result, 1));
+  std::string path = session->end_profiling();
+  std::ifstream file(path);
+  std::map<std::string, Json> nodes;
+  for (const Json& event : Json::parse(file)) {
+    std::string name = event["name"];
+    if (event["cat"] == "Node") nodes[name.substr(0, name.rfind("_kernel_time"))] = event["args"];
+  }
+  std::filesystem::remove(path);
+  return nodes;
+}
+
+TEST(NodeReport, TellsKernelWorkAndShapes) {
+  auto nodes = profile();
+  Json product = nodes["product"];
+  EXPECT_EQ(product["op_name"], "MatMul");
+  EXPECT_EQ(product["provider"], "CPUExecutionProvider");
+  EXPECT_EQ(product["kernel"], "gemm_f32 packed 4x8x16");
+  EXPECT_TRUE(product["isa"].is_string());
+  EXPECT_EQ(product["flops"], join(2 * 4 * 8 * 16));
+  EXPECT_EQ(product["bytes"], join(4 * (4 * 8 + 8 * 16 + 4 * 16)));
+  EXPECT_EQ(product["parameter_size"], join(4 * 8 * 16));
+  EXPECT_EQ(product["activation_size"], join(4 * 4 * 8));
+  EXPECT_EQ(product["output_size"], join(4 * 4 * 16));
+  EXPECT_EQ(product["input_type_shape"].dump(), R"([{"float":[4,8]},{"float":[8,16]}])");
+  EXPECT_EQ(product["output_type_shape"].dump(), R"([{"float":[4,16]}])");
+  EXPECT_GT(std::stoll(product["duration_ns"].get<std::string>()), 0);
+}
+
+TEST(NodeReport, NamesWhatHasNoNameOfItsOwn) {
+  auto nodes = profile();
+  EXPECT_EQ(nodes["pool"]["kernel"], "max_pool");
+  EXPECT_EQ(nodes["pool"]["flops"], join(2 * 5 * 5 * 4));
+  EXPECT_EQ(nodes["relu"]["kernel"], "relu");
+  EXPECT_EQ(nodes["conv"]["kernel"].get<std::string>().rfind("conv_f32 ", 0), 0u);
+  EXPECT_EQ(nodes["plane"]["flops"], "0");
+}
+
+/** Every instruction set that this processor has runs under its own name. */
+TEST(NodeReport, NamesTheInstructionSetInUse) {
+  using base::IsaLevel;
+  for (IsaLevel level : {IsaLevel::kGeneric, IsaLevel::kAvx2, IsaLevel::kAvx512}) {
+    if (!cpu::kernels::use_isa(level)) continue;
+    EXPECT_EQ(profile()["product"]["isa"], base::isa_name(level));
+  }
+  cpu::kernels::use_isa(base::cpu_features().isa);
+}
+
+}  // namespace
+}  // namespace ortolan::runtime
