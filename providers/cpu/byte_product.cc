@@ -2,6 +2,7 @@
 #include "cpu/byte_product.h"
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/instruction_sets.h"
 
 namespace ortolan::cpu {
 
@@ -33,6 +34,11 @@ Tensor repeated(const Tensor& tensor, int64_t rows) {
                 static_cast<char*>(result.mutable_raw()) + at / count * bytes);
   }
   return result;
+}
+
+KernelReport ByteProduct::report(const KernelContext& context) const {
+  StackedProduct p = stacked_product(context.input(0).shape(), context.input(right_).shape());
+  return {product_text("gemm_int8", packed_ && p.count == 1, p), kernels::byte_isa()};
 }
 
 void ByteProduct::for_each(KernelContext& context, const StackedProduct& p, ByteOperands in, Each each) const {

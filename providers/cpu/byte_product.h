@@ -37,6 +37,7 @@ class ByteProduct : public OpKernel {
  protected:
   /** `right` is the input that holds the right matrices. */
   ByteProduct(const KernelInfo& info, size_t right) : right_(right), packed_(pack_byte_matrix(info, right)) {}
+  KernelReport report(const KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     return i == right_ && packed_ ? ConstantUse::kNothing : ConstantUse::kElements;
   }

@@ -4,6 +4,7 @@
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/windows_nd.h"
 
 namespace ortolan::cpu {
@@ -56,6 +57,14 @@ const float* zeros(KernelContext& context, int64_t count) {
 
 Conv::Conv(const KernelInfo& info)
     : attributes_(info, 1, true), activation_(fused_activation(info.node())), weights_(pack(info, attributes_)) {}
+
+KernelReport Conv::report(const KernelContext& context) const {
+  const Shape& w = context.input(1).shape();
+  if (w.rank() > kMostKernelSpatial + 2) return {join("conv_nd ", window_text(w)), kernels::plain_isa()};
+  if (context.input(0).type() == ElementType::kDouble) return {join("conv_f64 ", window_text(w)), kernels::plain_isa()};
+  std::string method = weights_ ? weights_->method() : "weights packed in each run";
+  return {join("conv_f32 ", method, " ", window_text(w), activation_text(context.node())), kernels::float_isa()};
+}
 
 void Conv::compute(KernelContext& context) const {
   if (context.input(1).rank() > kMostKernelSpatial + 2) return conv_nd(context, attributes_.group(), activation_);

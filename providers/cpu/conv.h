@@ -10,6 +10,7 @@ class Conv final : public OpKernel {
  public:
   explicit Conv(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  KernelReport report(const KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     return i == 1 && weights_ != nullptr ? ConstantUse::kNothing : ConstantUse::kElements;
   }

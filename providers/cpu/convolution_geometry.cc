@@ -88,6 +88,12 @@ kernels::ConvGeometry ConvolutionAttributes::geometry(const Shape& x, const Shap
   return g;
 }
 
+std::string window_text(const Shape& weights) {
+  std::string text;
+  for (size_t i = 2; i < weights.rank(); ++i) text += join(i == 2 ? "" : "x", weights[i]);
+  return text;
+}
+
 kernels::ConvGeometry transposed_geometry(const ops::ConvTransposeAttributes& attributes, const Shape& x,
                                           const Shape& w, const Shape& y) {
   check_rank(w);

@@ -32,6 +32,9 @@ class ConvolutionAttributes {
   Shape weights_;  // the shape that window_ was made for
 };
 
+/** "3x3" for weights [out, in/group, 3, 3]: for a report on a kernel. */
+std::string window_text(const Shape& weights);
+
 /** Geometry of a ConvTranspose with weights [in, out/group, kernel…]. */
 kernels::ConvGeometry transposed_geometry(const ops::ConvTransposeAttributes& attributes, const Shape& x,
                                           const Shape& w, const Shape& y);

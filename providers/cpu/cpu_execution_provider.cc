@@ -1,4 +1,5 @@
 // The CPU provider: a registry of kernels, always last in line.
+#include "cpu/kernels/instruction_sets.h"
 #include "ops/schema.h"
 #include "runtime/execution_provider.h"
 
@@ -11,6 +12,8 @@ class CpuExecutionProvider final : public ExecutionProvider {
   const std::string& type() const override { return type_; }
   const KernelRegistry* kernel_registry() const override { return &registry_; }
   const std::vector<std::pair<std::string, std::string>>& options() const override { return options_; }
+
+  std::string_view instruction_set() const override { return kernels::float_isa(); }
 
   Capability get_capability(const Graph& graph) override {
     Capability capability;

@@ -36,6 +36,10 @@ constexpr Named kActivations[] = {
     {"Abs", {UnaryOp::kAbs}},
 };
 
+std::string_view activation_name(const Node& node) {
+  return node.string_or(node.has_attribute("ortolan.activation") ? "ortolan.activation" : "activation", "");
+}
+
 }  // namespace
 
 Activation activation_called(std::string_view name, std::span<const float> parameters) {
@@ -50,14 +54,19 @@ Activation activation_called(std::string_view name, std::span<const float> param
 }
 
 Activation fused_activation(const Node& node) {
-  bool own = node.has_attribute("ortolan.activation");
-  std::string_view name = node.string_or(own ? "ortolan.activation" : "activation", "");
+  std::string_view name = activation_name(node);
   if (name.empty()) return {};
+  bool own = node.has_attribute("ortolan.activation");
   Activation result = activation_called(name, node.floats(own ? "ortolan.activation_params" : "activation_params"));
   // FusedGemm names its parameters one by one, as the attributes of the operator that was fused.
   result.p0 = node.float_or("activation_alpha", result.p0);
   result.p1 = node.float_or("activation_beta", node.float_or("activation_gamma", result.p1));
   return result;
+}
+
+std::string activation_text(const Node& node) {
+  std::string_view name = activation_name(node);
+  return name.empty() ? "" : join(" + ", name);
 }
 
 }  // namespace ortolan::cpu

@@ -13,5 +13,7 @@ kernels::Activation activation_called(std::string_view name, std::span<const flo
 /** Reads the string attribute `ortolan.activation` (or `activation`, of com.microsoft's fused operators) and the floats
     `ortolan.activation_params` (`activation_params`); identity where there is none. */
 kernels::Activation fused_activation(const Node& node);
+/** For a report on the node's kernel: " + Relu", or nothing where it has none. */
+std::string activation_text(const Node& node);
 
 }  // namespace ortolan::cpu

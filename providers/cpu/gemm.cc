@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/fused_activation.h"
 #include "cpu/integer_product.h"
+#include "cpu/kernels/instruction_sets.h"
+#include "cpu/matmul.h"
 #include "cpu/saturate.h"
 
 namespace ortolan::cpu {
@@ -69,6 +71,16 @@ Gemm::Sizes Gemm::sizes(const KernelContext& context) const {
   require(result.k == inner, ErrorCode::kInvalidArgument, "the matrices do not fit: A is ", a, ", B is ", b,
           "; their inner dimensions are ", result.k, " and ", inner);
   return result;
+}
+
+KernelReport Gemm::report(const KernelContext& context) const {
+  Sizes s = sizes(context);
+  StackedProduct p{.m = s.m, .n = s.n, .k = s.k};
+  ElementType type = context.input(0).type();
+  if (kIntegerTypes.contains(type)) return {product_text("integer_product", false, p), kernels::plain_isa()};
+  if (type == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::plain_isa()};
+  bool packed = right_.packed() != nullptr;
+  return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::float_isa()};
 }
 
 void Gemm::compute(KernelContext& context) const {

@@ -10,6 +10,7 @@ class Gemm final : public OpKernel {
  public:
   explicit Gemm(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  KernelReport report(const KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     return i == 1 && right_.packed() ? ConstantUse::kNothing : ConstantUse::kElements;
   }

@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 #include "cpu/fused_activation.h"
 #include "cpu/integer_product.h"
+#include "cpu/kernels/instruction_sets.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -95,6 +96,11 @@ StackedProduct stacked_product(const Shape& a, const Shape& b, const MatMulOptio
   return p;
 }
 
+std::string product_text(std::string_view kernel, bool packed, const StackedProduct& p) {
+  std::string stack = p.count == 1 ? "" : join(p.count, " of ");
+  return join(kernel, packed ? " packed " : " ", stack, p.m, "x", p.k, "x", p.n);
+}
+
 MatMul::MatMul(const KernelInfo& info, MatMulOptions options) : options_(options), right_(info, 1, options.trans_b) {}
 
 MatMul::MatMul(const KernelInfo& info)
@@ -108,6 +114,15 @@ void MatMul::compute(KernelContext& context) const {
                                      : compute_integer<uint64_t>(context, product);
   }
   a.type() == ElementType::kDouble ? compute_double(context, product) : compute_float(context, product);
+}
+
+KernelReport MatMul::report(const KernelContext& context) const {
+  const Tensor& a = context.input(0);
+  StackedProduct p = stacked_product(a.shape(), context.input(1).shape(), options_);
+  if (kIntegerTypes.contains(a.type())) return {product_text("integer_product", false, p), kernels::plain_isa()};
+  if (a.type() == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::plain_isa()};
+  bool packed = p.count == 1 && right_.packed();
+  return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::float_isa()};
 }
 
 void MatMul::compute_float(KernelContext& context, const StackedProduct& p) const {

@@ -27,6 +27,9 @@ struct StackedProduct {
     inner dimensions differ. */
 StackedProduct stacked_product(const Shape& a, const Shape& b, const MatMulOptions& options = {});
 
+/** "gemm_f32 packed 128x768x3072" (m, k, n), or "gemm_f32 12 of 128x64x128": for a report on a kernel. */
+std::string product_text(std::string_view kernel, bool packed, const StackedProduct& product);
+
 /** Inputs 0 and 1, of one type, into output 0. Input 2, where the node has it, is a bias of one value a column, input 3
    an addend of the result's shape (floating types only). A constant right operand of rank 1 or 2 is packed once. */
 class MatMul final : public OpKernel {
@@ -34,6 +37,7 @@ class MatMul final : public OpKernel {
   MatMul(const KernelInfo& info, MatMulOptions options);
   explicit MatMul(const KernelInfo& info);
   void compute(KernelContext& context) const override;
+  KernelReport report(const KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     bool one_product = !options_.trans_a && !options_.batch_a;  // of a stack by one matrix
     return i == 1 && right_.packed() && one_product ? ConstantUse::kNothing : ConstantUse::kElements;

@@ -36,6 +36,8 @@ class NBitsOperand {
   NBitsOperand(ThreadPool& threads, const NBitsFormat& format, const NBitsTensors& tensors,
                const KernelInfo* info = nullptr);
   bool empty() const { return matrix_.empty(); }
+  /** Whether multiply() heeds `bytes`. */
+  bool can_multiply_bytes() const { return !empty() && kernels::can_multiply_bytes(matrix_); }
   /** C[m, n] = A[m, k] * B + bias; bias may be NULL. `bytes` as for kernels::matmul_nbits. */
   void multiply(KernelContext& context, int64_t m, const float* a, const float* bias, bool bytes, float* c) const;
 

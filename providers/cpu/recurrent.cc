@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/byte_tensors.h"
 #include "cpu/dynamic_quantization.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/memory_attention.h"
 
 namespace ortolan::cpu {
@@ -492,6 +493,17 @@ void Recurrent::run(KernelContext& context) const {
   for (auto& output : outputs) {
     if (output) output->finish();
   }
+}
+
+KernelReport Recurrent::report(const KernelContext& context) const {
+  constexpr const char* kNames[] = {"rnn", "gru", "lstm"};
+  bool in_double = context.input(0).type() == ElementType::kDouble;
+  RecurrentSizes size = sizes(context);
+  std::string_view type = byte_weights_ ? "_int8 " : in_double ? "_f64 " : "_f32 ";
+  const char* isa = byte_weights_ ? kernels::byte_isa() : in_double ? kernels::plain_isa() : kernels::float_isa();
+  return {join(kNames[static_cast<int>(kind_)], type, size.steps, " steps of ", size.batch, "x", size.input, "x",
+               size.hidden, directions_ > 1 ? ", both ways" : ""),
+          isa};
 }
 
 void Recurrent::compute(KernelContext& context) const {

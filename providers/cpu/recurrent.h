@@ -79,6 +79,7 @@ class Recurrent final : public OpKernel {
  public:
   Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form = RecurrentForm::kPlain);
   void compute(KernelContext& context) const override;
+  KernelReport report(const KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
     bool packed = (i == 1 || i == 2) && !(packed_.empty() && packed_bytes_[i - 1].empty());
     return packed ? ConstantUse::kNothing : ConstantUse::kElements;

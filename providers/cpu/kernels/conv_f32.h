@@ -45,6 +45,8 @@ class PackedConvWeights {
   PackedConvWeights& operator=(PackedConvWeights&&) noexcept;
   int64_t bytes() const noexcept;
   bool empty() const noexcept { return storage_ == nullptr; }
+  /** How conv() works with them: "direct", "winograd" or "depthwise". */
+  const char* method() const noexcept;
 
   struct Storage;
   const Storage* storage() const noexcept { return storage_.get(); }

@@ -19,6 +19,9 @@ int64_t PackedConvWeights::bytes() const noexcept {
   if (storage_ == nullptr) return 0;
   return static_cast<int64_t>((storage_->tiles != nullptr ? storage_->tiles->tiles : storage_->data).bytes());
 }
+const char* PackedConvWeights::method() const noexcept {
+  return storage_->winograd ? "winograd" : storage_->depthwise ? "depthwise" : "direct";
+}
 
 namespace {
 

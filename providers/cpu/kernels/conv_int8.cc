@@ -42,6 +42,13 @@ PackedConvWeightsInt8::PackedConvWeightsInt8(std::unique_ptr<Storage> storage) :
 int64_t PackedConvWeightsInt8::bytes() const noexcept {
   return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes();
 }
+const char* PackedConvWeightsInt8::method() const noexcept {
+  return storage_->depthwise ? "depthwise" : storage_->tiles.empty() ? "direct" : "tiles";
+}
+const char* PackedConvWeightsInt8::isa() const noexcept {
+  const bool tiles = !storage_->depthwise && !storage_->tiles.empty();
+  return base::isa_name(tiles ? base::IsaLevel::kAmx : storage_->kernels->isa);
+}
 
 namespace {
 

@@ -17,6 +17,9 @@ class PackedConvWeightsInt8 {
   PackedConvWeightsInt8& operator=(PackedConvWeightsInt8&&) noexcept;
   int64_t bytes() const noexcept;
   bool empty() const noexcept { return storage_ == nullptr; }
+  /** How a convolution works with them, "direct", "depthwise" or "tiles", and the instruction set that it uses. */
+  const char* method() const noexcept;
+  const char* isa() const noexcept;
 
   struct Storage;
   const Storage* storage() const noexcept { return storage_.get(); }

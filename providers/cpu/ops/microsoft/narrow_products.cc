@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/nbits_weights.h"
 #include "runtime/kernel_registry.h"
 
@@ -27,6 +28,12 @@ class MatMulNBits final : public OpKernel {
 
   ConstantUse constant_use(size_t i) const override {
     return i >= 1 && i <= 4 && !weights_.empty() ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
+
+  KernelReport report(const KernelContext& context) const override {
+    std::string size = join(" ", rows_of(context.input(0)), "x", format_.k, "x", format_.n);
+    bool bytes = bytes_ && weights_.can_multiply_bytes();
+    return {join("matmul_nbits ", format_.bits, " bits", bytes ? " int8" : " f32", size), kernels::narrow_isa()};
   }
 
   void compute(KernelContext& context) const override {

@@ -3,6 +3,7 @@
 #include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/bytes.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/matmul_integer_to_float.h"
 #include "runtime/kernel_registry.h"
@@ -63,6 +64,11 @@ class QGemm final : public OpKernel {
       kernels::requantize<T>(&context.threads(), size.m, size.n, sums, size.n, as_bias ? c->data<int32_t>() : nullptr,
                              scales, scale_count > 1, zero, y.mutable_data<T>(), size.n);
     });
+  }
+  KernelReport report(const KernelContext& context) const override {
+    const Shape &a = context.input(0).shape(), &b = context.input(3).shape();
+    StackedProduct p{.m = a[trans_a_], .n = b[!trans_b_], .k = a[!trans_a_]};
+    return {product_text("gemm_int8", packed_ != nullptr, p), kernels::byte_isa()};
   }
   ConstantUse constant_use(size_t i) const override {
     return i == 3 && packed_ ? ConstantUse::kNothing : ConstantUse::kElements;

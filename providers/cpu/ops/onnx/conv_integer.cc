@@ -3,6 +3,7 @@
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/kernels/transpose.h"
 #include "runtime/kernel_registry.h"
 
@@ -36,6 +37,11 @@ class ByteConvolution : public OpKernel {
  protected:
   ByteConvolution(const KernelInfo& info, size_t weights)
       : attributes_(info, weights), weights_(weights), packed_(pack(info, weights, attributes_)) {}
+  KernelReport report(const KernelContext& context) const override {
+    std::string method = packed_ ? packed_->method() : "weights packed in each run";
+    return {join("conv_int8 ", method, " ", window_text(context.input(weights_).shape())),
+            packed_ ? packed_->isa() : kernels::byte_isa()};
+  }
   ConstantUse constant_use(size_t i) const override {
     return i == weights_ && packed_ ? ConstantUse::kNothing : ConstantUse::kElements;
   }

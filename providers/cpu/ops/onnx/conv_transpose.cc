@@ -4,6 +4,7 @@
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
+#include "cpu/kernels/instruction_sets.h"
 #include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
 
@@ -20,6 +21,13 @@ class ConvTranspose final : public OpKernel {
     if (constant_) attributes_ = attributes_for(constant_->shape());
   }
   void compute(KernelContext& context) const override;
+  KernelReport report(const KernelContext& context) const override {
+    const Shape& w = context.input(1).shape();
+    std::string window = window_text(w) + activation_text(context.node());
+    if (w.rank() > kMostKernelSpatial + 2) return {"conv_transpose_nd " + window, kernels::plain_isa()};
+    if (context.input(0).type() == ElementType::kDouble) return {"conv_transpose_f64 " + window, kernels::plain_isa()};
+    return {"conv_transpose_f32 " + window, kernels::float_isa()};
+  }
 
  private:
   ops::ConvTransposeAttributes attributes_for(const Shape& w) const {

@@ -19,6 +19,10 @@ class ElementwiseActivation final : public OpKernel {
  public:
   explicit ElementwiseActivation(const KernelInfo& info) : activation_(fused_activation(info.node())) {}
 
+  KernelReport report(const KernelContext& context) const override {
+    return {join("elementwise", activation_text(context.node())), {}};
+  }
+
   void compute(KernelContext& context) const override {
     OutputAs<float> y(context, 0);
     const float* from = read_input<float>(context, 0);

@@ -1,0 +1,13 @@
+// The instruction sets of the kernels in use, by name, for what reports on them.
+#pragma once
+
+namespace ortolan::cpu::kernels {
+
+/** As base::isa_name gives it: of fp32 loops, of products of bytes, and of products with weights of a few bits. */
+const char* float_isa() noexcept;
+const char* byte_isa() noexcept;
+const char* narrow_isa() noexcept;
+/** Of what is plain C++ for every processor. */
+const char* plain_isa() noexcept;
+
+}  // namespace ortolan::cpu::kernels
