@@ -69,6 +69,15 @@ DataSet read_data_set(const std::string& folder, const Session& session) {
   return data;
 }
 
+DataSet made_up_data(const Session& session, const RandomRules& rules) {
+  DataSet data;
+  for (const Port& input : session.inputs()) {
+    data.inputs.push_back(random_value(input.name, input.type, rules));
+    data.given.push_back(true);
+  }
+  return data;
+}
+
 std::vector<Handle<OrtValue>> make_inputs(const Session& session, const OrtEnv* environment, const DataSet& data) {
   std::vector<Handle<OrtValue>> values;
   for (size_t i = 0; i < data.inputs.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "random_value.h"
 #include "session.h"
 
 namespace ortolan::tools {
@@ -17,6 +18,9 @@ struct DataSet {
 
 // Files belong to the port that their name in the file says, else to the port in the same place.
 DataSet read_data_set(const std::string& folder, const Session& session);
+
+// A value for each input, made up by the rules.
+DataSet made_up_data(const Session& session, const RandomRules& rules);
 
 // Values in the library, by input; null where an input is not given, and for optionals without content.
 std::vector<Handle<OrtValue>> make_inputs(const Session& session, const OrtEnv* environment, const DataSet& data);

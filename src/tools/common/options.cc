@@ -87,6 +87,13 @@ std::function<void(const std::string&)> into(double& target, const char* what) {
   return [&target, what](const std::string& text) { target = parse_number(text, what); };
 }
 
+std::function<void(const std::string&)> into_sizes(std::vector<std::pair<std::string, int64_t>>& target) {
+  return [&target](const std::string& text) {
+    auto [name, size] = parse_pair(text, ':', "a dimension");
+    target.emplace_back(name, parse_integer(size, name));
+  };
+}
+
 std::function<void(const std::string&)> turn(bool& target, bool value) {
   return [&target, value](const std::string&) { target = value; };
 }

@@ -1,8 +1,10 @@
 // Command lines: long names with one or two dashes, short letters, values, and the help text made from them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ortolan::tools {
@@ -31,6 +33,8 @@ std::function<void(const std::string&)> into(std::string& target);
 std::function<void(const std::string&)> into(std::vector<std::string>& target);
 std::function<void(const std::string&)> into(int& target, const char* what);
 std::function<void(const std::string&)> into(double& target, const char* what);
+// Adds "NAME:SIZE", a dimension's.
+std::function<void(const std::string&)> into_sizes(std::vector<std::pair<std::string, int64_t>>& target);
 std::function<void(const std::string&)> turn(bool& target, bool value = true);
 
 // Runs a program's body: prints what went wrong, and gives the exit status (1: failed, 2: wrong use).

@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include "files.h"
+
 namespace ortolan::tools {
 namespace {
 
@@ -23,6 +25,17 @@ std::vector<int64_t> concrete_shape(const std::string& name, const TypeSpec& typ
 }
 
 }  // namespace
+
+void add_shapes(const std::string& text, const char* option, RandomRules& rules) {
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    auto [name, dims] = parse_pair(word, ':', option);
+    for (const std::string& dim : split(dims, ',')) {
+      rules.shapes[name].push_back(parse_integer(dim, "a dimension of " + name));
+      if (rules.shapes[name].back() < 0) fail_usage(option, ": '", name, "' has a negative dimension");
+    }
+  }
+}
 
 Value random_value(const std::string& name, const TypeSpec& type, const RandomRules& rules) {
   if (type.kind != ONNX_TYPE_TENSOR) {

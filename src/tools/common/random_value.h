@@ -16,6 +16,9 @@ struct RandomRules {
   uint64_t seed = 1;
 };
 
+// Adds whole shapes from "input:1,3,224,224 other:2,5"; `option` is what errors name.
+void add_shapes(const std::string& text, const char* option, RandomRules& rules);
+
 // Floats are even in -1 to 1. Throws for types that cannot be made up.
 Value random_value(const std::string& name, const TypeSpec& type, const RandomRules& rules);
 

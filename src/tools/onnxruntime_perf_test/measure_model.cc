@@ -28,12 +28,7 @@ DataSet make_data(const Session& session, const std::string& model, const PerfSe
   fs::path folder = fs::path(model).parent_path() / "test_data_set_0";
   if (!settings.made_up && fs::exists(folder)) return read_data_set(folder, session);
   if (!settings.made_up) fail("no ", folder.string(), " beside the model; add -I to make inputs up");
-  DataSet data;
-  for (const Port& input : session.inputs()) {
-    data.inputs.push_back(random_value(input.name, input.type, settings.rules));
-    data.given.push_back(true);
-  }
-  return data;
+  return made_up_data(session, settings.rules);
 }
 
 // Runs of one thread, until the count of all threads or the time is used up.

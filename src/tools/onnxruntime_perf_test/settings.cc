@@ -21,25 +21,6 @@ std::function<void(const std::string&)> entry(SessionConfig& session, const char
   return [&session, key, value](const std::string& text) { session.entries.emplace_back(key, value ? value : text); };
 }
 
-std::function<void(const std::string&)> dimension(std::vector<std::pair<std::string, int64_t>>& target) {
-  return [&target](const std::string& text) {
-    auto [name, size] = parse_pair(text, ':', "a dimension");
-    target.emplace_back(name, parse_integer(size, name));
-  };
-}
-
-// "input:1,3,224,224 other:2,5"
-void add_shapes(const std::string& text, RandomRules& rules) {
-  for (const std::string& word : split(text, ' ')) {
-    if (word.empty()) continue;
-    auto [name, dims] = parse_pair(word, ':', "--data_shape");
-    for (const std::string& dim : split(dims, ',')) {
-      rules.shapes[name].push_back(parse_integer(dim, "a dimension of " + name));
-      if (rules.shapes[name].back() < 0) fail_usage("--data_shape: '", name, "' has a negative dimension");
-    }
-  }
-}
-
 std::vector<Option> session_options(PerfSettings& s) {
   SessionConfig& session = s.session;
   constexpr const char* kSpin = "session.intra_op.allow_spinning";
@@ -54,8 +35,8 @@ std::vector<Option> session_options(PerfSettings& s) {
       {'o', "", "N", "optimisation level: 0, 1, 2, 3 or 99 (default 99)", into(session.level, "-o")},
       {'u', "", "PATH", "write the optimised model", into(session.optimized_path)},
       {'p', "", "PREFIX", "profile into files that start with this", into(session.profile_prefix)},
-      {'f', "", "NAME:SIZE", "size of a free dimension, by name", dimension(session.dimensions)},
-      {'F', "", "NAME:SIZE", "size of a free dimension, by denotation", dimension(session.denotations)},
+      {'f', "", "NAME:SIZE", "size of a free dimension, by name", into_sizes(session.dimensions)},
+      {'F', "", "NAME:SIZE", "size of a free dimension, by denotation", into_sizes(session.denotations)},
       {'A', "", nullptr, "no memory arena", turn(session.arena, false)},
       {'M', "", nullptr, "no memory pattern", turn(session.memory_pattern, false)},
       {'T', "", "LIST", "processors of the threads inside an operator, as '1;2;3-4'",
@@ -91,7 +72,7 @@ std::vector<Option> run_options(PerfSettings& s) {
       {'I', "", nullptr, "make inputs up instead of reading test_data_set_0", turn(s.made_up)},
       {'S', "", "SEED", "make inputs up from this seed", set_seed},
       {0, "data_shape", "'NAME:D,D NAME:D'", "shapes of made-up inputs",
-       [&s](const std::string& text) { add_shapes(text, s.rules); }},
+       [&s](const std::string& text) { add_shapes(text, "--data_shape", s.rules); }},
       {'s', "", nullptr, "print percentiles", turn(s.statistics)},
       {'v', "", nullptr, "verbose log", turn(s.verbose)},
       {'n', "", nullptr, "end after session creation", turn(s.session_only)},

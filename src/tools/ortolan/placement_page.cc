@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "markup.h"
 #include "placements.h"
 
 namespace ortolan::tools {
@@ -12,37 +13,6 @@ constexpr int kBoxWidth = 150, kBoxHeight = 36, kGapX = 24, kGapY = 44, kMargin 
 constexpr const char* kColours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1",
                                     "#e15759", "#76b7b2", "#edc948", "#9c755f"};
 constexpr const char* kCpuColour = "#8a8f98";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-// At most `most` characters, cut between UTF-8 sequences.
-std::string shortened(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
 
 std::map<std::string, std::string> colours_of(const PlacementReport& report) {
   std::map<std::string, std::string> colours;
@@ -181,17 +151,6 @@ std::string legend(const PlacementReport& report, const std::map<std::string, st
   return out + join("<span class=\"copykey\"></span>", report.copies.size(), " copies between devices</p>\n");
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::string out = "<table>\n";
-  for (const auto& row : rows) {
-    const char* cell = &row == rows.data() ? "th" : "td";
-    out += "<tr>";
-    for (const std::string& text : row) out += join("<", cell, ">", escaped(text), "</", cell, ">");
-    out += "</tr>\n";
-  }
-  return out + "</table>\n";
-}
-
 constexpr const char* kStyle =
     "body{font:14px system-ui,sans-serif;margin:20px;color:#222;background:#fff}"
     ".graph{overflow:auto;max-height:75vh;border:1px solid #ccc}"
@@ -213,7 +172,7 @@ std::string placement_page(const std::string& title, const PlacementReport& repo
   return join("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", escaped(title),
               "</title><style>", kStyle, "</style></head><body>\n<h1>", escaped(title), "</h1>\n",
               legend(report, colours), "<div class=\"graph\">\n", Drawing(report).svg(colours), "</div>\n",
-              table(nodes), report.copies.empty() ? "" : table(copies), "</body></html>\n");
+              html_table(nodes), report.copies.empty() ? "" : html_table(copies), "</body></html>\n");
 }
 
 }  // namespace ortolan::tools
