@@ -350,7 +350,7 @@ Rule rule_of(const Node& node) {
   }();
   bool known = node.domain.empty() || node.domain == "com.microsoft" || node.domain == "ortolan";
   if (!known || (node.schema != nullptr && (node.schema->flags & kCustom) != 0)) return nullptr;
-  if (node.op_type == "Attention") return node.domain.empty() ? onnx_attention : projected_attention<4>;
+  if (node.op_type == "Attention") return node.domain == "com.microsoft" ? projected_attention<4> : onnx_attention;
   auto found = kRules->find(node.op_type);
   return found == kRules->end() ? nullptr : found->second;
 }

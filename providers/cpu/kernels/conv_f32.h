@@ -45,8 +45,10 @@ class PackedConvWeights {
   PackedConvWeights& operator=(PackedConvWeights&&) noexcept;
   int64_t bytes() const noexcept;
   bool empty() const noexcept { return storage_ == nullptr; }
-  /** How conv() works with them: "direct", "winograd" or "depthwise". */
+  /** How conv() works with them ("direct", "winograd", "depthwise" or "tiles"), and the instruction set that it uses:
+      where tiles, also how many products of bf16 make one of fp32. */
   const char* method() const noexcept;
+  const char* isa() const noexcept;
 
   struct Storage;
   const Storage* storage() const noexcept { return storage_.get(); }

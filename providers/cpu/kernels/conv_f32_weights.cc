@@ -20,7 +20,12 @@ int64_t PackedConvWeights::bytes() const noexcept {
   return static_cast<int64_t>((storage_->tiles != nullptr ? storage_->tiles->tiles : storage_->data).bytes());
 }
 const char* PackedConvWeights::method() const noexcept {
+  if (storage_->tiles != nullptr) return "tiles";
   return storage_->winograd ? "winograd" : storage_->depthwise ? "depthwise" : "direct";
+}
+const char* PackedConvWeights::isa() const noexcept {
+  constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
+  return storage_->tiles != nullptr ? kTiles[storage_->tiles->slices - 1] : base::isa_name(storage_->kernels->isa);
 }
 
 namespace {
