@@ -14,10 +14,6 @@
 namespace ortolan::cpu {
 namespace {
 
-kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
-  return kernels::pack_b(&pool, k, n, rows, row, true);
-}
-
 /** The product with bytes: exact sums of the quantised left operand, then scaled. */
 void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& gates, float* c, int64_t ldc,
                   bool accumulate, const float* bias) {
@@ -98,6 +94,8 @@ struct Recurrent::Run {
   void begin(const Walk& w) const;
   const C* states_of(const Walk& w, int64_t step) const;
   void take_step(const Walk& w, int64_t step, C* gates, int64_t stride);
+  void take_cell_step(const Walk& w, int64_t step, const C* gates, int64_t stride);
+  void keep_states(const Walk& w, int64_t step);
   void run_row(const Walk& w, C* gates, int64_t b) const;
   void finish_gru_row(const Walk& w, C* gates, int64_t b) const;
   void lstm_row(const Walk& w, C* gates, int64_t b) const;
@@ -126,7 +124,11 @@ void Recurrent::Run<C>::project() {
       sums = context.scratch<C>(width()).data();
       const C* own = bias + 2 * d * width();
       int64_t added = linear() ? 2 * size.hidden : width();
-      for (int64_t i = 0; i < width(); ++i) sums[i] = own[i] + (i < added ? own[width() + i] : C(0));
+      const kernels::PackedCell* cell = weights[d].cell.get();
+      for (int64_t i = 0; i < width(); ++i) {
+        int64_t at = cell ? cell->column(i / size.hidden, i % size.hidden) : i;
+        sums[at] = own[i] + (i < added ? own[width() + i] : C(0));
+      }
     }
     if (rows > 0) gate_product(context.threads(), rows, x, weights[d].input, projected[d], width(), false, sums);
   }
@@ -193,6 +195,7 @@ const C* Recurrent::Run<C>::states_of(const Walk& w, int64_t step) const {
 /** One step of all sequences. Their gate sums lie `stride` apart; the recurrent products are added to them. */
 template <class C>
 void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t stride) {
+  if (w.weights.cell) return take_cell_step(w, step, gates, stride);
   ThreadPool& pool = context.threads();
   bool gru = op.kind_ == CellKind::kGru;
   auto order = step % 2 ? kernels::PanelOrder::kBackward : kernels::PanelOrder::kForward;
@@ -206,6 +209,28 @@ void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t
     gate_product(pool, size.batch, w.hidden, w.weights.candidate, gates + 2 * size.hidden, stride, true);
   }
   if (gru) for_active(w, step, [&](int64_t b) { finish_gru_row(w, gates + b * stride, b); });
+  keep_states(w, step);
+  if (!attention.empty()) attention[w.direction].attend(w.h);
+}
+
+/** The same with a packed cell, which computes all rows; those of sequences that are over are not kept. */
+template <class C>
+void Recurrent::Run<C>::take_cell_step(const Walk& w, int64_t step, const C* gates, int64_t stride) {
+  if constexpr (std::is_same_v<C, float>) {
+    bool apart = lengths && op.kind_ == CellKind::kLstm;
+    kernels::CellStep cell{size.batch, gates, stride, w.h, w.next, w.hidden_bias, w.c, apart ? w.hidden : w.c};
+    kernels::cell_step(&context.threads(), *w.weights.cell, cell, step % 2 != 0);
+    for (int64_t b = 0; apart && b < size.batch; ++b) {
+      if (time(w.direction, step, b) < 0) continue;
+      std::copy_n(w.hidden + b * size.hidden, size.hidden, w.c + b * size.hidden);
+    }
+    keep_states(w, step);
+  }
+}
+
+/** Takes over the next states of sequences that are not over, and writes them to Y. */
+template <class C>
+void Recurrent::Run<C>::keep_states(const Walk& w, int64_t step) {
   for (int64_t b = 0; b < size.batch; ++b) {
     int64_t t = time(w.direction, step, b);
     if (t < 0) continue;
@@ -213,7 +238,6 @@ void Recurrent::Run<C>::take_step(const Walk& w, int64_t step, C* gates, int64_t
     std::copy_n(next, size.hidden, w.h + b * size.hidden);
     if (y) std::copy_n(next, size.hidden, y + size.y_row(t, b, w.direction) * size.hidden);
   }
-  if (!attention.empty()) attention[w.direction].attend(w.h);
 }
 
 template <class C>
@@ -302,44 +326,6 @@ const int32_t* checked_lengths(const Tensor* lengths, const RecurrentSizes& size
   return full ? nullptr : values;
 }
 
-/** Rows [first, first + n) of direction d of weights [directions][rows][k], packed through the cache. */
-GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
-  int64_t rows = tensor.shape()[1], k = tensor.shape()[2];
-  std::string layout = join("recurrent_f32 ", name_of(tensor.type()), " ", tensor.shape(), " d", d, " ", first, "+", n);
-  return {pack_shared(info, tensor, layout, [&] {
-    Tensor floats = to_float_tensor(tensor);
-    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k, k);
-  })};
-}
-
-GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
-  return {std::make_shared<const kernels::PackedMatrix>(pack_rows(pool, rows, n, k, row))};
-}
-GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t k, int64_t row) {
-  return {rows, n, k, row};
-}
-
-PackedBytes pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d) {
-  int64_t k = tensor.shape()[1], n = tensor.shape()[2];
-  kernels::ByteMatrix matrix{static_cast<const char*>(tensor.raw()) + d * k * n, n, false, is_signed_byte(tensor)};
-  return std::make_shared<const kernels::PackedMatrixInt8>(kernels::pack_b_int8(&pool, k, n, matrix));
-}
-
-/** Every direction of constant weights, through the cache; none where input i is not constant. */
-std::vector<PackedBytes> pack_constant_bytes(const KernelInfo& info, size_t i) {
-  std::vector<PackedBytes> result;
-  const Tensor* tensor = info.weights_input(i);
-  if (!tensor || tensor->rank() != 3 || tensor->element_count() == 0) return result;
-  for (int64_t d = 0; d < tensor->shape()[0]; ++d) {
-    std::string layout = join("recurrent_int8 ", name_of(tensor->type()), " ", tensor->shape(), " d", d);
-    auto packed = info.packed_weights().get(*tensor, layout, [&]() -> std::shared_ptr<void> {
-      return std::const_pointer_cast<kernels::PackedMatrixInt8>(pack_bytes(info.threads(), *tensor, d));
-    });
-    result.push_back(std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed));
-  }
-  return result;
-}
-
 }  // namespace
 
 Recurrent::Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form)
@@ -356,11 +342,22 @@ Recurrent::Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form)
                                     kind == CellKind::kRnn   ? 1
                                     : kind == CellKind::kGru ? 2
                                                              : 3)) {
+  usual_ = has_usual_functions() && !attentive_ && !byte_weights_ && !info.has_input(7);
   if (byte_weights_) {
     for (size_t i : {1, 2}) packed_bytes_[i - 1] = pack_constant_bytes(info, i);
   } else {
     pack_float_weights(info);
   }
+}
+
+/** Whether PackedCell computes what the attributes say, without peepholes. */
+bool Recurrent::has_usual_functions() const {
+  bool lstm = kind_ == CellKind::kLstm && !input_forget_, gru = kind_ == CellKind::kGru && linear_before_reset_;
+  auto is = [](const GateActivation& gate, kernels::UnaryOp op) { return gate.plain() && gate.function.op == op; };
+  return (lstm || gru) && clip_ == 0 && std::ranges::all_of(activations_, [&](const GateActivations& f) {
+           bool usual = is(f[0], kernels::UnaryOp::kSigmoid) && is(f[1], kernels::UnaryOp::kTanh);
+           return usual && (gru || is(f[2], kernels::UnaryOp::kTanh));
+         });
 }
 
 void Recurrent::pack_float_weights(const KernelInfo& info) {
@@ -371,6 +368,10 @@ void Recurrent::pack_float_weights(const KernelInfo& info) {
   if (w->element_count() == 0 || r->element_count() == 0) return;
   int64_t own = kind_ == CellKind::kGru ? 2 * hidden : n;
   for (int64_t d = 0; d < directions_; ++d) {
+    if (is_usual_cell(hidden)) {
+      packed_.push_back(constant_cell_weights(info, cell(), *w, *r, d));
+      continue;
+    }
     CellWeights<float> weights{pack_constant(info, *w, d, 0, n), pack_constant(info, *r, d, 0, own)};
     if (own < n) weights.candidate = pack_constant(info, *r, d, own, n - own);
     packed_.push_back(std::move(weights));
@@ -449,6 +450,9 @@ CellWeights<C> Recurrent::weights(KernelContext& context, const RecurrentSizes& 
   const C* w = read_input<C>(context, 1) + d * n * columns;
   const C* r = read_input<C>(context, 2) + d * n * size.hidden;
   ThreadPool& pool = context.threads();
+  if constexpr (std::is_same_v<C, float>) {
+    if (is_usual_cell(size.hidden)) return cell_weights(pool, cell(), size.hidden, w, columns, r);
+  }
   CellWeights<C> result{matrix_of(pool, w, n, size.input, columns), matrix_of(pool, r, own, size.hidden, size.hidden)};
   if (own < n) result.candidate = matrix_of(pool, r + own * size.hidden, n - own, size.hidden, size.hidden);
   if (attentive_) result.attention = matrix_of(pool, w + size.input, n, size.attention, columns);

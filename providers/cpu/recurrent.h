@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "cpu/gate_activation.h"
-#include "cpu/kernels/gemm_int8.h"
-#include "cpu/packed_weights.h"
+#include "cpu/recurrent_weights.h"
 
 namespace ortolan::cpu {
 
@@ -26,48 +25,6 @@ struct RecurrentSizes {
   }
   int64_t state_row(int64_t b, int64_t d) const { return batch_first ? b * directions + d : d * batch + b; }
 };
-
-/** A right operand of bytes. The left one is quantised on the way, with scale and zero point of its own each time. */
-struct ByteGates {
-  std::shared_ptr<const kernels::PackedMatrixInt8> packed;
-  const float* scales = nullptr;  // one, or one a column
-  const void* zeros = nullptr;    // the same, of the bytes' type
-  bool scale_per_column = false, zero_per_column = false;
-  uint8_t* codes = nullptr;  // memory for the left operand
-  int32_t* sums = nullptr;   // and for the products
-  float* factors = nullptr;  // and for a factor a column
-};
-
-/** A right operand, given as [n, k] or, not transposed, as [k, n]. fp32 is packed; or it holds bytes. */
-template <class C>
-struct GateMatrix;
-template <>
-struct GateMatrix<float> {
-  std::shared_ptr<const kernels::PackedMatrix> packed;
-  std::optional<ByteGates> bytes = std::nullopt;
-};
-template <>
-struct GateMatrix<double> {
-  const double* data = nullptr;
-  int64_t n = 0, k = 0;
-  int64_t row = 0;  // elements between rows
-  bool transposed = true;
-};
-/** c[m, n] = a[m, k] * matrix (+ c) (+ bias, one a column, may be NULL). `order` is advice. */
-void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
-                  bool accumulate, const float* bias = nullptr,
-                  kernels::PanelOrder order = kernels::PanelOrder::kForward);
-void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
-                  int64_t ldc, bool accumulate, const double* bias = nullptr,
-                  kernels::PanelOrder order = kernels::PanelOrder::kForward);
-
-/** The weights of one direction. GRU keeps the rows of its candidate apart, AttnLSTM the columns of its attention. */
-template <class C>
-struct CellWeights {
-  GateMatrix<C> input, recurrent, candidate, attention;
-};
-
-using PackedBytes = std::shared_ptr<const kernels::PackedMatrixInt8>;
 
 /** kAttentive is AttnLSTM, whose weights are packed in each run. kOfBytes (LSTM of floats): W and R are
     [directions, k, 4 * hidden] of bytes, and inputs 8 to 11 their scales and zero points: W_scale, W_zero_point,
@@ -94,6 +51,10 @@ class Recurrent final : public OpKernel {
   template <class C>
   CellWeights<C> weights(KernelContext& context, const RecurrentSizes& sizes, int64_t direction) const;
   void pack_float_weights(const KernelInfo& info);
+  bool has_usual_functions() const;
+  /** Whether directions are PackedCells. */
+  bool is_usual_cell(int64_t hidden) const { return usual_ && kernels::PackedCell::takes(hidden); }
+  kernels::Cell cell() const { return kind_ == CellKind::kLstm ? kernels::Cell::kLstm : kernels::Cell::kGru; }
   GateMatrix<float> byte_matrix(KernelContext& context, size_t input, int64_t rows, int64_t direction) const;
   void check_byte_inputs(const KernelContext& context) const;
   int64_t gates() const { return kind_ == CellKind::kLstm ? 4 : kind_ == CellKind::kGru ? 3 : 1; }
@@ -104,6 +65,7 @@ class Recurrent final : public OpKernel {
   bool reverse_first_;  // direction 0 runs backwards
   bool batch_first_, linear_before_reset_, input_forget_;
   float clip_;
+  bool usual_ = false;
   std::vector<GateActivations> activations_;
   std::vector<CellWeights<float>> packed_;    // of each direction, where W and R are constant
   std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant

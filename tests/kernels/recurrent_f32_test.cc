@@ -1,6 +1,7 @@
 // Tests of the LSTM and GRU steps against the operators' equations in double.
 #include "cpu/kernels/recurrent_f32.h"
 
+#include "base/thread_pool.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {
@@ -43,7 +44,90 @@ TEST_P(Recurrent, GruStep) {
   }
 }
 
+/** The gates of unit `u` in row `b`: projected input plus product, in double. */
+struct ExpectedSums {
+  const PackedCell& cell;
+  const CellStep& step;
+  const std::vector<float>& r;
+
+  double product(int64_t gate, int64_t b, int64_t u) const {
+    const int64_t n = cell.hidden();
+    double sum = 0;
+    for (int64_t k = 0; k < n; ++k) sum += double{step.h[b * n + k]} * r[(gate * n + u) * n + k];
+    return sum;
+  }
+  double input(int64_t gate, int64_t b, int64_t u) const {
+    return step.gates[b * step.gates_stride + cell.column(gate, u)];
+  }
+  double operator()(int64_t gate, int64_t b, int64_t u) const { return product(gate, b, u) + input(gate, b, u); }
+};
+
+base::ThreadPool& two_threads() {
+  static base::ThreadPool pool({.threads = 2});
+  return pool;
+}
+
+class PackedCells : public IsaTest {
+ protected:
+  /** Runs a step from both ends, with and without threads, and expects the same; then the caller judges next_h. */
+  void run(const PackedCell& cell, CellStep& step, std::vector<float>& next_h, std::vector<float>& next_c) {
+    step.next_h = next_h.data();
+    step.next_c = next_c.data();
+    cell_step(&two_threads(), cell, step, true);
+    const std::vector<float> first_h = next_h, first_c = next_c;
+    cell_step(nullptr, cell, step, false);
+    EXPECT_EQ(first_h, next_h);
+    EXPECT_EQ(first_c, next_c);
+  }
+};
+
+TEST_P(PackedCells, LstmStepOfAnyNumberOfRows) {
+  for (int64_t rows : {1, 2, 3, 4, 5, 9}) {
+    const int64_t n = 16 * integer(1, 5), stride = 4 * n + 3;
+    const std::vector<float> r = normal(4 * n * n), gates = normal(rows * stride), h = normal(rows * n),
+                             c = normal(rows * n);
+    std::vector<float> next_h(rows * n), next_c(rows * n);
+    ASSERT_TRUE(PackedCell::takes(n));
+    const PackedCell cell(Cell::kLstm, n, r.data());
+    CellStep step{.rows = rows, .gates = gates.data(), .gates_stride = stride, .h = h.data(), .c = c.data()};
+    run(cell, step, next_h, next_c);
+    const ExpectedSums sums{cell, step, r};
+    for (int64_t i = 0; i < rows * n; ++i) {
+      const int64_t b = i / n, u = i % n;
+      const double new_c = sigmoid(sums(2, b, u)) * c[i] + sigmoid(sums(0, b, u)) * std::tanh(sums(3, b, u));
+      ASSERT_NEAR(next_c[i], new_c, 2e-5);
+      ASSERT_NEAR(next_h[i], sigmoid(sums(1, b, u)) * std::tanh(new_c), 2e-5);
+    }
+  }
+}
+
+TEST_P(PackedCells, GruStepOfAnyNumberOfRows) {
+  for (int64_t rows : {1, 2, 3, 4, 5, 9}) {
+    const int64_t n = 16 * integer(1, 5), stride = 3 * n + 1;
+    const std::vector<float> r = normal(3 * n * n), gates = normal(rows * stride), h = normal(rows * n),
+                             bias = normal(n);
+    std::vector<float> next_h(rows * n), unused;
+    const PackedCell cell(Cell::kGru, n, r.data());
+    CellStep step{.rows = rows, .gates = gates.data(), .gates_stride = stride, .h = h.data()};
+    step.hidden_bias = rows % 2 ? bias.data() : nullptr;
+    run(cell, step, next_h, unused);
+    const ExpectedSums sums{cell, step, r};
+    for (int64_t i = 0; i < rows * n; ++i) {
+      const int64_t b = i / n, u = i % n;
+      const double z = sigmoid(sums(0, b, u)), reset = sigmoid(sums(1, b, u));
+      const double recurrent = sums.product(2, b, u) + (rows % 2 ? bias[u] : 0);
+      const double candidate = std::tanh(sums.input(2, b, u) + reset * recurrent);
+      ASSERT_NEAR(next_h[i], (1 - z) * candidate + z * h[i], 2e-5);
+    }
+  }
+}
+
+TEST_P(PackedCells, TakeWholeVectorsOnly) {
+  for (int64_t hidden : {0, 1, 17, 33}) EXPECT_FALSE(PackedCell::takes(hidden)) << hidden;
+}
+
 ORTOLAN_FOR_EACH_ISA(Recurrent);
+ORTOLAN_FOR_EACH_ISA(PackedCells);
 
 }  // namespace
 }  // namespace ortolan::cpu::kernels

@@ -12,9 +12,10 @@ struct Case {
   bool bias = true, initial = true, lengths = false, peepholes = false, batch_first = false;
   bool linear_before_reset = false, input_forget = false;
   float clip = 0;
+  int64_t hidden = 6;
 };
 
-constexpr int64_t kSteps = 4, kBatch = 3, kInput = 5, kHidden = 6;
+constexpr int64_t kSteps = 4, kBatch = 3, kInput = 5;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -26,27 +27,27 @@ struct Model {
   std::vector<int32_t> lengths;
   std::vector<double> y, y_h, y_c;
 
-  int64_t state(int64_t d, int64_t n) const { return (c.batch_first ? n * directions + d : d * kBatch + n) * kHidden; }
+  int64_t state(int64_t d, int64_t n) const { return (c.batch_first ? n * directions + d : d * kBatch + n) * c.hidden; }
   int64_t row(int64_t t, int64_t n) const { return c.batch_first ? n * kSteps + t : t * kBatch + n; }
   double limited(double v) const { return c.clip > 0 ? std::clamp<double>(v, -c.clip, c.clip) : v; }
 
   /** Sum of gate g, hidden unit j: input part, and recurrent part from h. */
   double input_sum(int64_t d, int64_t t, int64_t n, int64_t g, int64_t j) const {
-    double sum = b.empty() ? 0 : b[(2 * d * gates + g) * kHidden + j];
+    double sum = b.empty() ? 0 : b[(2 * d * gates + g) * c.hidden + j];
     for (int64_t i = 0; i < kInput; ++i)
-      sum += x[row(t, n) * kInput + i] * w[((d * gates + g) * kHidden + j) * kInput + i];
+      sum += x[row(t, n) * kInput + i] * w[((d * gates + g) * c.hidden + j) * kInput + i];
     return sum;
   }
   double hidden_sum(int64_t d, const std::vector<double>& h, int64_t g, int64_t j) const {
-    double sum = b.empty() ? 0 : b[((2 * d + 1) * gates + g) * kHidden + j];
-    for (int64_t i = 0; i < kHidden; ++i) sum += h[i] * r[((d * gates + g) * kHidden + j) * kHidden + i];
+    double sum = b.empty() ? 0 : b[((2 * d + 1) * gates + g) * c.hidden + j];
+    for (int64_t i = 0; i < c.hidden; ++i) sum += h[i] * r[((d * gates + g) * c.hidden + j) * c.hidden + i];
     return sum;
   }
 
   void lstm(int64_t d, int64_t t, int64_t n, std::vector<double>& h, std::vector<double>& cell) const {
     std::vector<double> before = h;
-    auto peephole = [&](int64_t g, int64_t j) { return p.empty() ? 0.0 : p[(3 * d + g) * kHidden + j]; };
-    for (int64_t j = 0; j < kHidden; ++j) {
+    auto peephole = [&](int64_t g, int64_t j) { return p.empty() ? 0.0 : p[(3 * d + g) * c.hidden + j]; };
+    for (int64_t j = 0; j < c.hidden; ++j) {
       auto sum = [&](int64_t g) { return input_sum(d, t, n, g, j) + hidden_sum(d, before, g, j); };
       double i = sigmoid(limited(sum(0) + peephole(0, j) * cell[j]));
       double f = c.input_forget ? 1 - i : sigmoid(limited(sum(2) + peephole(2, j) * cell[j]));
@@ -56,13 +57,13 @@ struct Model {
   }
 
   void gru(int64_t d, int64_t t, int64_t n, std::vector<double>& h) const {
-    std::vector<double> before = h, z(kHidden), reset(kHidden), scaled(kHidden);
-    for (int64_t j = 0; j < kHidden; ++j) {
+    std::vector<double> before = h, z(c.hidden), reset(c.hidden), scaled(c.hidden);
+    for (int64_t j = 0; j < c.hidden; ++j) {
       z[j] = sigmoid(limited(input_sum(d, t, n, 0, j) + hidden_sum(d, before, 0, j)));
       reset[j] = sigmoid(limited(input_sum(d, t, n, 1, j) + hidden_sum(d, before, 1, j)));
       scaled[j] = reset[j] * before[j];
     }
-    for (int64_t j = 0; j < kHidden; ++j) {
+    for (int64_t j = 0; j < c.hidden; ++j) {
       double hidden = c.linear_before_reset ? reset[j] * hidden_sum(d, before, 2, j) : hidden_sum(d, scaled, 2, j);
       double candidate = std::tanh(limited(input_sum(d, t, n, 2, j) + hidden));
       h[j] = (1 - z[j]) * candidate + z[j] * before[j];
@@ -71,28 +72,28 @@ struct Model {
 
   void rnn(int64_t d, int64_t t, int64_t n, std::vector<double>& h) const {
     std::vector<double> before = h;
-    for (int64_t j = 0; j < kHidden; ++j)
+    for (int64_t j = 0; j < c.hidden; ++j)
       h[j] = std::tanh(limited(input_sum(d, t, n, 0, j) + hidden_sum(d, before, 0, j)));
   }
 
   void run() {
-    y.assign(kSteps * directions * kBatch * kHidden, 0);
-    y_h.assign(directions * kBatch * kHidden, 0);
+    y.assign(kSteps * directions * kBatch * c.hidden, 0);
+    y_h.assign(directions * kBatch * c.hidden, 0);
     y_c = y_h;
     for (int64_t d = 0; d < directions; ++d) {
       for (int64_t n = 0; n < kBatch; ++n) {
-        std::vector<double> h(kHidden, 0), cell(kHidden, 0);
-        if (!h0.empty()) std::copy_n(&h0[state(d, n)], kHidden, h.begin());
-        if (!c0.empty()) std::copy_n(&c0[state(d, n)], kHidden, cell.begin());
+        std::vector<double> h(c.hidden, 0), cell(c.hidden, 0);
+        if (!h0.empty()) std::copy_n(&h0[state(d, n)], c.hidden, h.begin());
+        if (!c0.empty()) std::copy_n(&c0[state(d, n)], c.hidden, cell.begin());
         int64_t length = lengths.empty() ? kSteps : lengths[n];
         for (int64_t s = 0; s < length; ++s) {
           int64_t t = d == 1 || c.direction == "reverse" ? length - 1 - s : s;
           c.op == "LSTM" ? lstm(d, t, n, h, cell) : c.op == "GRU" ? gru(d, t, n, h) : rnn(d, t, n, h);
           int64_t at = c.batch_first ? (n * kSteps + t) * directions + d : (t * directions + d) * kBatch + n;
-          std::copy_n(h.begin(), kHidden, &y[at * kHidden]);
+          std::copy_n(h.begin(), c.hidden, &y[at * c.hidden]);
         }
-        std::copy_n(h.begin(), kHidden, &y_h[state(d, n)]);
-        std::copy_n(cell.begin(), kHidden, &y_c[state(d, n)]);
+        std::copy_n(h.begin(), c.hidden, &y_h[state(d, n)]);
+        std::copy_n(cell.begin(), c.hidden, &y_c[state(d, n)]);
       }
     }
   }
@@ -109,11 +110,11 @@ void check(const Case& c, double tolerance) {
     values = doubles(tensor);
     test.input(tensor);
   };
-  Shape state = c.batch_first ? Shape{kBatch, m.directions, kHidden} : Shape{m.directions, kBatch, kHidden};
+  Shape state = c.batch_first ? Shape{kBatch, m.directions, c.hidden} : Shape{m.directions, kBatch, c.hidden};
   add(true, c.batch_first ? Shape{kBatch, kSteps, kInput} : Shape{kSteps, kBatch, kInput}, 0, m.x);
-  add(true, {m.directions, m.gates * kHidden, kInput}, 1, m.w);
-  add(true, {m.directions, m.gates * kHidden, kHidden}, 2, m.r);
-  add(c.bias, {m.directions, 2 * m.gates * kHidden}, 3, m.b);
+  add(true, {m.directions, m.gates * c.hidden, kInput}, 1, m.w);
+  add(true, {m.directions, m.gates * c.hidden, c.hidden}, 2, m.r);
+  add(c.bias, {m.directions, 2 * m.gates * c.hidden}, 3, m.b);
   if (c.lengths) {
     m.lengths = {2, 4, 0};
     test.input<int32_t>({kBatch}, m.lengths);
@@ -123,16 +124,16 @@ void check(const Case& c, double tolerance) {
   add(c.initial, state, 4, m.h0);
   if (c.op == "LSTM") {
     add(c.initial, state, 5, m.c0);
-    add(c.peepholes, {m.directions, 3 * kHidden}, 6, m.p);
+    add(c.peepholes, {m.directions, 3 * c.hidden}, 6, m.p);
     test.set("input_forget", c.input_forget);
   }
   if (c.op == "GRU") test.set("linear_before_reset", c.linear_before_reset);
   if (c.clip > 0) test.set("clip", c.clip);
-  test.set("hidden_size", kHidden).set("layout", c.batch_first).set("direction", c.direction.c_str());
+  test.set("hidden_size", c.hidden).set("layout", c.batch_first).set("direction", c.direction.c_str());
   auto results = test.run(c.op == "LSTM" ? 3 : 2);
   m.run();
   Shape all =
-      c.batch_first ? Shape{kBatch, kSteps, m.directions, kHidden} : Shape{kSteps, m.directions, kBatch, kHidden};
+      c.batch_first ? Shape{kBatch, kSteps, m.directions, c.hidden} : Shape{kSteps, m.directions, kBatch, c.hidden};
   std::string what = join(c.op, " ", c.direction, c.batch_first ? " batch first" : "", c.lengths ? " lengths" : "");
   EXPECT_TRUE(near(results[0].tensor(), all, m.y, tolerance)) << what;
   EXPECT_TRUE(near(results[1].tensor(), state, m.y_h, tolerance)) << what;
@@ -151,6 +152,19 @@ TEST(Recurrent, EveryForm) {
           check<float>(c, 1e-5);
         }
       }
+    }
+  }
+}
+
+// Where units fill whole vectors, constant weights are packed for steps that finish all gates at once.
+TEST(Recurrent, UnitsThatFillVectors) {
+  for (std::string op : {"GRU", "LSTM"}) {
+    for (int form = 0; form < 32; ++form) {
+      Case c{op, form & 1 ? "bidirectional" : "reverse"};
+      c.hidden = form & 2 ? 32 : 16, c.bias = form & 4, c.initial = form & 8, c.lengths = form & 16;
+      c.batch_first = form & 1, c.linear_before_reset = true;
+      check<float>(c, 1e-5);
+      if (form % 8 == 5) check<Half>(c, 5e-3);
     }
   }
 }

@@ -12,6 +12,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
@@ -25,6 +26,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
@@ -37,6 +39,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
@@ -60,18 +63,19 @@ using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
     {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
-     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits, &generic::kMove},
+     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits, &generic::kMove,
+     &generic::kRecurrent},
 #if defined(__x86_64__)
     {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
-     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove},
+     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove, &avx2::kRecurrent},
     {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove},
+     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove, &avx512::kRecurrent},
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
-     &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits,
-     &avx512::kMove},
+     &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove,
+     &avx512::kRecurrent},
     {IsaLevel::kAmx, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &amx::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &amx::kSplitF32,
-     &amx::kTileConv, &amx::kSplitConv},
+     &avx512::kWinograd, &amx::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &avx512::kRecurrent,
+     &amx::kSplitF32, &amx::kTileConv, &amx::kSplitConv},
 #endif
 };
 

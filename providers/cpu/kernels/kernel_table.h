@@ -20,6 +20,7 @@ struct NBitsKernels;
 struct PoolKernels;
 struct WinogradKernels;
 struct ConvF32Kernels;
+struct RecurrentKernels;
 
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
@@ -108,6 +109,7 @@ struct KernelTable {
   const PoolKernels* pool;
   const NBitsKernels* nbits;
   const MoveKernels* move;
+  const RecurrentKernels* recurrent;
   const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
   const TileConvKernels* tile_conv = nullptr;    // only with AMX
   const SplitConvKernels* split_conv = nullptr;  // only with AMX

@@ -2,8 +2,13 @@
 #include "cpu/kernels/recurrent_f32.h"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
+#include "base/thread_pool.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/recurrent_kernels.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
@@ -15,6 +20,38 @@ void clip_and_apply(const CellOptions& options, Activation activation, float* va
 }
 
 }  // namespace
+
+bool PackedCell::takes(int64_t hidden) { return hidden > 0 && hidden % kernels().recurrent->lanes == 0; }
+
+PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
+    : cell_(cell),
+      hidden_(hidden),
+      lanes_(kernels().recurrent->lanes),
+      kernels_(kernels().recurrent),
+      weights_(static_cast<size_t>(gates() * hidden) * static_cast<size_t>(hidden) * sizeof(float),
+               Lifetime::kSession) {
+  const int64_t step = lanes_ * gates();
+  std::vector<float> rows(static_cast<size_t>(step * hidden));  // of a block's units, gate by gate
+  for (int64_t unit = 0; unit < hidden; unit += lanes_) {
+    for (int64_t gate = 0; gate < gates(); ++gate) {
+      std::memcpy(rows.data() + gate * lanes_ * hidden, r + (gate * hidden + unit) * hidden,
+                  static_cast<size_t>(lanes_ * hidden) * sizeof(float));
+    }
+    kernels().gemm_f32->pack_panel_transposed(rows.data(), hidden, hidden, step, step,
+                                              weights_.as<float>() + unit * gates() * hidden);
+  }
+}
+
+void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward) {
+  constexpr double kGrainFlops = 4e5;  // work worth a thread
+  const int64_t blocks = cell.hidden_ / cell.lanes_;
+  const double flops = 2.0 * static_cast<double>(step.rows) * static_cast<double>(cell.lanes_ * cell.gates()) *
+                       static_cast<double>(cell.hidden_);
+  const CellBlocks run = cell.cell_ == Cell::kLstm ? cell.kernels_->lstm : cell.kernels_->gru;
+  base::parallel_for(
+      pool, blocks, static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+      [&](int64_t begin, int64_t end) { run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, backward); });
+}
 
 void lstm_step(const CellOptions& options, int64_t n, float* gates, const float* peephole, const float* c_before,
                float* c_after, float* h_after) {

@@ -4,8 +4,57 @@
 #include <cstdint>
 
 #include "cpu/kernels/activation.h"
+#include "cpu/kernels/aligned_buffer.h"
+
+namespace ortolan::base {
+class ThreadPool;
+}
 
 namespace ortolan::cpu::kernels {
+
+/** Cells whose gates are sigmoids, whose candidate is a tanh, and that clip nothing: LSTM without peepholes, gates in
+    ONNX's order i, o, f, c; and GRU with linear_before_reset, in the order z, r, h. */
+enum class Cell : uint8_t { kLstm, kGru };
+
+struct RecurrentKernels;
+
+/** A cell's recurrent weights, laid out so that a step finishes its gates as soon as their sums are there. */
+class PackedCell {
+ public:
+  /** True for numbers of hidden units that can be packed for this processor. */
+  static bool takes(int64_t hidden);
+  /** Packs R, [gates * hidden, hidden] by rows. Throws std::bad_alloc. */
+  PackedCell(Cell cell, int64_t hidden, const float* r);
+
+  int gates() const noexcept { return cell_ == Cell::kLstm ? 4 : 3; }
+  int64_t hidden() const noexcept { return hidden_; }
+  /** Where a step expects the projected input of a gate's unit, instead of at gate * hidden + unit. */
+  int64_t column(int64_t gate, int64_t unit) const noexcept {
+    return unit / lanes_ * lanes_ * gates() + gate * lanes_ + unit % lanes_;
+  }
+
+ private:
+  friend void cell_step(base::ThreadPool*, const PackedCell&, const struct CellStep&, bool);
+  Cell cell_;
+  int64_t hidden_, lanes_;
+  const RecurrentKernels* kernels_;
+  AlignedBuffer weights_;
+};
+
+/** One step of `rows` sequences; h, c and what follows them are [rows, hidden]. */
+struct CellStep {
+  int64_t rows = 0;
+  const float* gates = nullptr;  // x*W + biases, columns as PackedCell::column() says; rows gates_stride apart
+  int64_t gates_stride = 0;
+  const float* h = nullptr;
+  float* next_h = nullptr;             // not h
+  const float* hidden_bias = nullptr;  // GRU: what reset multiplies besides the product; nullptr: nothing
+  const float* c = nullptr;            // LSTM
+  float* next_c = nullptr;             // LSTM; may be c
+};
+
+/** Results do not depend on the number of threads, nor on which end of the weights is read first (see PanelOrder). */
+void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward);
 
 /** Gate activations in ONNX's order (f, g, h) and the clip of gate inputs (0: none). */
 struct CellOptions {

@@ -1,0 +1,87 @@
+// Packing the weights of recurrent operators.
+#include "cpu/recurrent_weights.h"
+
+#include <algorithm>
+
+#include "cpu/byte_tensors.h"
+
+namespace ortolan::cpu {
+namespace {
+
+kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
+  return kernels::pack_b(&pool, k, n, rows, row, true);
+}
+
+/** Rows of W, in the order of the cell's columns. */
+kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::PackedCell& cell, const float* rows, int64_t k) {
+  int64_t n = cell.gates() * cell.hidden();
+  std::vector<float> ordered(static_cast<size_t>(checked_mul(n, k)));
+  for (int64_t i = 0; i < n; ++i) {
+    std::copy_n(rows + i * k, k, ordered.data() + cell.column(i / cell.hidden(), i % cell.hidden()) * k);
+  }
+  return pack_rows(pool, ordered.data(), n, k, k);
+}
+
+}  // namespace
+
+GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
+  int64_t rows = tensor.shape()[1], k = tensor.shape()[2];
+  std::string layout = join("recurrent_f32 ", name_of(tensor.type()), " ", tensor.shape(), " d", d, " ", first, "+", n);
+  return {pack_shared(info, tensor, layout, [&] {
+    Tensor floats = to_float_tensor(tensor);
+    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k, k);
+  })};
+}
+
+GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
+  return {std::make_shared<const kernels::PackedMatrix>(pack_rows(pool, rows, n, k, row))};
+}
+GateMatrix<double> matrix_of(ThreadPool&, const double* rows, int64_t n, int64_t k, int64_t row) {
+  return {rows, n, k, row};
+}
+
+CellWeights<float> cell_weights(ThreadPool& pool, kernels::Cell kind, int64_t hidden, const float* w, int64_t k,
+                                const float* r) {
+  auto cell = std::make_shared<const kernels::PackedCell>(kind, hidden, r);
+  return {{std::make_shared<const kernels::PackedMatrix>(pack_ordered(pool, *cell, w, k))}, {}, {}, {}, cell};
+}
+
+CellWeights<float> constant_cell_weights(const KernelInfo& info, kernels::Cell kind, const Tensor& w, const Tensor& r,
+                                         int64_t d) {
+  int64_t rows = r.shape()[1], hidden = r.shape()[2], k = w.shape()[2];
+  auto layout = [&](const Tensor& tensor, const char* what) {
+    return join(what, name_of(tensor.type()), " ", tensor.shape(), " d", d);
+  };
+  auto packed = info.packed_weights().get(r, layout(r, "cell_f32 "), [&]() -> std::shared_ptr<void> {
+    Tensor floats = to_float_tensor(r);
+    return std::make_shared<kernels::PackedCell>(kind, hidden, floats.data<float>() + d * rows * hidden);
+  });
+  auto cell = std::static_pointer_cast<const kernels::PackedCell>(packed);
+  auto input = pack_shared(info, w, layout(w, "cell_input_f32 "), [&] {
+    Tensor floats = to_float_tensor(w);
+    return pack_ordered(info.threads(), *cell, floats.data<float>() + d * rows * k, k);
+  });
+  return {{input}, {}, {}, {}, cell};
+}
+
+PackedBytes pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d) {
+  int64_t k = tensor.shape()[1], n = tensor.shape()[2];
+  kernels::ByteMatrix matrix{static_cast<const char*>(tensor.raw()) + d * k * n, n, false, is_signed_byte(tensor)};
+  return std::make_shared<const kernels::PackedMatrixInt8>(kernels::pack_b_int8(&pool, k, n, matrix));
+}
+
+std::vector<PackedBytes> pack_constant_bytes(const KernelInfo& info, size_t i) {
+  std::vector<PackedBytes> result;
+  const Tensor* tensor = info.weights_input(i);
+  if (!tensor || tensor->rank() != 3 || tensor->element_count() == 0) return result;
+  for (int64_t d = 0; d < tensor->shape()[0]; ++d) {
+    std::string layout = join("recurrent_int8 ", name_of(tensor->type()), " ", tensor->shape(), " d", d);
+    auto packed = info.packed_weights().get(*tensor, layout, [&]() -> std::shared_ptr<void> {
+      return std::const_pointer_cast<kernels::PackedMatrixInt8>(pack_bytes(info.threads(), *tensor, d));
+    });
+    result.push_back(std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed));
+  }
+  return result;
+}
+
+}  // namespace ortolan::cpu
