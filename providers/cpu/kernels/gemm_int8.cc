@@ -144,8 +144,12 @@ int32_t wrapping_product(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
 }
 
+VectorF32Kernels::Unary function_of(Activation activation) {
+  return kernels().vector->unary[static_cast<int>(activation.op)];
+}
+
 void activate(Activation activation, const Int8Block& g) {
-  const auto apply = kernels().vector->unary[static_cast<int>(activation.op)];
+  const auto apply = function_of(activation);
   for (int64_t i = 0; i < g.rows; ++i) {
     float* y = reinterpret_cast<float*>(g.c) + i * g.ldc;
     apply(y, y, g.columns, activation.p0, activation.p1);
@@ -311,13 +315,18 @@ void Product::multiply(int64_t panel, int64_t row) const {
   if (e.residual != nullptr) g.residual = e.residual + row * e.residual_stride + column;
   g.residual_stride = e.residual_stride;
   if (!corrects()) g.scale = scales;
+  const bool active = e.activation.op != UnaryOp::kIdentity, in_block = active && kernels.activates && !corrects();
+  if (in_block) {
+    g.activation = function_of(e.activation);
+    g.p0 = e.activation.p0, g.p1 = e.activation.p1;
+  }
   kernels.block(split.vectors(panel), g);
   if (corrects()) {
     correct(g, column, row);
     g.scale = scales;
     kernels.to_floats(g);
   }
-  if (e.activation.op != UnaryOp::kIdentity) activate(e.activation, g);
+  if (active && !in_block) activate(e.activation, g);
 }
 
 void Product::run(base::ThreadPool* pool) const {

@@ -19,15 +19,21 @@ struct Pending {
 
   void finish(const Int8Block& g, int64_t count) {
     for (const int64_t stop = least(end, row + count); row < stop; ++row, sums += kBlockColumns) {
-      for (int64_t column = 0; column < g.columns; column += kLanes) {
-        const int64_t columns = g.columns - column;
-        const Vi sum = load(sums + column);
-        Vf y = from_bits(sum);
-        if (g.scale != nullptr)
-          y = finished(g, sum, load_columns(g.scale + column, columns), bias_of(g, column), row, column);
-        store_columns(as_floats(g.c) + row * g.ldc + column, columns, y);
-      }
+      float* y = as_floats(g.c) + row * g.ldc;
+      for (int64_t column = 0; column < g.columns; column += kLanes) finish_vector(g, y, column);
+      if (g.activation != nullptr) g.activation(y, y, g.columns, g.p0, g.p1);
     }
+  }
+
+ private:
+  void finish_vector(const Int8Block& g, float* y, int64_t column) const {
+    const int64_t columns = g.columns - column;
+    const Vi sum = load(sums + column);
+    Vf v = from_bits(sum);
+    if (g.scale != nullptr) {
+      v = finished(g, sum, load_columns(g.scale + column, columns), bias_of(g, column), row, column);
+    }
+    store_columns(y + column, columns, v);
   }
 };
 
@@ -143,6 +149,7 @@ const GemmInt8Kernels kGemmInt8 = {
     .correct_row = correct_row,
     .filled = kTileHeight,
     .a_signs = true,
+    .activates = true,
     .begin = begin,
     .end = end,
     .vectors = &avx512vnni::kGemmInt8,

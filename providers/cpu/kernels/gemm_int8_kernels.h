@@ -37,6 +37,10 @@ struct Int8Block {
   int64_t next_bytes = 0;
 
   bool a_signed = false;
+
+  /** Where scale and this are not nullptr, c holds activation(floats); for kernels that say that they apply it. */
+  void (*activation)(const float* x, float* y, int64_t n, float p0, float p1) = nullptr;
+  float p0 = 0, p1 = 0;
 };
 
 struct GemmInt8Kernels {
@@ -60,6 +64,7 @@ struct GemmInt8Kernels {
   /** Kernels with tiles only. */
   int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
   bool a_signs = false;                      // A may be signed
+  bool activates = false;                    // blocks apply activations
   void (*begin)() = nullptr;                 // called before blocks, on their thread
   void (*end)() = nullptr;                   // and after them
   const GemmInt8Kernels* vectors = nullptr;  // the kernels without tiles, which take the same panels
