@@ -98,6 +98,24 @@ TEST_P(ConvF32, PointwisePlanesOfAnySize) {
   check(plane(20, 100, 1, 32, 1, 1), {UnaryOp::kRelu}, true, true);
 }
 
+TEST_P(ConvF32, RowsOfFewChannels) {
+  for (int64_t stride : {1, 2}) {
+    for (int64_t kernel : {2, 3, 6}) {
+      ConvGeometry g = plane(integer(1, 5), 2 * integer(1, 20), 1, 31, kernel, stride);
+      g.batch = integer(1, 2);
+      g.in[1] = integer(kernel, 70);
+      g.pad_begin[1] = integer(0, 4), g.dilation[2] = integer(1, 2);
+      set_out(g, {0, integer(0, 4), kernel});
+      check(g, some_activation(kernel), true, stride == 2);
+    }
+  }
+  ConvGeometry bands = plane(40, 20, 2, 90, 3, 2);
+  check(bands, {UnaryOp::kSilu}, true, true);
+  bands.pad_begin[1] = 60;
+  set_out(bands, {0, 60, 1});
+  check(bands, {UnaryOp::kRelu}, true, false);
+}
+
 TEST_P(ConvF32, DepthwisePlanesOfAnySize) {
   for (int64_t size : {1, 2, 5, 8, 15, 16, 17, 34, 50}) {
     for (int64_t kernel : {3, 5}) {

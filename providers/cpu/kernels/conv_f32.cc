@@ -86,21 +86,6 @@ Band band_of(const Conv& c, int64_t unit) {
   return b;
 }
 
-void set_finish(const Conv& c, const Band& b, int64_t row, GemmBlock& g) {
-  const int64_t channel = b.group * c.weights.group_rows + row;
-  if (c.epilogue.bias != nullptr) g.row_bias = c.epilogue.bias + channel;
-  if (c.epilogue.residual != nullptr) {
-    g.residual = c.epilogue.residual + (g.c - c.y);
-    g.residual_stride = g.ldc;
-  }
-  const UnaryOp op = c.epilogue.activation.op;
-  if (op != UnaryOp::kRelu && op != UnaryOp::kClip) return;
-  const Clamp clamp = clamp_of(c.epilogue.activation);
-  g.clamp = true;
-  g.low = clamp.low;
-  g.high = clamp.high;
-}
-
 // One block of the sum (input channels [first, first + channels) of the group, from x on) for all rows and panels of a
 // band.
 void multiply_block(const Conv& c, const Band& b, const float* x, const float* columns, int64_t first,
@@ -124,7 +109,7 @@ void multiply_block(const Conv& c, const Band& b, const float* x, const float* c
       g.panel_beside = c.far && row == b.first_row && panel + 1 < c.split.count();
       g.c = c.y + ((b.image * c.geometry.groups + b.group) * w.group_rows + row) * out_plane +
             c.split.first_column(panel);
-      if (last) set_finish(c, b, row, g);
+      if (last) set_finish(c.epilogue, b.group * w.group_rows + row, c.y, g);
       if (c.split.thin(panel)) {
         w.kernels->thin_block_packed_a(g);
       } else {
@@ -219,6 +204,20 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
 
 }  // namespace
 
+void set_finish(const ConvEpilogue& epilogue, int64_t channel, const float* y, GemmBlock& g) {
+  if (epilogue.bias != nullptr) g.row_bias = epilogue.bias + channel;
+  if (epilogue.residual != nullptr) {
+    g.residual = epilogue.residual + (g.c - y);
+    g.residual_stride = g.ldc;
+  }
+  const UnaryOp op = epilogue.activation.op;
+  if (op != UnaryOp::kRelu && op != UnaryOp::kClip) return;
+  const Clamp clamp = clamp_of(epilogue.activation);
+  g.clamp = true;
+  g.low = clamp.low;
+  g.high = clamp.high;
+}
+
 void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& weights,
           const ConvEpilogue& epilogue, float* y) {
   const auto& w = *weights.storage();
@@ -229,6 +228,8 @@ void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const P
     conv_winograd(pool, g, x, w.data.as<float>(), *w.kernels, epilogue, y);
   } else if (w.depthwise) {
     conv_depthwise(pool, g, x, w, epilogue, y);
+  } else if (suits_rows(g, w)) {
+    conv_rows(pool, g, x, w, epilogue, y);
   } else {
     conv_dense(pool, g, x, w, epilogue, y);
   }

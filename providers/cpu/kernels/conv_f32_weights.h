@@ -49,6 +49,14 @@ inline Clamp clamp_of(Activation activation) {
   return clamp;
 }
 
+/** Bias, residual and clamp for a block whose first row is this output channel; block.c lies in y. */
+void set_finish(const ConvEpilogue& epilogue, int64_t channel, const float* y, GemmBlock& block);
+
+/** Whether conv_rows may compute this, and is the better way. */
+bool suits_rows(const ConvGeometry& geometry, const PackedConvWeights::Storage& weights);
+void conv_rows(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x,
+               const PackedConvWeights::Storage& weights, const ConvEpilogue& epilogue, float* y);
+
 /** Convolution with one input channel to a group, plane by plane, with the weights as they came. */
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x,
                     const PackedConvWeights::Storage& weights, const ConvEpilogue& epilogue, float* y);

@@ -104,11 +104,14 @@ ORTOLAN_INLINE void prefetch_tile(const float* p, int64_t stride) {
   }
 }
 
-template <int MR, int NV, bool kPackedA>
+enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
+
+template <int MR, int NV, Operands kOperands>
 void tile(const GemmBlock& g, int64_t row, const float* a) {
   Tile<MR, NV> t;
   t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
   if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
+  constexpr bool kPackedA = kOperands != Operands::kRowMajorA, kListedB = kOperands == Operands::kPackedAListedB;
   const float* b = g.b;
   // The first few row tiles ask for a line each of the panel beside this one, in step with the rows of this one.
   const int64_t line = row / kTileRows;
@@ -120,10 +123,10 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
     Vf bv[NV];
 #pragma GCC unroll 3
     for (int j = 0; j < NV; ++j) {
-      bv[j] = load(b + j * kLanes);
-      prefetch(b + 8 * g.b_step + j * kLanes);
+      bv[j] = load((kListedB ? g.b + g.b_rows[k] : b) + j * kLanes);
+      if constexpr (!kListedB) prefetch(b + 8 * g.b_step + j * kLanes);
     }
-    if constexpr (kPackedA) {
+    if constexpr (kPackedA && !kListedB) {
       prefetch(a + 64 * kTileRows);
       prefetch(beside);
       beside += beside_step;
@@ -172,16 +175,16 @@ void row_tile(const GemmBlock& g, int64_t row, const float* a) {
   sum_row<NV>(a, g.b, g.b_step, g.k, /*far_rows=*/true).finish(g, row);
 }
 
-template <int NV, bool kPackedA, int MR>
+template <int NV, Operands kOperands, int MR>
 ORTOLAN_INLINE void tile_of(int64_t rows, const GemmBlock& g, int64_t row, const float* a) {
   if (rows == MR) {
-    if constexpr (MR == 1 && !kPackedA) {
+    if constexpr (MR == 1 && kOperands == Operands::kRowMajorA) {
       return row_tile<NV>(g, row, a);
     } else {
-      return tile<MR, NV, kPackedA>(g, row, a);
+      return tile<MR, NV, kOperands>(g, row, a);
     }
   }
-  if constexpr (MR > 1) tile_of<NV, kPackedA, MR - 1>(rows, g, row, a);
+  if constexpr (MR > 1) tile_of<NV, kOperands, MR - 1>(rows, g, row, a);
 }
 
 // Row-major A: tiles of nearly equal height, so that no tile is left with too few independent sums.
@@ -190,14 +193,14 @@ void block(const GemmBlock& g) {
   const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<NV, false, kTileRows>(end - row, g, row, g.a + row * g.lda);
+    tile_of<NV, Operands::kRowMajorA, kTileRows>(end - row, g, row, g.a + row * g.lda);
   }
 }
 
-template <int NV>
+template <int NV, Operands kOperands = Operands::kPackedA>
 void block_packed_a(const GemmBlock& g) {
   for (int64_t row = 0; row < g.rows; row += kTileRows) {
-    tile_of<NV, true, kTileRows>(least(kTileRows, g.rows - row), g, row, g.a + row * g.lda);
+    tile_of<NV, kOperands, kTileRows>(least(kTileRows, g.rows - row), g, row, g.a + row * g.lda);
   }
 }
 
@@ -242,6 +245,12 @@ void any_block_packed_a(int vectors, const GemmBlock& g) {
   if (vectors == 1) return block_packed_a<1>(g);
   if (vectors == 2) return block_packed_a<2>(g);
   if constexpr (kMaxVectors == 3) block_packed_a<3>(g);
+}
+
+void any_block_of_rows(int vectors, const GemmBlock& g) {
+  if (vectors == 1) return block_packed_a<1, Operands::kPackedAListedB>(g);
+  if (vectors == 2) return block_packed_a<2, Operands::kPackedAListedB>(g);
+  if constexpr (kMaxVectors == 3) block_packed_a<3, Operands::kPackedAListedB>(g);
 }
 
 // Vectors that hold one row tile of packed A; lanes past the tile are of the next k.
@@ -362,11 +371,17 @@ void matrix_vector(const float* a, int64_t lda, int64_t rows, int64_t k, const f
 
 extern const GemmF32Kernels kGemmF32;
 const GemmF32Kernels kGemmF32 = {
-    kLevel,        kLanes,
-    kMaxVectors,   kTileRows,
-    any_block,     any_block_packed_a,
-    row_panels,    thin_block_packed_a,
-    pack_panel,    pack_panel_transposed,
+    kLevel,
+    kLanes,
+    kMaxVectors,
+    kTileRows,
+    any_block,
+    any_block_packed_a,
+    row_panels,
+    any_block_of_rows,
+    thin_block_packed_a,
+    pack_panel,
+    pack_panel_transposed,
     matrix_vector,
 };
 

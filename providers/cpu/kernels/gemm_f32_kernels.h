@@ -22,7 +22,6 @@ struct GemmFinish {
   float shift = 0;  // added to every element
   const float* residual = nullptr;
   int64_t residual_stride = 0;
-  bool panel_beside = false;  // B goes on to the right, in memory that is far, and is read next; for packed A
   bool clamp = false;
   float low = 0, high = 0;
 };
@@ -36,7 +35,9 @@ struct GemmBlock : GemmFinish {
   int64_t lda;
   const float* b;
   int64_t b_step;
+  const int64_t* b_rows = nullptr;  // for block_of_rows: where each row of B begins, instead of b_step
   int64_t k;
+  bool panel_beside = false;  // B goes on to the right, in memory that is far, and is read next; for packed A
 };
 
 struct GemmF32Kernels {
@@ -52,6 +53,8 @@ struct GemmF32Kernels {
    * its pointers are those of column 0, and b_step and columns are not read. Sums run in blocks of k_block(k).
    */
   void (*row_panels)(const PanelSplit& split, int64_t begin, int64_t end, bool backward, const GemmBlock& row);
+  /** block_packed_a with B's rows at b + b_rows[k]; reads whole vectors of them. */
+  void (*block_of_rows)(int vectors, const GemmBlock& block);
   /**
    * The same for a panel of at most lanes/4 columns, sums running down the rows of A. May read a vector past A's end.
    */
