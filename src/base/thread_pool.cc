@@ -16,6 +16,7 @@
 
 #include "base/cpu_features.h"
 #include "base/error.h"
+#include "base/fp32_precision.h"
 #include "base/work_callbacks.h"
 
 #if defined(__x86_64__)
@@ -160,6 +161,7 @@ struct ThreadPool::State {
   LoopBody body = nullptr;
   void* context = nullptr;
   int64_t count = 0, chunk = 1;
+  Fp32Precision precision = Fp32Precision::kX6;
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   alignas(64) std::atomic<int64_t> next{0};
@@ -232,6 +234,7 @@ void ThreadPool::State::help_loop() noexcept {
   if (!open.load()) return;
   inside.fetch_add(1);
   if (open.load()) {
+    const ScopedFp32Precision of_loop(precision);
     announced.active() ? announced.help([this] { claim_chunks(); }) : claim_chunks();
   }
   if (inside.fetch_sub(1) == 1 && caller_sleeps.load()) futex_wake(inside, 1);
@@ -372,6 +375,7 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   state.body = body;
   state.context = context;
   state.count = count;
+  state.precision = fp32_precision();
   state.chunk = std::max(grain, fair);
   state.next.store(0, std::memory_order_relaxed);
   const int64_t chunks = (count - 1) / state.chunk + 1;
@@ -393,6 +397,12 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
 
 void ThreadPool::schedule(Task task) {
   State& state = *state_;
+  if (const Fp32Precision precision = fp32_precision(); precision != Fp32Precision::kX6) {
+    task = Task([task = std::move(task), precision]() mutable {
+      const ScopedFp32Precision of_task(precision);
+      task();
+    });
+  }
   if (state.announced.active()) {
     void* work = state.announced.announce();
     task = Task([task = std::move(task), work, &announced = state.announced]() mutable {

@@ -199,6 +199,7 @@ void Session::check_feed(size_t i, const Value& value) const {
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs,
                   std::span<const MemoryInfo* const> places) const {
+  const base::ScopedFp32Precision precision(fp32_precision_);
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
   Profiler* profiler = own ? &*own : profiler_.get();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fp32_precision.h"
 #include "graph/graph.h"
 #include "runtime/environment.h"
 #include "runtime/execution_provider.h"
@@ -134,6 +135,7 @@ class Session {
   std::unique_ptr<CompiledGraph> compiled_;
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
+  base::Fp32Precision fp32_precision_ = base::Fp32Precision::kX6;
   std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
   std::vector<bool> feeds_cpu_;          // feed i is read by nodes on the CPU
   std::vector<Value> defaults_;          // the value of feed i when the caller gives none; empty for required ones

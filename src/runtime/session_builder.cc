@@ -36,6 +36,15 @@ int64_t number_or(const SessionOptions& options, std::string_view key, int64_t f
   return value;
 }
 
+base::Fp32Precision precision_of(const SessionOptions& options) {
+  constexpr std::string_view kKey = "ortolan.cpu.fp32_precision";
+  try {
+    return base::parse_fp32_precision(options.config_or(kKey, base::name_of(base::Fp32Precision::kX6)));
+  } catch (const Error& error) {
+    throw error.within(join("session entry '", kKey, "'"));
+  }
+}
+
 onnx::ReadOptions read_options(const SessionOptions& options) {
   onnx::ReadOptions read;
   read.external_folder = options.config_or("session.model_external_initializers_file_folder_path", "");
@@ -103,6 +112,8 @@ void SessionBuilder::load(ReadModel read) {
 
 std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
+  session_->fp32_precision_ = precision_of(session_->options_);
+  const base::ScopedFp32Precision precision(session_->fp32_precision_);
   prepare();
   save_rewritten();
   std::optional<CompiledOutput> compiled = compiled_output_of(session_->options_);

@@ -192,5 +192,18 @@ TEST(Session, SaysWhatIsWrongWithARun) {
   EXPECT_NE(run_with(in, good, other).find("has no output 'z'; its outputs are 's15'"), std::string::npos);
 }
 
+TEST(Session, RefusesAnUnknownPrecision) {
+  SessionOptions options;
+  options.config["ortolan.cpu.fp32_precision"] = "double";
+  std::string text = error_of([&] { Session::from_model(environment(), branches(true), options); });
+  EXPECT_EQ(text,
+            "session entry 'ortolan.cpu.fp32_precision': fp32 precision 'double' is unknown; it must be 'x6' (or "
+            "'default'), 'exact', 'x3' or 'bf16'");
+  for (const char* known : {"x6", "default", "exact", "x3", "bf16"}) {
+    options.config["ortolan.cpu.fp32_precision"] = known;
+    expect_right(*Session::from_model(environment(), branches(true), options), 2);
+  }
+}
+
 }  // namespace
 }  // namespace ortolan::runtime

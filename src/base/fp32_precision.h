@@ -1,0 +1,37 @@
+// How exact products of floats have to be, which the work of a session takes along from thread to thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ortolan::base {
+
+/**
+ * kX6: at least as exact as plain fp32 arithmetic, by whatever is fastest; on processors with AMX six products of
+ * bfloat16 slices. kExact: plain fp32 arithmetic. kX3, kBf16: three products or one where the processor has AMX, which
+ * are less exact (about 16 and 8 bits); elsewhere as kX6.
+ */
+enum class Fp32Precision : uint8_t { kX6, kExact, kX3, kBf16 };
+
+/** "x6", "exact", "x3" or "bf16". */
+const char* name_of(Fp32Precision precision) noexcept;
+
+/** The precision of that name; "default" is kX6. Throws base::Error for any other text. */
+Fp32Precision parse_fp32_precision(std::string_view text);
+
+/** What holds for the calling thread: the innermost ScopedFp32Precision, or, in a loop or task of a ThreadPool, what
+    held for the thread that started it. kX6 unless anything else is asked for. */
+Fp32Precision fp32_precision() noexcept;
+
+class ScopedFp32Precision {
+ public:
+  explicit ScopedFp32Precision(Fp32Precision precision) noexcept;
+  ~ScopedFp32Precision();
+  ScopedFp32Precision(const ScopedFp32Precision&) = delete;
+  ScopedFp32Precision& operator=(const ScopedFp32Precision&) = delete;
+
+ private:
+  Fp32Precision before_;
+};
+
+}  // namespace ortolan::base
