@@ -41,7 +41,19 @@ class AlignedBuffer {
 };
 
 /** Who uses scratch space, so that a kernel that calls another keeps its own. */
-enum class Scratch : int { kPackedA, kPackedB, kSums, kRows, kColumns, kTile, kBytes, kOther, kCount };
+enum class Scratch : int {
+  kPackedA,
+  kPackedB,
+  kSums,
+  kRows,
+  kColumns,
+  kTile,
+  kBytes,
+  kSplitA,
+  kSplitB,
+  kOther,
+  kCount
+};
 
 /**
  * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread and `user`, uninitialised. A second

@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/unaligned.h"
 
@@ -27,41 +28,9 @@ int64_t PackedMatrix::bytes() const noexcept {
 }
 const float* PackedMatrix::data() const noexcept { return storage_->buffer.as<float>(); }
 
-namespace {
-
-constexpr double kGrainFlops = 4e5;  // work worth a thread
-constexpr int64_t kPrefetchSlack = 4096;
-
-struct Left {
-  const float* data;
-  int64_t stride;
-};
-
-// How B is given: packed panels one after the other; read in place, but for a narrow last panel, which `last` holds
-// packed; or row-major (kRows) or transposed (kColumns), to be packed block by block just before use.
-enum class RightForm : uint8_t { kPacked, kInPlace, kRows, kColumns };
-
-struct Right {
-  const float* data;
-  RightForm form = RightForm::kPacked;
-  int64_t stride = 0;
-  const float* last = nullptr;
-};
-
-struct Product {
-  int64_t m, n, k;
-  Left a;
-  Right b;
-  float* c;
-  int64_t ldc;
-  const Epilogue& epilogue;
-  const GemmF32Kernels& kernels;
-  PanelOrder order = PanelOrder::kForward;
-};
-
 bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
 
-void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmBlock& g) {
+void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
   if (e.bias_kind == BiasKind::kColumn) g.column_bias = e.bias + column;
   if (e.bias_kind == BiasKind::kRow) g.row_bias = e.bias + row;
   if (e.bias_kind == BiasKind::kScalar) g.shift = *e.bias;
@@ -79,6 +48,11 @@ void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmBlock& g) {
   }
 }
 
+namespace {
+
+constexpr double kGrainFlops = 4e5;  // work worth a thread
+constexpr int64_t kPrefetchSlack = 4096;
+
 void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_t columns) {
   const auto apply = kernels().vector->unary[static_cast<int>(activation.op)];
   for (int64_t i = 0; i < rows; ++i) apply(c + i * ldc, c + i * ldc, columns, activation.p0, activation.p1);
@@ -90,16 +64,16 @@ struct PanelRows {
   int64_t step;
 };
 
-PanelRows panel_rows(const Product& p, const PanelSplit& split, int64_t panel, int64_t first, int64_t k) {
+PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t panel, int64_t first, int64_t k) {
   const int64_t column = split.first_column(panel), width = split.width(panel);
-  const Right& b = p.b;
-  if (b.form == RightForm::kPacked) return {b.data + column * p.k + first * width, width};
-  if (b.form == RightForm::kInPlace) {
+  const GemmRight& b = p.b;
+  if (b.form == GemmRightForm::kPacked) return {b.data + column * p.k + first * width, width};
+  if (b.form == GemmRightForm::kInPlace) {
     if (b.last != nullptr && panel == split.count() - 1) return {b.last + first * width, width};
     return {b.data + first * b.stride + column, b.stride};
   }
   float* packed = thread_scratch<float>(Scratch::kPackedB, k * width + kPrefetchSlack);
-  if (b.form == RightForm::kRows) {
+  if (b.form == GemmRightForm::kRows) {
     p.kernels.pack_panel(b.data + first * b.stride + column, b.stride, k, split.columns(panel), width, packed);
   } else {
     p.kernels.pack_panel_transposed(b.data + column * b.stride + first, b.stride, k, split.columns(panel), width,
@@ -108,7 +82,7 @@ PanelRows panel_rows(const Product& p, const PanelSplit& split, int64_t panel, i
   return {packed, width};
 }
 
-void multiply_panel(const Product& p, const PanelSplit& split, int64_t panel, int64_t row, int64_t rows) {
+void multiply_panel(const GemmProduct& p, const PanelSplit& split, int64_t panel, int64_t row, int64_t rows) {
   const int64_t column = split.first_column(panel);
   GemmBlock g;
   g.lda = p.a.stride;
@@ -135,7 +109,7 @@ void multiply_panel(const Product& p, const PanelSplit& split, int64_t panel, in
 }
 
 // Rows of A that stay in the second-level cache while all panels pass over them, and enough pieces for the threads.
-int64_t rows_at_once(const Product& p, int64_t panels, int degree) {
+int64_t rows_at_once(const GemmProduct& p, int64_t panels, int degree) {
   const int64_t tile = p.kernels.tile_rows;
   const int64_t fits = base::cpu_features().l2_bytes / 2 / (4 * std::max<int64_t>(p.k, 1));
   int64_t rows = std::clamp<int64_t>(fits, 16 * tile, 64 * tile);
@@ -146,7 +120,8 @@ int64_t rows_at_once(const Product& p, int64_t panels, int degree) {
   return (rows + tile - 1) / tile * tile;
 }
 
-void multiply(base::ThreadPool* pool, const Product& p) {
+void multiply(base::ThreadPool* pool, const GemmProduct& p) {
+  if (multiply_split(pool, p)) return;
   const PanelSplit split(p.n, p.kernels);
   const int64_t panels = split.count();
   const int64_t rows = p.m == 1 ? 1 : rows_at_once(p, panels, pool == nullptr ? 1 : pool->degree());
@@ -164,7 +139,7 @@ void multiply(base::ThreadPool* pool, const Product& p) {
 }
 
 // The product of one row and a packed matrix.
-void multiply_row(base::ThreadPool* pool, const Product& p, const PanelSplit& split) {
+void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit& split) {
   GemmBlock row;
   row.a = p.a.data;
   row.b = p.b.data;
@@ -204,13 +179,13 @@ void pack_panels(base::ThreadPool* pool, int64_t k, const PanelSplit& split, con
 }
 
 // A (stored K x M) as M x K in scratch space.
-Left transposed_left(int64_t m, int64_t k, const float* a, int64_t lda, const GemmF32Kernels& kernels) {
+GemmLeft transposed_left(int64_t m, int64_t k, const float* a, int64_t lda, const GemmF32Kernels& kernels) {
   float* rows = thread_scratch<float>(Scratch::kPackedA, std::max<int64_t>(m * k, 1));
   kernels.pack_panel_transposed(a, lda, m, k, k, rows);
   return {rows, k};
 }
 
-Left left(int64_t m, int64_t k, const float* a, int64_t lda, bool trans_a, const GemmF32Kernels& kernels) {
+GemmLeft left(int64_t m, int64_t k, const float* a, int64_t lda, bool trans_a, const GemmF32Kernels& kernels) {
   if (!trans_a) return {a, lda};
   if (m == 1 && lda == 1) return {a, k};
   return transposed_left(m, k, a, lda, kernels);
@@ -248,13 +223,13 @@ void matrix_times_vector(base::ThreadPool* pool, const GemmF32Kernels& kernels, 
   });
 }
 
-Right right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels) {
+GemmRight right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels) {
   const PanelSplit split(n, kernels);
   const int64_t last = split.count() - 1;
-  if (split.columns(last) == split.width(last)) return {b, RightForm::kInPlace, ldb};
+  if (split.columns(last) == split.width(last)) return {b, GemmRightForm::kInPlace, ldb};
   float* panel = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.width(last));
   kernels.pack_panel(b + split.first_column(last), ldb, k, split.columns(last), split.width(last), panel);
-  return {b, RightForm::kInPlace, ldb, panel};
+  return {b, GemmRightForm::kInPlace, ldb, panel};
 }
 
 }  // namespace
@@ -281,12 +256,12 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
           int64_t ldc, const Epilogue& epilogue, PanelOrder order) {
   if (m == 0 || b.n() == 0) return;
-  const Left rows = left(m, b.k(), a, lda, trans_a, b.kernels());
+  const GemmLeft rows = left(m, b.k(), a, lda, trans_a, b.kernels());
   if (b.n() == 1) {
     matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
     return;
   }
-  const Product product{m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order};
+  const GemmProduct product{m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order};
   if (m == 1) return multiply_row(pool, product, b.storage_->split);
   multiply(pool, product);
 }
@@ -296,7 +271,7 @@ void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* 
           const GemmF32Kernels* chosen) {
   if (m == 0 || n == 0) return;
   const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
-  const Left rows = left(m, k, a, lda, trans_a, best);
+  const GemmLeft rows = left(m, k, a, lda, trans_a, best);
   if (n == 1 && (trans_b || ldb == 1)) {
     matrix_times_vector(pool, best, rows.data, rows.stride, m, k, b, epilogue, true, c, ldc);
   } else if (m == 1 && trans_b) {
@@ -304,7 +279,9 @@ void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* 
   } else if (!trans_b && m <= 2 * best.tile_rows) {
     multiply(pool, {m, n, k, rows, right_in_place(n, k, b, ldb, best), c, ldc, epilogue, best});
   } else {
-    multiply(pool, {m, n, k, rows, {b, trans_b ? RightForm::kColumns : RightForm::kRows, ldb}, c, ldc, epilogue, best});
+    multiply(
+        pool,
+        {m, n, k, rows, {b, trans_b ? GemmRightForm::kColumns : GemmRightForm::kRows, ldb}, c, ldc, epilogue, best});
   }
 }
 

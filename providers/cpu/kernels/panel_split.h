@@ -36,6 +36,12 @@ class PanelSplit {
     if (thin(panel)) return n_ - thin_;
     return panel <= wide_ ? panel * widest_ * lanes_ : (wide_ * widest_ + (panel - wide_) * 2) * lanes_;
   }
+  /** The panel that a column lies in. */
+  int64_t panel_of(int64_t column) const {
+    int64_t panel = column / (widest_ * lanes_);
+    while (panel + 1 < count_ && first_column(panel + 1) <= column) ++panel;
+    return panel;
+  }
   int64_t width(int64_t panel) const { return int64_t{vectors(panel)} * lanes_; }
   int64_t columns(int64_t panel) const {
     const int64_t left = n_ - first_column(panel);

@@ -108,6 +108,10 @@ struct SplitSequence {
 /** Products of two slices for each k-step, each of them four products of tiles. */
 inline constexpr int64_t split_products(int slices) { return slices * (slices + 1) / 2; }
 
+/** Slices of each operand for the calling thread's base::fp32_precision(); 0: plain arithmetic is asked for, or all
+   that the table in use has. */
+int split_slices() noexcept;
+
 struct SplitF32Kernels {
   /** The thread's tiles from `begin` to `end` are this family's; no other functions that use tiles come between. */
   void (*begin)();

@@ -181,6 +181,7 @@ void split_units(ColumnSplit& c, int64_t unit, int64_t end) {
 
 template <int kSlices>
 void split_columns_into(ColumnSplit& c, int64_t units) {
+  if (c.done()) return;
   const int64_t end = c.unit + least(units, c.units - c.unit);
   split_units<kSlices, AsTheyAre>(c, c.unit, end);
   c.unit = end;

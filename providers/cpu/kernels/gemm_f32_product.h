@@ -1,0 +1,53 @@
+// A product as it is handed to the ways of computing it: gemm_f32.cc with plain fp32 arithmetic, gemm_split_f32.cc with
+// tiles. Internal to this folder and its tests.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
+
+namespace ortolan::cpu::kernels {
+
+struct GemmLeft {
+  const float* data;
+  int64_t stride;
+};
+
+// How B is given: packed panels one after the other; read in place, but for a narrow last panel, which `last` holds
+// packed; or row-major (kRows) or transposed (kColumns), to be packed block by block just before use.
+enum class GemmRightForm : uint8_t { kPacked, kInPlace, kRows, kColumns };
+
+struct GemmRight {
+  const float* data;
+  GemmRightForm form = GemmRightForm::kPacked;
+  int64_t stride = 0;
+  const float* last = nullptr;
+};
+
+struct GemmProduct {
+  int64_t m, n, k;
+  GemmLeft a;
+  GemmRight b;
+  float* c;
+  int64_t ldc;
+  const Epilogue& epilogue;
+  const GemmF32Kernels& kernels;
+  PanelOrder order = PanelOrder::kForward;
+};
+
+/** Whether finishing a block can apply it, as a clamp. */
+bool is_clamp(UnaryOp op);
+
+/** What is added to the last block of the sums at (row, column) of the result, and the clamp, if it is one. */
+void set_finish(const Epilogue& epilogue, int64_t row, int64_t column, GemmFinish& finish);
+
+/** Computes the product on tiles; false, with nothing done, where plain arithmetic is asked for, faster or all there
+ * is. */
+bool multiply_split(base::ThreadPool* pool, const GemmProduct& product);
+
+/** Computes the product on tiles, of 1 to 3 slices of each operand, where the table in use has them; the right operand
+    is not kInPlace, and no size is 0. */
+void multiply_on_tiles(base::ThreadPool* pool, const GemmProduct& product, int slices);
+
+}  // namespace ortolan::cpu::kernels
