@@ -91,6 +91,7 @@ struct FetchAhead {
 template <int MR, int NV>
 ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
                                Vi (&sum)[MR][NV]) {
+#pragma GCC unroll 2
   for (int64_t k = 0; k < count; ++k, a += g.a_step, b += NV * kLanes) {
     Vi bv[NV];
 #pragma GCC unroll 3
