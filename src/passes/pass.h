@@ -27,6 +27,8 @@ struct PassContext {
   bool find_quantized = false;
   /** The bytes that constant folding may still add beyond what it makes unused; rewrite() adds the model's own. */
   mutable int64_t folding_budget = int64_t{256} << 20;
+  /** Mapped files that constants may lie in. */
+  std::span<const std::shared_ptr<base::MappedFile>> files;
 };
 
 /** One rewrite. `run` changes one graph (not its subgraphs) and tells whether it changed anything; running it again

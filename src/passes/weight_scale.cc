@@ -3,6 +3,7 @@
 // Numbers are computed in double and rounded once.
 #include <algorithm>
 
+#include "base/mapped_file.h"
 #include "passes/basic.h"
 #include "passes/channel_affine.h"
 
@@ -63,7 +64,16 @@ void set_bias(Node& node, Tensor bias) {
   if (node.op_type == "Gemm") node.set_attribute("beta", 1.0f);
 }
 
-bool fold_after(Node& node) {
+/** Lets go of the memory that reading the weights took, where they lie in a file: other weights stand in for them. */
+void release_pages(const Tensor& weights, const PassContext& context) {
+  for (const auto& file : context.files) {
+    if (file->contains(weights.raw())) {
+      file->release({static_cast<const std::byte*>(weights.raw()), weights.byte_count()});
+    }
+  }
+}
+
+bool fold_after(Node& node, const PassContext& context) {
   auto weighted = weighted_node(node);
   if (!weighted) return false;
   size_t rank = weighted->weights->rank();
@@ -80,7 +90,10 @@ bool fold_after(Node& node) {
   if (!affine.only_shifts()) weights = scaled(*stored_input(node, 1), weighted->outer, weighted->inner, affine.scale);
   if (!bias || (!weights && !affine.only_shifts())) return false;
   set_bias(node, std::move(*bias));
-  if (weights) set_constant(node, 1, node.input(1)->name, std::move(*weights));
+  if (weights) {
+    release_pages(*weighted->weights, context);
+    set_constant(node, 1, node.input(1)->name, std::move(*weights));
+  }
   for (Node* next : chain.nodes) bypass(*next, node.output(0));
   return true;
 }
@@ -138,11 +151,11 @@ bool fold_before(Node& conv, const Graph& graph) {
 
 }  // namespace
 
-bool fold_into_weights(Graph& graph, const PassContext&) {
+bool fold_into_weights(Graph& graph, const PassContext& context) {
   bool changed = false;
   for (const auto& node : graph.nodes()) {
     if (!is_used(*node)) continue;
-    changed |= fold_after(*node);
+    changed |= fold_after(*node, context);
     if (is_op(*node, "Conv")) changed |= fold_before(*node, graph);
   }
   return changed;

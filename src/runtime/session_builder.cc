@@ -291,6 +291,7 @@ void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   auto resolve = [&](Node& node) { ops::resolve_schema(node, custom_rows(session_->options_)); };
   auto infer = [](Graph& graph) { infer_types(graph); };
   passes::PassContext context{evaluate, resolve, infer};
+  context.files = session_->model_->files;
   context.find_quantized =
       session_->options_.level > RewriteLevel::kBasic && !is_on(session_->options_, "session.disable_quant_qdq", false);
   if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();
