@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "cpu/kernels/convert.h"
 #include "cpu/number_text.h"
 #include "cpu/small_floats.h"
 
@@ -78,6 +79,28 @@ To to_integer(Wide value) {
   }
 }
 
+constexpr int64_t kIntegerBlock = 256;
+
+template <class T, class Wide>
+void store_integers(const Wide* wide, int64_t count, T* out) {
+  if constexpr (std::is_integral_v<Wide>) {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(wide[i]);
+  } else {
+    int32_t whole[kIntegerBlock];
+    for (int64_t first = 0; first < count; first += kIntegerBlock) {
+      int64_t n = std::min(kIntegerBlock, count - first);
+      if constexpr (std::is_same_v<T, int32_t>) {
+        if (kernels::truncate(wide + first, n, out + first)) continue;
+      }
+      if (kernels::truncate(wide + first, n, whole)) {
+        for (int64_t i = 0; i < n; ++i) out[first + i] = static_cast<T>(whole[i]);
+      } else {
+        for (int64_t i = 0; i < n; ++i) out[first + i] = to_integer<T>(wide[first + i]);
+      }
+    }
+  }
+}
+
 /** A float that rounds to narrower types as `value` itself does: inexact results get an odd last bit. */
 float round_to_odd(double value) {
   auto rounded = static_cast<float>(value);
@@ -144,11 +167,11 @@ void store(ElementType type, const Wide* wide, int64_t count, void* to, int64_t 
   dispatch<kFloat32And64 | kIntegerTypes | ElementType::kBool>(type, [&]<class T>(TypeTag<T>) {
     T* out = static_cast<T*>(to) + first;
     if constexpr (std::is_same_v<T, bool>) {
-      for (int64_t i = 0; i < count; ++i) out[i] = wide[i] != 0;
+      kernels::is_nonzero(wide, count, reinterpret_cast<uint8_t*>(out));
     } else if constexpr (std::is_floating_point_v<T>) {
       for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(wide[i]);
     } else {
-      for (int64_t i = 0; i < count; ++i) out[i] = to_integer<T>(wide[i]);
+      store_integers(wide, count, out);
     }
   });
 }
@@ -181,10 +204,13 @@ constexpr TypeSet kDirectTargets = ElementType::kFloat | ElementType::kInt32 | E
 /** Small integers to the types that masks and indices become, in one step. */
 void convert_directly(const Tensor& from, Tensor& to, int64_t begin, int64_t end) {
   dispatch<kDirectSources>(from.type(), [&]<class From>(TypeTag<From>) {
+    using Stored = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
     dispatch<kDirectTargets>(to.type(), [&]<class To>(TypeTag<To>) {
-      auto* x = static_cast<const From*>(from.raw());
+      auto* x = static_cast<const Stored*>(from.raw());
       auto* y = static_cast<To*>(to.mutable_raw());
-      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<To>(x[i]);
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = std::is_same_v<From, bool> ? static_cast<To>(x[i] != 0) : static_cast<To>(x[i]);
+      }
     });
   });
 }

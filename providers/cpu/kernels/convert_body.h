@@ -81,15 +81,33 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) 
   for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
 }
 
-template <class T, class Vector>
+#if defined(__AVX512F__)
+ORTOLAN_INLINE Vi widen_bytes(const uint8_t* p) {
+  return (Vi)_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+ORTOLAN_INLINE Vi widen_bytes(const int8_t* p) {
+  return (Vi)_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+#elif defined(__AVX2__)
+ORTOLAN_INLINE Vi widen_bytes(const uint8_t* p) {
+  return (Vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+}
+ORTOLAN_INLINE Vi widen_bytes(const int8_t* p) {
+  return (Vi)_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+}
+#else
+template <class T>
+ORTOLAN_INLINE Vi widen_bytes(const T* p) {
+  return Vi{p[0], p[1], p[2], p[3]};
+}
+#endif
+
+template <class T>
 void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y) {
   const Vf s = set1(scale);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    Vector codes;
-    __builtin_memcpy(&codes, x + i, sizeof codes);
-    const Vi whole = __builtin_convertvector(codes, Vi);
-    store(y + i, to_float(whole - zero_point) * s);
+    store(y + i, to_float(widen_bytes(x + i) - zero_point) * s);
   }
   for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point) * scale;
 }
@@ -227,8 +245,8 @@ const ConvertKernels kConvert = {
     float_to_half,
     quantize<uint8_t, Bytes, 0, 255>,
     quantize<int8_t, SignedBytes, -128, 127>,
-    dequantize<uint8_t, Bytes>,
-    dequantize<int8_t, SignedBytes>,
+    dequantize<uint8_t>,
+    dequantize<int8_t>,
     min_max,
 };
 

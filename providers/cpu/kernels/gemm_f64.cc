@@ -1,57 +1,85 @@
-// fp64 products: four rows and a block of columns at a time, in plain loops that the compiler vectorises.
+// fp64 products: panels of B times blocks of rows of A, in blocks of the depth.
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/gemm_f64_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/move_kernels.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kColumns = 64;
 constexpr int64_t kDepth = 128;
+constexpr int64_t kBand = 192;       // rows that one thread takes with a panel
+constexpr int64_t kGrain = 1 << 16;  // multiplications worth a thread
 
 struct Operand {
   const double* data;
   int64_t row, column;  // strides
-  double at(int64_t i, int64_t j) const { return data[i * row + j * column]; }
+  const double* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
 };
 
-// sums[columns] += sum over k in [k0, k1) of A[row, k] * panel[k - k0][columns]
-void add_row(const Operand& a, int64_t row, int64_t k0, int64_t k1, const double* panel, double* sums) {
-  for (int64_t k = k0; k < k1; ++k) {
-    const double x = a.at(row, k);
-    const double* b = panel + (k - k0) * kColumns;
-    for (int64_t j = 0; j < kColumns; ++j) sums[j] += x * b[j];
+/** Rows [k0, k1) of the columns from `column` on, `width` in each row, zero beyond `columns`. */
+void copy_panel(const Operand& b, int64_t k0, int64_t k1, int64_t column, int64_t columns, int64_t width,
+                double* panel) {
+  const int64_t depth = k1 - k0;
+  if (columns < width) std::fill_n(panel, depth * width, 0.0);
+  if (b.row == 1 && depth > 0) {
+    return kernels().move->transpose[3](b.at(k0, column), b.column, columns, depth, panel, width);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    const double* from = b.at(k0 + k, column);
+    for (int64_t j = 0; j < columns; ++j) panel[k * width + j] = from[j * b.column];
   }
 }
 
-void copy_panel(const Operand& b, int64_t k0, int64_t k1, int64_t column, int64_t columns, double* panel) {
-  for (int64_t k = k0; k < k1; ++k) {
-    for (int64_t j = 0; j < kColumns; ++j) panel[(k - k0) * kColumns + j] = j < columns ? b.at(k, column + j) : 0;
+/** A product; shared by the threads. */
+struct Product {
+  int64_t m, n, k;
+  double alpha, beta;
+  Operand a, b;
+  double* c;
+  int64_t ldc;
+  const GemmF64Kernels& kernels;
+
+  int64_t panels() const { return (n + kernels.columns - 1) / kernels.columns; }
+  int64_t bands() const { return (m + kBand - 1) / kBand; }
+
+  /** One panel of columns of one band of rows. */
+  void run(int64_t panel, int64_t band) const {
+    const int64_t column = panel * kernels.columns, columns = std::min(kernels.columns, n - column);
+    const int64_t first = band * kBand, end = std::min(m, first + kBand);
+    for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth) {
+      const int64_t k1 = std::min(k, k0 + kDepth);
+      BlockF64 block{
+          0,       columns, k1 - k0, nullptr, a.row, a.column, b.at(k0, column), b.row, alpha, k0 == 0 ? beta : 1,
+          nullptr, ldc};
+      const bool direct = b.column == 1 && columns == kernels.columns && end - first <= 2 * kernels.rows;
+      if (!direct) {
+        double* copy = thread_scratch<double>(Scratch::kPackedB, kDepth * kernels.columns);
+        copy_panel(b, k0, k1, column, columns, kernels.columns, copy);
+        block.b = copy, block.b_row = kernels.columns;
+      }
+      for (int64_t row = first; row < end; row += kernels.rows) {
+        block.rows = std::min(kernels.rows, end - row);
+        block.a = a.at(row, k0), block.c = c + row * ldc + column;
+        kernels.multiply(block);
+      }
+    }
   }
-}
+};
 
 }  // namespace
 
 void gemm_f64(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, double alpha, const double* a, int64_t lda,
               bool trans_a, const double* b, int64_t ldb, bool trans_b, double beta, double* c, int64_t ldc) {
   const Operand left{a, trans_a ? 1 : lda, trans_a ? lda : 1}, right{b, trans_b ? 1 : ldb, trans_b ? ldb : 1};
-  base::parallel_for(pool, (n + kColumns - 1) / kColumns, 1, [&](int64_t begin, int64_t end) {
-    double panel[kDepth * kColumns];
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t column = i * kColumns, columns = std::min(kColumns, n - column);
-      for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth) {
-        const int64_t k1 = std::min(k, k0 + kDepth);
-        copy_panel(right, k0, k1, column, columns, panel);
-        for (int64_t row = 0; row < m; ++row) {
-          double sums[kColumns] = {};
-          add_row(left, row, k0, k1, panel, sums);
-          double* out = c + row * ldc + column;
-          const double scale = k0 == 0 ? beta : 1;
-          for (int64_t j = 0; j < columns; ++j) out[j] = alpha * sums[j] + (scale != 0 ? scale * out[j] : 0);
-        }
-      }
-    }
+  const Product product{m, n, k, alpha, beta, left, right, c, ldc, *kernels().gemm_f64};
+  const int64_t bands = product.bands(), work = std::max<int64_t>(1, std::min(m, kBand) * k * product.kernels.columns);
+  base::parallel_for(pool, product.panels() * bands, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) product.run(i / bands, i % bands);
   });
 }
 

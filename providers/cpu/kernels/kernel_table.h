@@ -11,6 +11,7 @@
 namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
+struct GemmF64Kernels;
 struct SplitF32Kernels;
 struct SplitConvKernels;
 struct GemmInt8Kernels;
@@ -109,6 +110,7 @@ struct KernelTable {
   const PoolKernels* pool;
   const NBitsKernels* nbits;
   const MoveKernels* move;
+  const GemmF64Kernels* gemm_f64;
   const RecurrentKernels* recurrent;
   const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
   const TileConvKernels* tile_conv = nullptr;    // only with AMX

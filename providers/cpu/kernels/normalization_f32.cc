@@ -7,12 +7,14 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/move_kernels.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 8192;  // elements worth a thread
 constexpr int64_t kColumns = 256;
+constexpr int64_t kShortRow = 24;
 
 int64_t row_grain(int64_t columns) { return kGrain / std::max<int64_t>(columns, 1) + 1; }
 
@@ -37,12 +39,29 @@ void normalize_row(const LayerNorm& args, int64_t row, const RowF32Kernels& rows
   if (args.inverse_std != nullptr) args.inverse_std[row] = factor;
 }
 
+/** Rows that would fill little of a vector: blocks of them are turned, so that each lane has a row of its own. */
+void softmax_short_rows(base::ThreadPool* pool, const float* x, int64_t count, int64_t n, bool logarithm, float* y) {
+  const auto& table = kernels();
+  const auto transpose = table.move->transpose[2];
+  base::parallel_for(pool, (count + kColumns - 1) / kColumns, row_grain(kColumns * n), [&](int64_t begin, int64_t end) {
+    float* scratch = thread_scratch<float>(Scratch::kRows, (n + 2) * kColumns);
+    float* turned = scratch + 2 * kColumns;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * kColumns, rows = std::min(kColumns, count - first);
+      transpose(x + first * n, n, rows, n, turned, rows);
+      table.rows->softmax_columns(turned, n, rows, rows, logarithm, scratch, turned);
+      transpose(turned, rows, n, rows, y + first * n, n);
+    }
+  });
+}
+
 }  // namespace
 
 void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis, int64_t inner, bool logarithm,
              float* y) {
   if (outer == 0 || axis == 0 || inner == 0) return;
   const auto& rows = *kernels().rows;
+  if (inner == 1 && axis <= kShortRow && outer > 1) return softmax_short_rows(pool, x, outer, axis, logarithm, y);
   if (inner == 1) {
     base::parallel_for(pool, outer, row_grain(axis), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {

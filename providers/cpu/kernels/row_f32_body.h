@@ -1,6 +1,8 @@
 // Reductions, softmax and normalisation of rows for one instruction set. Included as vec.h is.
 #pragma once
 
+#include <utility>
+
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/vec_math.h"
 
@@ -36,6 +38,10 @@ struct Max {
   ORTOLAN_INLINE Vf enter(Vf largest, Vf x) { return select(largest == largest, vmax(largest, x), largest); }
   ORTOLAN_INLINE Vf join(Vf a, Vf b) { return enter(a, b); }
 };
+/** The largest where nothing is NaN. */
+struct PlainMax {
+  ORTOLAN_INLINE Vf join(Vf a, Vf b) { return vmax(a, b); }
+};
 struct Min {
   static constexpr float kNeutral = kInfinity;
   static constexpr bool kAdds = false;
@@ -43,19 +49,45 @@ struct Min {
   ORTOLAN_INLINE Vf join(Vf a, Vf b) { return enter(a, b); }
 };
 
+#if defined(__AVX512F__)
 ORTOLAN_INLINE Vf load_n_or(const float* p, int64_t n, float otherwise) {
-  alignas(64) float lanes[kLanes];
-  for (int i = 0; i < kLanes; ++i) lanes[i] = i < n ? p[i] : otherwise;
-  return load(lanes);
+  return (Vf)_mm512_mask_loadu_ps((__m512)set1(otherwise), first_lanes(n), p);
+}
+/** v where the lane is below n. */
+ORTOLAN_INLINE Vf first_or(Vf v, int64_t n, float otherwise) {
+  return (Vf)_mm512_mask_mov_ps((__m512)set1(otherwise), first_lanes(n), (__m512)v);
+}
+#elif defined(__AVX2__)
+ORTOLAN_INLINE Vf first_or(Vf v, int64_t n, float otherwise) {
+  return (Vf)_mm256_blendv_ps((__m256)set1(otherwise), (__m256)v, (__m256)first_lanes(n));
+}
+ORTOLAN_INLINE Vf load_n_or(const float* p, int64_t n, float otherwise) { return first_or(load_n(p, n), n, otherwise); }
+#else
+ORTOLAN_INLINE Vf first_or(Vf v, int64_t n, float otherwise) {
+  for (int64_t i = n; i < kLanes; ++i) v[i] = otherwise;
+  return v;
+}
+ORTOLAN_INLINE Vf load_n_or(const float* p, int64_t n, float otherwise) { return first_or(load_n(p, n), n, otherwise); }
+#endif
+
+/** Lane i of the result is lane (i + kBy) mod kLanes. */
+template <int kBy, size_t... I>
+ORTOLAN_INLINE Vf rotate_lanes(Vf v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(v, v, ((I + kBy) % kLanes)...);
+}
+
+/** All lanes joined, in each lane. */
+template <class Op, int kBy = kLanes / 2>
+ORTOLAN_INLINE Vf join_halves(Vf v) {
+  if constexpr (kBy == 0)
+    return v;
+  else
+    return join_halves<Op, kBy / 2>(Op::join(v, rotate_lanes<kBy>(v, std::make_index_sequence<kLanes>())));
 }
 
 template <class Op>
 ORTOLAN_INLINE float join_lanes(Vf v) {
-  alignas(64) float lanes[kLanes];
-  store(lanes, v);
-  Vf result = set1(lanes[0]);
-  for (int i = 1; i < kLanes; ++i) result = Op::join(result, set1(lanes[i]));
-  return Op::kAdds ? sum_lanes(v) : result[0];
+  return Op::kAdds ? sum_lanes(v) : join_halves<Op>(v)[0];
 }
 
 template <class Op>
@@ -147,9 +179,7 @@ ORTOLAN_INLINE Vf softmax_input(const float* x, Vf scale, const float* mask, int
   }
   Vf v = load_n(x + i, left) * scale;
   if (mask != nullptr) v = v + load_n(mask + i, left);
-  alignas(64) float lanes[kLanes];
-  store(lanes, v);
-  return load_n_or(lanes, left, -kInfinity);
+  return first_or(v, left, -kInfinity);
 }
 
 ORTOLAN_INLINE float softmax_largest(const float* x, Vf scale, const float* mask, int64_t n) {
@@ -160,17 +190,24 @@ ORTOLAN_INLINE float softmax_largest(const float* x, Vf scale, const float* mask
     b = vmax(b, softmax_input(x, scale, mask, i + kLanes, kLanes));
   }
   for (; i < n; i += kLanes) a = vmax(a, softmax_input(x, scale, mask, i, least(kLanes, n - i)));
-  const Vf both = vmax(a, b);
-  float largest = both[0];
-  for (int lane = 1; lane < kLanes; ++lane) largest = both[lane] > largest ? both[lane] : largest;
-  return largest;
+  return join_halves<PlainMax>(vmax(a, b))[0];
 }
 
 void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool logarithm, float* y) {
   const Vf factor = set1(scale);
   const Vf largest = set1(softmax_largest(x, factor, mask, n));
   Vf sum = {}, second = {};
-  for (int64_t i = 0; i < n; i += kLanes) {
+  int64_t at = 0;
+  for (; at + 2 * kLanes <= n; at += 2 * kLanes) {
+    const Vf u = softmax_input(x, factor, mask, at, kLanes) - largest;
+    const Vf v = softmax_input(x, factor, mask, at + kLanes, kLanes) - largest;
+    const Vf eu = exp(u), ev = exp(v);
+    sum = sum + eu;
+    second = second + ev;
+    store(y + at, logarithm ? u : eu);
+    store(y + at + kLanes, logarithm ? v : ev);
+  }
+  for (int64_t i = at; i < n; i += kLanes) {
     const int64_t left = least(kLanes, n - i);
     const Vf centred = softmax_input(x, factor, mask, i, left) - largest;
     const Vf e = exp(centred);

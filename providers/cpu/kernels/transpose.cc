@@ -223,7 +223,50 @@ void run(base::ThreadPool* pool, Nest& nest, int64_t size, const char* from, cha
   });
 }
 
+template <int64_t kTimes, class T>
+void repeat_row(const T* x, int64_t count, int64_t times, T* y) {
+  const int64_t n = kTimes != 0 ? kTimes : times;
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t r = 0; r < n; ++r) y[i * n + r] = x[i];
+  }
+}
+
+/** Each element twice, in two rows. */
+template <class T>
+void double_row(const T* __restrict x, int64_t count, T* __restrict y, T* __restrict z) {
+  for (int64_t i = 0; i < count; ++i) y[2 * i] = y[2 * i + 1] = z[2 * i] = z[2 * i + 1] = x[i];
+}
+
+template <class T>
+void repeat(const Repetition& r, const void* from, int64_t begin, int64_t end, void* to) {
+  const int64_t length = r.columns * r.column_times;
+  for (int64_t row = begin; row < end; ++row) {
+    const T* x = static_cast<const T*>(from) + row * r.columns;
+    T* y = static_cast<T*>(to) + row * r.row_times * length;
+    if (r.row_times == 2 && r.column_times == 2) {
+      double_row(x, r.columns, y, y + length);
+      continue;
+    }
+    r.column_times == 2 ? repeat_row<2>(x, r.columns, 2, y) : repeat_row<0>(x, r.columns, r.column_times, y);
+    for (int64_t i = 1; i < r.row_times; ++i) std::copy_n(y, length, y + i * length);
+  }
+}
+
 }  // namespace
+
+void repeat_elements(int64_t element_size, const Repetition& repetition, const void* x, int64_t begin, int64_t end,
+                     void* y) {
+  switch (element_size) {
+    case 1:
+      return repeat<uint8_t>(repetition, x, begin, end, y);
+    case 2:
+      return repeat<uint16_t>(repetition, x, begin, end, y);
+    case 4:
+      return repeat<uint32_t>(repetition, x, begin, end, y);
+    default:
+      return repeat<uint64_t>(repetition, x, begin, end, y);
+  }
+}
 
 void copy_strided(base::ThreadPool* pool, int64_t element_size, int rank, const int64_t* dims, const void* src,
                   const int64_t* src_strides, void* dst, const int64_t* dst_strides) {

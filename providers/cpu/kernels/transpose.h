@@ -26,4 +26,12 @@ void transpose(base::ThreadPool* pool, int64_t element_size, int rank, const int
 void copy_strided(base::ThreadPool* pool, int64_t element_size, int rank, const int64_t* dims, const void* src,
                   const int64_t* src_strides, void* dst, const int64_t* dst_strides);
 
+/** Each of rows x columns elements becomes row_times x column_times. */
+struct Repetition {
+  int64_t columns, row_times, column_times;
+};
+/** The rows [begin, end) of x, repeated in y, whose row 0 is the first of x's row 0. Elements of 1, 2, 4 or 8 bytes. */
+void repeat_elements(int64_t element_size, const Repetition& repetition, const void* x, int64_t begin, int64_t end,
+                     void* y);
+
 }  // namespace ortolan::cpu::kernels

@@ -164,7 +164,7 @@ class ElementwiseUnary : public OpKernel {
     if (kIntegerTypes.contains(type_)) {
       loop_ = dispatch<kIntegerTypes>(type_, [&]<class T>(TypeTag<T>) { return integer_loop<T>(name); });
     } else if (type_ == ElementType::kBool) {
-      loop_ = loop<bool, [](bool x, P) { return !x; }>;
+      loop_ = loop<uint8_t, [](uint8_t x, P) { return static_cast<uint8_t>(x == 0); }>;
     }
     require(loop_ != nullptr, ErrorCode::kNotImplemented, name, " has no kernel for elements of ", name_of(type_));
   }

@@ -115,10 +115,9 @@ struct Mix {
   }
   /** Multiplies by the taps of one more dimension, `stride` elements apart. */
   void add(const Taps& taps, int64_t stride) {
-    size_t before = offsets.size();
-    std::vector<int64_t> more_offsets;
-    std::vector<C> more_weights;
-    for (size_t i = 0; i < before; ++i) {
+    more_offsets.clear();
+    more_weights.clear();
+    for (size_t i = 0; i < offsets.size(); ++i) {
       for (int t = 0; t < taps.count; ++t) {
         if (taps.positions[t] < 0 || taps.weights[t] == 0) continue;
         more_offsets.push_back(offsets[i] + taps.positions[t] * stride);
@@ -128,6 +127,10 @@ struct Mix {
     offsets.swap(more_offsets);
     weights.swap(more_weights);
   }
+
+ private:
+  std::vector<int64_t> more_offsets;
+  std::vector<C> more_weights;
 };
 
 template <class C, class T>
@@ -189,7 +192,18 @@ class GridSample : public OpKernel {
   template <class T, class C>
   static T mixed(const Mix<C>& mix, const T* image) {
     C sum = 0;
-    for (size_t i = 0; i < mix.offsets.size(); ++i) sum += number<C>(image[mix.offsets[i]]) * mix.weights[i];
+    const int64_t* at = mix.offsets.data();
+    const C* weight = mix.weights.data();
+    if (mix.offsets.size() == 4) {
+      C first = number<C>(image[at[0]]) * weight[0] + number<C>(image[at[1]]) * weight[1];
+      return rounded<T>(first + number<C>(image[at[2]]) * weight[2] + number<C>(image[at[3]]) * weight[3]);
+    }
+    for (size_t i = 0; i < mix.offsets.size(); ++i) sum += number<C>(image[at[i]]) * weight[i];
+    return rounded<T>(sum);
+  }
+
+  template <class T, class C>
+  static T rounded(C sum) {
     if constexpr (std::is_integral_v<T>) {
       C low = static_cast<C>(std::numeric_limits<T>::min()), high = static_cast<C>(std::numeric_limits<T>::max());
       if (!(sum > low)) return std::numeric_limits<T>::min();

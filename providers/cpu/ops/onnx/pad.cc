@@ -39,10 +39,12 @@ int64_t source_position(int64_t at, int64_t size, PadMode mode) {
   }
 }
 
-/** A tensor with its neighbouring dimensions that are not padded joined into one. */
+/** A tensor with its neighbouring dimensions that are not padded joined into one; the last ones are the elements of
+    each position, `inner` of them. */
 struct PaddedDims {
   Shape input, output;
   Dims begins;
+  int64_t inner = 1;
 
   PaddedDims(const Shape& in, const Shape& out, std::span<const int64_t> pads) {
     bool joinable = false;
@@ -57,6 +59,11 @@ struct PaddedDims {
         begins.push_back(pads[i]);
       }
       joinable = plain;
+    }
+    if (joinable && input.rank() > 1) {
+      inner = input.back();
+      for (Shape* shape : {&input, &output}) *shape = Shape(std::span(*shape).first(shape->rank() - 1));
+      begins.resize(begins.size() - 1);
     }
     if (input.empty()) {
       input = output = Shape{1};
@@ -81,6 +88,7 @@ class PadCopy {
       maps_.push_back(std::move(map));
     }
     strides_ = row_strides(dims.input);
+    for (int64_t& stride : strides_) stride *= dims.inner;
     size_t last = dims.input.rank() - 1;
     inside_from_ = std::clamp<int64_t>(dims.begins[last], 0, dims.output[last]);
     inside_to_ = std::clamp(dims.begins[last] + dims.input[last], inside_from_, dims.output[last]);
@@ -88,7 +96,7 @@ class PadCopy {
 
   template <class E>
   void copy(ThreadPool& threads, const E* from, E* to, const E& fill) const {
-    int64_t length = dims_.output.back(), lines = dims_.output.count_to(dims_.output.rank() - 1);
+    int64_t length = dims_.output.back() * dims_.inner, lines = dims_.output.count_to(dims_.output.rank() - 1);
     if (length == 0) return;
     threads.parallel_for(lines, 1 + (32 << 10) / (length * static_cast<int64_t>(sizeof(E))),
                          [&](int64_t begin, int64_t end) {
@@ -99,25 +107,36 @@ class PadCopy {
  private:
   template <class E>
   void line(int64_t number, const E* from, E* to, const E& fill) const {
-    int64_t offset = 0;
+    int64_t offset = 0, inner = dims_.inner;
     size_t last = dims_.input.rank() - 1;
     for (size_t i = last; i-- > 0; number /= dims_.output[i]) {
       int64_t source = maps_[i][static_cast<size_t>(number % dims_.output[i])];
       if (source < 0) {
-        std::fill_n(to, dims_.output[last], fill);
+        std::fill_n(to, dims_.output[last] * inner, fill);
         return;
       }
       offset += source * strides_[i];
     }
-    const std::vector<int64_t>& map = maps_[last];
-    auto outside = [&](int64_t first, int64_t end) {
-      for (int64_t i = first; i < end; ++i) to[i] = map[i] < 0 ? fill : from[offset + map[i]];
-    };
-    outside(0, inside_from_);
+    outside(0, inside_from_, from + offset, to, fill);
     if (inside_to_ > inside_from_) {
-      std::copy_n(from + offset + inside_from_ - dims_.begins[last], inside_to_ - inside_from_, to + inside_from_);
+      std::copy_n(from + offset + (inside_from_ - dims_.begins[last]) * inner, (inside_to_ - inside_from_) * inner,
+                  to + inside_from_ * inner);
     }
-    outside(inside_to_, dims_.output[last]);
+    outside(inside_to_, dims_.output[last], from + offset, to, fill);
+  }
+
+  /** The positions [first, end) of a line, which lie outside the input. */
+  template <class E>
+  void outside(int64_t first, int64_t end, const E* from, E* to, const E& fill) const {
+    const std::vector<int64_t>& map = maps_.back();
+    int64_t inner = dims_.inner;
+    if (first < end && map[static_cast<size_t>(first)] < 0) {  // no position outside has a source then
+      std::fill(to + first * inner, to + end * inner, fill);
+    } else if (inner == 1) {
+      for (int64_t i = first; i < end; ++i) to[i] = from[map[i]];
+    } else {
+      for (int64_t i = first; i < end; ++i) std::copy_n(from + map[i] * inner, inner, to + i * inner);
+    }
   }
 
   const PaddedDims& dims_;

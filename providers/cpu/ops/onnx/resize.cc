@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/transpose.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -25,8 +26,9 @@ class NearestCopy {
     int64_t length = out_.back(), lines = out_.count_to(out_.rank() - 1);
     threads.parallel_for(lines, 1 + kGrain / length, [&](int64_t begin, int64_t end) {
       int64_t before = -2;
-      for (int64_t i = begin; i < end; ++i) {
-        int64_t offset = source_line(i);
+      Dims at = place_of(begin);
+      for (int64_t i = begin; i < end; ++i, step(at)) {
+        int64_t offset = source_line(at);
         if (offset == before) {
           std::copy_n(to + (i - 1) * length, length, to + i * length);
         } else if (offset < 0) {
@@ -40,13 +42,26 @@ class NearestCopy {
   }
 
  private:
+  /** The indices of an output line. */
+  Dims place_of(int64_t line) const {
+    Dims at(out_.rank() - 1);
+    for (size_t i = at.size(); i-- > 0; line /= out_[i]) at[i] = line % out_[i];
+    return at;
+  }
+  void step(Dims& at) const {
+    for (size_t i = at.size(); i-- > 0;) {
+      if (++at[i] < out_[i]) return;
+      at[i] = 0;
+    }
+  }
+
   /** Where the line begins in the input; -1 for one outside. */
-  int64_t source_line(int64_t line) const {
+  int64_t source_line(const Dims& at) const {
     int64_t offset = 0;
-    for (size_t i = out_.rank() - 1; i-- > 0; line /= out_[i]) {
-      int64_t at = tables_[i].positions[static_cast<size_t>(line % out_[i])];
-      if (at < 0) return -1;
-      offset += at * strides_[i];
+    for (size_t i = 0; i < at.size(); ++i) {
+      int64_t position = tables_[i].positions[static_cast<size_t>(at[i])];
+      if (position < 0) return -1;
+      offset += position * strides_[i];
     }
     return offset;
   }
@@ -67,6 +82,35 @@ class NearestCopy {
   Dims strides_;
   E fill_;
 };
+
+/** n where each position of a dimension comes n times; else 0. */
+int64_t repetitions(const ResizeTable& table, int64_t size) {
+  auto count = static_cast<int64_t>(table.positions.size()), times = count / size;
+  if (times == 0 || count % size != 0) return 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (table.positions[static_cast<size_t>(i)] != i / times) return 0;
+  }
+  return times;
+}
+
+/** Repeats the elements of the last two dimensions where that is all there is to do; else gives false. */
+bool repeat_nearest(ThreadPool& threads, const std::vector<ResizeTable>& tables, const Tensor& input, Tensor& output) {
+  size_t last = input.rank() - 1;
+  int64_t size = is_packed(input.type()) || input.type() == ElementType::kString ? 0 : bits_of(input.type()) / 8;
+  if (size == 0 || size > 8 || last == 0) return false;
+  for (size_t i = 0; i + 1 < last; ++i) {
+    if (!tables[i].identity) return false;
+  }
+  const Shape& shape = input.shape();
+  kernels::Repetition repetition{shape[last], repetitions(tables[last - 1], shape[last - 1]),
+                                 repetitions(tables[last], shape[last])};
+  if (repetition.row_times == 0 || repetition.column_times == 0) return false;
+  int64_t work = repetition.columns * repetition.row_times * repetition.column_times;
+  threads.parallel_for(shape.count_to(last), 1 + kGrain / work, [&](int64_t begin, int64_t end) {
+    kernels::repeat_elements(size, repetition, input.raw(), begin, end, output.mutable_raw());
+  });
+  return true;
+}
 
 /** One line of `inner` elements as the weighted sum of input lines. */
 template <class C>
@@ -179,6 +223,7 @@ class Resize : public OpKernel {
  private:
   void nearest(KernelContext& context, const std::vector<ResizeTable>& tables, const Tensor& input,
                Tensor& output) const {
+    if (repeat_nearest(context.threads(), tables, input, output)) return;
     Tensor fill = outside_value(input.type());
     dispatch_moved(input.type(), [&]<class E>(TypeTag<E>) {
       NearestCopy<E>(tables, input.shape(), output.shape(), *static_cast<const E*>(fill.raw()))

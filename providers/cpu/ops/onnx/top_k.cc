@@ -11,6 +11,8 @@ namespace {
 template <class T>
 using Comparable = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>;
 
+constexpr int64_t kKeptSorted = 64;  // so many are kept sorted while the others pass by
+
 /** One candidate; of equal values the lower index is better. NaN is greater than any number. */
 template <class C>
 struct Candidate {
@@ -29,26 +31,32 @@ bool better(const Candidate<C>& a, const Candidate<C>& b) {
   return a.index < b.index;
 }
 
+/** Puts a candidate among `count` that are sorted, best first, and have room for one more; `limit` are kept at most. */
+template <class C, bool kLargest>
+int64_t insert(Candidate<C>* sorted, int64_t count, int64_t limit, const Candidate<C>& next) {
+  int64_t place = count < limit ? count : limit - 1;
+  for (; place > 0 && better<C, kLargest>(next, sorted[place - 1]); --place) sorted[place] = sorted[place - 1];
+  sorted[place] = next;
+  return std::min(count + 1, limit);
+}
+
 /** The best `k` of the values, best first; `room` has at least as many places as there are values. */
 template <class C, bool kLargest, class T>
 std::span<Candidate<C>> select(const T* values, int64_t stride, int64_t count, int64_t k, bool sorted,
                                std::span<Candidate<C>> room) {
   auto at = [&](int64_t i) { return Candidate<C>{static_cast<C>(values[i * stride]), i}; };
-  constexpr int64_t kHeapLimit = 64;
-  if (k <= kHeapLimit && k < count) {
-    // A heap whose top is the worst kept candidate: most values are refused by one comparison.
-    auto heap = room.subspan(0, static_cast<size_t>(k));
-    for (int64_t i = 0; i < k; ++i) heap[static_cast<size_t>(i)] = at(i);
-    std::ranges::make_heap(heap, better<C, kLargest>);
+  if (k <= kKeptSorted && k < count) {
+    // Most values are refused by one comparison with the worst that is kept.
+    Candidate<C>* kept = room.data();
+    int64_t size = 0;
+    for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(kept, size, k, at(i));
     for (int64_t i = k; i < count; ++i) {
-      Candidate<C> next = at(i);
-      if (!better<C, kLargest>(next, heap[0])) continue;
-      std::ranges::pop_heap(heap, better<C, kLargest>);
-      heap.back() = next;
-      std::ranges::push_heap(heap, better<C, kLargest>);
+      C value = static_cast<C>(values[i * stride]);
+      if (kLargest ? value <= kept[k - 1].value : value >= kept[k - 1].value) continue;
+      Candidate<C> next{value, i};
+      if (better<C, kLargest>(next, kept[k - 1])) insert<C, kLargest>(kept, k, k, next);
     }
-    std::ranges::sort_heap(heap, better<C, kLargest>);
-    return heap;
+    return room.subspan(0, static_cast<size_t>(k));
   }
   auto all = room.subspan(0, static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) all[static_cast<size_t>(i)] = at(i);
@@ -95,7 +103,7 @@ class TopK : public OpKernel {
     const T* from = input.data<T>();
     auto choose = largest_ ? select<C, true, T> : select<C, false, T>;
     context.threads().parallel_for(lines, 1 + 4096 / length, [&](int64_t begin, int64_t end) {
-      std::vector<Candidate<C>> room(static_cast<size_t>(k <= 64 && k < length ? k : length));
+      std::vector<Candidate<C>> room(static_cast<size_t>(k <= kKeptSorted && k < length ? k : length));
       for (int64_t line = begin; line < end; ++line) {
         int64_t outer = line / inner, at = line % inner;
         auto best = choose(from + outer * length * inner + at, inner, length, k, sorted_, room);
