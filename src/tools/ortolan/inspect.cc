@@ -1,6 +1,8 @@
-// ortolan inspect: what a model file says about itself, read from the file alone.
+// ortolan inspect: what a model file says about itself, read from the file alone; a file in ORT format by way of the
+// library.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,8 @@
 #include "common/files.h"
 #include "common/model_file.h"
 #include "common/options.h"
+#include "common/session.h"
+#include "common/temporary_folder.h"
 #include "common/terminal.h"
 
 namespace ortolan::tools {
@@ -92,18 +96,43 @@ Json to_json(const ModelFile& model) {
   return out;
 }
 
+bool is_ort_format(const std::string& path) {
+  char head[8] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  return std::string(head + 4, 4) == "ORTM";
+}
+
+// The library loads the model, rewrites nothing and saves it as ONNX.
+ModelFile read_ort_format(const std::string& path, const std::string& library_path) {
+  Library library = choose_library(library_path);
+  TemporaryFolder folder;
+  SessionConfig config;
+  config.level = 0;
+  config.optimized_path = (folder.path() / "model.onnx").string();
+  config.entries = {{"session.save_model_format", "ONNX"}};
+  auto environment = environment_for(library, config);
+  Session(library, environment.get(), path, config);
+  ModelFile model = read_model_file(config.optimized_path);
+  model.path = path;
+  return model;
+}
+
 }  // namespace
 
 int inspect_command(int argc, char** argv) {
   bool nodes = false, json = false;
-  std::vector<std::string> rest =
-      parse(argc, argv,
-            {"ortolan inspect [OPTION...] MODEL",
-             "Reads a model file and prints its inputs, outputs, opsets, metadata and operators.",
-             {{'n', "nodes", nullptr, "list every node", turn(nodes)},
-              {0, "json", nullptr, "print everything as JSON", turn(json)}}});
+  std::string library_path;
+  std::vector<std::string> rest = parse(
+      argc, argv,
+      {"ortolan inspect [OPTION...] MODEL",
+       "Reads a model file, in ONNX's or ORT format, and prints its inputs, outputs, opsets, metadata and operators.",
+       {{'n', "nodes", nullptr, "list every node", turn(nodes)},
+        {0, "json", nullptr, "print everything as JSON", turn(json)},
+        {0, "library", "PATH", "for files in ORT format: use this library instead of the linked one",
+         into(library_path)}}});
   if (rest.size() != 1) fail_usage("give one model, for example: ortolan inspect model.onnx");
-  ModelFile model = read_model_file(model_path(rest[0]));
+  std::string path = model_path(rest[0]);
+  ModelFile model = is_ort_format(path) ? read_ort_format(path, library_path) : read_model_file(path);
   if (json) {
     std::printf("%s\n", to_json(model).dump(1, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
