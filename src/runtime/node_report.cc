@@ -68,10 +68,11 @@ void add_kernel(const StepContext& context, bool view, NodeReport& report) {
 }  // namespace
 
 NodeReport report_of(const StepContext& context) {
+  auto if_defined = [](const Tensor* tensor) { return tensor != nullptr && tensor->defined() ? tensor : nullptr; };
   Tensors inputs, outputs;
-  for (size_t i = 0; i < context.input_count(); ++i) inputs.push_back(context.input_if(i));
+  for (size_t i = 0; i < context.input_count(); ++i) inputs.push_back(if_defined(context.input_if(i)));
   for (size_t i = 0; i < context.output_count(); ++i) {
-    outputs.push_back(context.has_output(i) ? context.output_value(i).tensor_if() : nullptr);
+    outputs.push_back(context.has_output(i) ? if_defined(context.output_value(i).tensor_if()) : nullptr);
   }
   bool view = is_view(context, inputs, outputs);
   NodeReport report;

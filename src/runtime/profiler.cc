@@ -52,9 +52,12 @@ constexpr const char* kCategories[] = {"Session", "Node", "Kernel", "Api"};
 static_assert(std::size(kCategories) == kProfileCategoryCount);
 
 std::string json_of(const ProfileEvent& event) {
-  std::string text = join("{\"cat\":\"", kCategories[static_cast<int>(event.category)], "\",\"pid\":", event.process,
-                          ",\"tid\":", event.thread, ",\"dur\":", event.duration_us, ",\"ts\":", event.start_us,
-                          ",\"ph\":\"X\",\"name\":");
+  std::string text;
+  text.reserve(768);
+  text.append("{\"cat\":\"").append(kCategories[static_cast<int>(event.category)]).append("\",\"pid\":");
+  text.append(std::to_string(event.process)).append(",\"tid\":").append(std::to_string(event.thread));
+  text.append(",\"dur\":").append(std::to_string(event.duration_us));
+  text.append(",\"ts\":").append(std::to_string(event.start_us)).append(",\"ph\":\"X\",\"name\":");
   append_quoted(text, event.name);
   text += ",\"args\":{";
   for (const auto& [key, value] : event.args) {
@@ -65,7 +68,9 @@ std::string json_of(const ProfileEvent& event) {
     append_key(text, key);
     text += value;
   }
-  return text += "}}";
+  text += "}}";
+  text.shrink_to_fit();
+  return text;
 }
 
 }  // namespace
@@ -104,8 +109,9 @@ void Profiler::close(const Open& open, Clock::time_point end, ProfileCategory ca
     std::shared_lock lock(observers_mutex_);
     for (ProfileObserver* observer : observers_) observer->event_ends(open.number, event);
   }
+  std::string text = json_of(event);
   std::lock_guard lock(mutex_);
-  if (active_) events_.push_back(std::move(event));
+  if (active_) events_.push_back(std::move(text));
 }
 
 void Profiler::add_session_event(std::string name, Clock::time_point begin) {
@@ -116,7 +122,7 @@ void Profiler::add_session_event(std::string name, Clock::time_point begin) {
 
 void Profiler::add(std::vector<ProfileEvent> events) {
   std::lock_guard lock(mutex_);
-  if (active_) std::ranges::move(events, std::back_inserter(events_));
+  if (active_) std::ranges::transform(events, std::back_inserter(events_), json_of);
 }
 
 void Profiler::add_observer(ProfileObserver* observer) {
@@ -152,8 +158,8 @@ std::string Profiler::end() {
   require(file != nullptr, ErrorCode::kFail, "cannot write the profile to '", path_,
           "'; choose a prefix in a folder that can be written");
   const char* separator = "[\n";
-  for (const ProfileEvent& event : events_) {
-    std::fprintf(file.get(), "%s%s", separator, json_of(event).c_str());
+  for (const std::string& event : events_) {
+    std::fprintf(file.get(), "%s%s", separator, event.c_str());
     separator = ",\n";
   }
   std::fputs(events_.empty() ? "[]\n" : "\n]\n", file.get());

@@ -83,7 +83,7 @@ class Profiler {
   std::atomic<bool> ending_ = false;
   std::atomic<uint64_t> next_number_ = 1;
   std::mutex mutex_;
-  std::vector<ProfileEvent> events_;
+  std::vector<std::string> events_;  // as JSON, which takes less memory than events
   std::shared_mutex observers_mutex_;
   std::vector<ProfileObserver*> observers_;
 };
