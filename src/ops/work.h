@@ -12,7 +12,7 @@ using namespace graph;
 struct Work {
   /** Arithmetic, as far as the operator has a count: a product and its addition are two; functions of elements, sums,
       normalisation and pooling are one for each element that they read; moving data is none. What is fused into a
-      product (bias, activation) does not count, nor does what masks or zeros would save. */
+      product (bias, activation) does not count, nor does what masks, zeros or a faster algorithm (Winograd's) save. */
   std::optional<int64_t> flops;
   /** Of inputs, weights included, and outputs, each once. Operators that look up rows count as many as they write. */
   int64_t bytes = 0;

@@ -81,9 +81,7 @@ class TimePicture {
   void heading() {
     body_ += text_at(kMargin, y_ += 20, "h", join(report_.model, " on ", report_.library));
     body_ += text_at(kMargin, y_ += 20, "t", join("Medians of ", report_.runs, " runs: ", summary(report_)));
-    for (const std::string& note : {missing_details(report_), device_note(report_)}) {
-      if (!note.empty()) body_ += text_at(kMargin, y_ += 18, "s", note);
-    }
+    for (const std::string& note : notes(report_)) body_ += text_at(kMargin, y_ += 18, "s", note);
     y_ += 14;
   }
 

@@ -1,13 +1,12 @@
 // Running a model under a profile, and the sums of its nodes' times.
 #include "time_report.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "common/error.h"
+#include "common/temporary_folder.h"
 
 namespace ortolan::tools {
 namespace {
@@ -16,26 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr int kWarmRuns = 2, kFewestRuns = 5, kMostRuns = 500;
 constexpr double kSeconds = 2;
-
-// A folder that is gone when this is.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "ortolan-explain-XXXXXX").string();
-    if (!mkdtemp(name.data())) fail("cannot make a folder for the profile in ", fs::temp_directory_path().string());
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Microseconds of each run: `count` of them, or as many as fit the time.
 std::vector<double> repeat(PreparedRun& run, int count) {

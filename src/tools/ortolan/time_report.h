@@ -68,11 +68,9 @@ TimeReport measure_times(const Library& library, OrtEnv* environment, const std:
 // Nodes of the profile in the file, of its runs after the first `skipped`.
 TimeReport read_profile(const std::string& path, int skipped);
 
-// In words: the time of a run and of its nodes, what the library does not tell, and what times on devices mean; the
-// last two are empty where there is nothing to say.
+// In words: the time of a run and of its nodes; and what one must know to read the figures, a sentence each.
 std::string summary(const TimeReport& report);
-std::string missing_details(const TimeReport& report);
-std::string device_note(const TimeReport& report);
+std::vector<std::string> notes(const TimeReport& report);
 
 // Tables, titles first (one that begins with '>' is of figures), sums last. Nodes by time; `top` of them (0: all),
 // names cut to `widest` bytes.

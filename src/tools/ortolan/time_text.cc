@@ -99,30 +99,32 @@ std::string summary(const TimeReport& report) {
               report.nodes.size() == 1 ? " node" : " nodes", " add up to ", fixed(report.total().us, 1), " µs");
 }
 
-std::string missing_details(const TimeReport& report) {
-  if (report.explains || report.nodes.empty()) return {};
-  return join("The profile of ", report.library,
-              " names no kernels and counts no arithmetic, so there are no columns for them.");
-}
-
-std::string device_note(const TimeReport& report) {
+std::vector<std::string> notes(const TimeReport& report) {
+  std::vector<std::string> notes;
+  if (!report.explains && !report.nodes.empty()) {
+    notes.push_back(join("The profile of ", report.library, " names no kernels, counts no arithmetic and has whole ",
+                         "microseconds, so there are no columns for the former, and short nodes are coarse."));
+  }
+  if (report.nodes_us > 1.25 * report.total().us) {
+    notes.push_back(
+        "The machine was busy: many nodes were interrupted in one run or another, so runs took much longer "
+        "than their nodes do.");
+  }
   std::set<std::string> others;
   for (const NodeTime& node : report.nodes) {
     if (node.provider != "CPU") others.insert(node.provider);
   }
-  if (others.empty()) return {};
-  std::string names;
-  for (const std::string& name : others) names += (names.empty() ? "" : ", ") + name;
-  return join("Times on ", names, " are those of the calls; a device may go on with the work after them.");
+  for (const std::string& name : others) {
+    notes.push_back(join("Times on ", name, " are those of calls; a device may go on with the work after them."));
+  }
+  return notes;
 }
 
 std::string time_text(const TimeReport& report, int top) {
   std::string text =
       join(report.model, " on ", report.library, ": medians of ", report.runs, " runs\n", summary(report), "\n\n",
            text_of(node_rows(report, top, 48)), "\n", text_of(operator_rows(report)));
-  for (const std::string& note : {missing_details(report), device_note(report)}) {
-    if (!note.empty()) text += "\n" + note + "\n";
-  }
+  for (const std::string& note : notes(report)) text += "\n" + note + "\n";
   return text;
 }
 
