@@ -87,6 +87,16 @@ TEST_P(ConvF32, LayersOfKnownNetworks) {
   }
 }
 
+// Weights that reach over one slice of three.
+TEST_P(ConvF32, PlanesOfSeveralSlices) {
+  for (int64_t pad : {0, 1}) {
+    for (ConvGeometry g : {plane(8, 8, 8, 9, 3, 1), plane(6, 12, 6, 9, 3, 2), plane(32, 40, 1, 9, 3, 1)}) {
+      g.batch = 2, g.in[0] = 3, g.out[0] = 3 + 2 * pad, g.pad_begin[0] = pad;
+      check(g, {UnaryOp::kRelu}, true, pad == 1);
+    }
+  }
+}
+
 TEST_P(ConvF32, PointwisePlanesOfAnySize) {
   for (int64_t size = 1; size < 110; size += size < 20 ? 1 : 7) {
     ConvGeometry g = plane(2 * integer(1, 200), 2 * integer(1, 20), integer(1, 2), 1, 1, 1);

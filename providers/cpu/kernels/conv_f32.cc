@@ -202,6 +202,43 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
                      });
 }
 
+bool has_slices(const ConvGeometry& g) { return g.in[0] != 1 || g.out[0] != 1 || g.pad_begin[0] != 0; }
+
+// Copies one slice of each plane: `planes` of them, `slices` slices of `size` elements each.
+void gather_slices(const float* from, int64_t planes, int64_t slices, int64_t size, float* to) {
+  for (int64_t p = 0; p < planes; ++p) std::copy_n(from + p * slices * size, size, to + p * size);
+}
+
+// Where weights reach over one slice only, each slice is a plane of its own. Kernels of planes take them one after the
+// other.
+void conv_slices(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& weights,
+                 const ConvEpilogue& epilogue, float* y) {
+  ConvGeometry flat = g;
+  flat.batch = flat.in[0] = flat.out[0] = 1;
+  flat.pad_begin[0] = 0;
+  const int64_t in = volume(flat.in), out = volume(flat.out);
+  AlignedBuffer from(static_cast<size_t>(g.in_channels * in) * sizeof(float));
+  AlignedBuffer to(static_cast<size_t>(g.out_channels * out) * sizeof(float));
+  ConvEpilogue flat_epilogue = epilogue;
+  if (epilogue.residual != nullptr) flat_epilogue.residual = to.as<float>();
+  for (int64_t i = 0; i < g.batch * g.out[0]; ++i) {
+    const int64_t image = i / g.out[0], slice = i % g.out[0], depth = slice - g.pad_begin[0];
+    const int64_t first = (image * g.out_channels * g.out[0] + slice) * out;
+    if (depth >= 0 && depth < g.in[0]) {
+      gather_slices(x + (image * g.in_channels * g.in[0] + depth) * in, g.in_channels, g.in[0], in, from.as<float>());
+    } else {
+      std::fill_n(from.as<float>(), g.in_channels * in, 0.0f);
+    }
+    if (epilogue.residual != nullptr) {
+      gather_slices(epilogue.residual + first, g.out_channels, g.out[0], out, to.as<float>());
+    }
+    conv(pool, flat, from.as<float>(), weights, flat_epilogue, to.as<float>());
+    for (int64_t c = 0; c < g.out_channels; ++c) {
+      std::copy_n(to.as<float>() + c * out, out, y + first + c * g.out[0] * out);
+    }
+  }
+}
+
 }  // namespace
 
 void set_finish(const ConvEpilogue& epilogue, int64_t channel, const float* y, GemmBlock& g) {
@@ -224,6 +261,8 @@ void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const P
   if (g.batch * g.out_channels * volume(g.out) == 0) return;
   if (w.tiles != nullptr) {
     conv_split(pool, g, x, *w.tiles, epilogue, y);
+  } else if ((w.winograd || w.depthwise) && has_slices(g)) {
+    conv_slices(pool, g, x, weights, epilogue, y);
   } else if (w.winograd) {
     conv_winograd(pool, g, x, w.data.as<float>(), *w.kernels, epilogue, y);
   } else if (w.depthwise) {
