@@ -18,26 +18,32 @@ struct Piece {
   int64_t width;  // floats from one row of the panel to the next
 };
 
-// What the taps of one kernel column meet, for all rows of the kernel; load_row(p) reads the piece's inputs from p on.
-template <class LoadRow>
-ORTOLAN_INLINE void gather_column(const Piece& piece, int64_t from_w, float* to, LoadRow load_row) {
+// What the taps of kColumns neighbouring kernel columns meet, for all rows of the kernel; load_row(p, v) reads the
+// piece's inputs from p on.
+template <int kColumns, class LoadRow>
+ORTOLAN_INLINE void gather_columns(const Piece& piece, int64_t from_w, float* to, LoadRow load_row) {
   const ConvGeometry& g = piece.g;
   const int64_t plane = g.in[0] * g.in[1] * g.in[2], tap_step = g.kernel[2] * piece.width;
   const int64_t channel_step = g.kernel[0] * g.kernel[1] * tap_step;
   const int64_t ahead = piece.width * g.stride[2];
+  const auto store_columns = [&](int64_t c, const Vf(&v)[kColumns]) __attribute__((always_inline)) {
+    for (int i = 0; i < kColumns; ++i) store_count(to + c * channel_step + i * piece.width, piece.count, v[i]);
+  };
   int64_t d = piece.out[0] * g.stride[0] - g.pad_begin[0];
   for (int64_t kd = 0; kd < g.kernel[0]; ++kd, d += g.dilation[0]) {
     int64_t h = piece.out[1] * g.stride[1] - g.pad_begin[1];
     for (int64_t kh = 0; kh < g.kernel[1]; ++kh, h += g.dilation[1], to += tap_step) {
       if (d < 0 || d >= g.in[0] || h < 0 || h >= g.in[1]) {
-        for (int64_t c = 0; c < piece.channels; ++c) store_count(to + c * channel_step, piece.count, Vf{});
+        for (int64_t c = 0; c < piece.channels; ++c) store_columns(c, {});
         continue;
       }
       const float* from = piece.x + (d * g.in[1] + h) * g.in[2] + from_w;
       for (int64_t c = 0; c < piece.channels; ++c) {
         __builtin_prefetch(from + c * plane + ahead);
         __builtin_prefetch(from + c * plane + ahead + kLanes);
-        store_count(to + c * channel_step, piece.count, load_row(from + c * plane));
+        Vf v[kColumns];
+        load_row(from + c * plane, v);
+        store_columns(c, v);
       }
     }
   }
@@ -49,24 +55,44 @@ ORTOLAN_INLINE Vf load_strided(const float* p, int64_t stride, int64_t low, int6
   return v;
 }
 
-ORTOLAN_INLINE void gather_piece(const Piece& piece, float* to) {
+// The kernel columns from kw on that one pass gathers, with the inputs of the first one at w; how many they are.
+ORTOLAN_INLINE int64_t gather_some(const Piece& piece, int64_t kw, int64_t w, float* to) {
   const ConvGeometry& g = piece.g;
   const int64_t stride = g.stride[2], count = piece.count;
-  int64_t w = piece.out[2] * stride - g.pad_begin[2];
-  for (int64_t kw = 0; kw < g.kernel[2]; ++kw, w += g.dilation[2], to += piece.width) {
-    const int64_t low = most(0, -w), high = least(g.in[2] - w, stride * count);
-    const LaneRange first = lane_range(clamp_lane(low), most(clamp_lane(low), clamp_lane(high)));
-    if (stride == 1) {
-      gather_column(piece, w, to, [first](const float* p) { return load_range(p, first); });
-    } else if (stride == 2) {
-      const int64_t begin = clamp_lane(low - kLanes);
-      const LaneRange second = lane_range(begin, most(begin, clamp_lane(high - kLanes)));
-      gather_column(piece, w, to, [first, second](const float* p) {
-        return even_lanes(load_range(p, first), load_range(p + kLanes, second));
-      });
-    } else {
-      gather_column(piece, w, to, [=](const float* p) { return load_strided(p, stride, low, high, count); });
-    }
+  const int64_t low = most(0, -w), high = least(g.in[2] - w, stride * count);
+  const LaneRange first = lane_range(clamp_lane(low), most(clamp_lane(low), clamp_lane(high)));
+  if (stride == 1) {
+    gather_columns<1>(piece, w, to, [first](const float* p, Vf(&v)[1]) { v[0] = load_range(p, first); });
+    return 1;
+  }
+  if (stride != 2) {
+    gather_columns<1>(piece, w, to,
+                      [=](const float* p, Vf(&v)[1]) { v[0] = load_strided(p, stride, low, high, count); });
+    return 1;
+  }
+  const int64_t begin = clamp_lane(low - kLanes);
+  const LaneRange second = lane_range(begin, most(begin, clamp_lane(high - kLanes)));
+  const auto load_pair = [ first, second ](const float* p, Vf& even, Vf& odd) __attribute__((always_inline)) {
+    const Vf a = load_range(p, first), b = load_range(p + kLanes, second);
+    even = even_lanes(a, b);
+    odd = odd_lanes(a, b);
+  };
+  if (g.dilation[2] == 1 && kw + 1 < g.kernel[2]) {
+    gather_columns<2>(piece, w, to, [load_pair](const float* p, Vf(&v)[2]) { load_pair(p, v[0], v[1]); });
+    return 2;
+  }
+  gather_columns<1>(piece, w, to, [load_pair](const float* p, Vf(&v)[1]) {
+    Vf odd;
+    load_pair(p, v[0], odd);
+  });
+  return 1;
+}
+
+ORTOLAN_INLINE void gather_piece(const Piece& piece, float* to) {
+  const ConvGeometry& g = piece.g;
+  const int64_t begin = piece.out[2] * g.stride[2] - g.pad_begin[2];
+  for (int64_t kw = 0; kw < g.kernel[2];) {
+    kw += gather_some(piece, kw, begin + kw * g.dilation[2], to + kw * piece.width);
   }
 }
 
