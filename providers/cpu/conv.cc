@@ -1,6 +1,7 @@
 // Conv: geometry, packing, and the call of the kernel.
 #include "cpu/conv.h"
 
+#include "base/fp32_precision.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
@@ -12,7 +13,8 @@ namespace {
 
 std::string layout_of(const kernels::ConvGeometry& g, const Tensor& weights) {
   return join("conv_f32 ", name_of(weights.type()), " ", weights.shape(), " g", g.groups, " s",
-              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3));
+              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " ",
+              base::name_of(base::fp32_precision()));
 }
 
 std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,

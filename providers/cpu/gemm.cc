@@ -80,7 +80,7 @@ KernelReport Gemm::report(const KernelContext& context) const {
   if (kIntegerTypes.contains(type)) return {product_text("integer_product", false, p), kernels::plain_isa()};
   if (type == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::plain_isa()};
   bool packed = right_.packed() != nullptr;
-  return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::float_isa()};
+  return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::gemm_isa(s.m, s.n, s.k)};
 }
 
 void Gemm::compute(KernelContext& context) const {

@@ -273,7 +273,7 @@ TEST_F(GemmSplitF32, ThreadsFormsAndPartsOfTheRowsGiveTheSameBits) {
 TEST_F(GemmSplitF32, EpiloguesAsInPlainArithmetic) {
   for (int round = 0; round < 16; ++round) {
     Operands t = operands(integer(113, 128), integer(113, 128), integer(600, 1000));
-    ASSERT_STREQ(gemm_method(t.m, t.n, t.k), "x6");
+    ASSERT_STREQ(gemm_isa(t.m, t.n, t.k), "amx bf16x6");
     t.compute();
     const int64_t ldc = t.n + integer(0, 3), lda = t.k;
     const std::vector<float> bias = normal(200), residual = normal(t.m * ldc), before = normal(t.m * ldc);
@@ -334,7 +334,7 @@ TEST_F(GemmSplitF32, InfAndNaNAsInPlainArithmetic) {
 TEST_F(GemmSplitF32, NothingIsReadOrWrittenOutside) {
   for (Edge edge : {Edge::kBegin, Edge::kEnd}) {
     Operands t = operands(125, 125, 541);
-    ASSERT_STREQ(gemm_method(t.m, t.n, t.k), "x6");
+    ASSERT_STREQ(gemm_isa(t.m, t.n, t.k), "amx bf16x6");
     const Guarded<float> a(t.a, edge), b(t.b, edge), c(std::vector<float>(t.m * t.n), edge);
     gemm(nullptr, t.m, t.n, t.k, a.get(), t.k, false, b.get(), t.n, false, c.get(), t.n, {});
     gemm(nullptr, t.m, t.n, t.k, a.get(), t.m, true, b.get(), t.k, true, c.get(), t.n, {});
@@ -343,7 +343,7 @@ TEST_F(GemmSplitF32, NothingIsReadOrWrittenOutside) {
 
 TEST_F(GemmSplitF32, Batches) {
   const int64_t count = 5, m = 128, n = 144, k = 288;
-  ASSERT_STREQ(gemm_method(m, n, k), "x6");
+  ASSERT_STREQ(gemm_isa(m, n, k), "amx bf16x6");
   const std::vector<float> a = normal(count * m * k), b = normal(count * k * n);
   std::vector<float> c(count * m * n);
   GemmBatch g;
@@ -371,10 +371,11 @@ TEST_F(GemmSplitF32, PrecisionChoosesTheArithmetic) {
   Operands t = operands(96, 128, 500);
   t.compute();
   double rms[4];
+  const char* const names[] = {"amx bf16x6", base::isa_name(base::IsaLevel::kAvx512), "amx bf16x3", "amx bf16"};
   for (Fp32Precision precision :
        {Fp32Precision::kX6, Fp32Precision::kExact, Fp32Precision::kX3, Fp32Precision::kBf16}) {
     const ScopedFp32Precision scope(precision);
-    EXPECT_STREQ(gemm_method(t.m, t.n, t.k), precision == Fp32Precision::kExact ? "fp32" : base::name_of(precision));
+    EXPECT_STREQ(gemm_isa(t.m, t.n, t.k), names[static_cast<int>(precision)]);
     rms[static_cast<int>(precision)] = errors_of(t, chosen_product(t)).rms;
   }
   EXPECT_LT(rms[0], rms[1]);
@@ -387,11 +388,11 @@ TEST_F(GemmSplitF32, PrecisionChoosesTheArithmetic) {
 TEST_F(GemmSplitF32, SmallAndNarrowProductsStayInPlainArithmetic) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
            {1, 768, 768}, {31, 768, 768}, {128, 31, 768}, {128, 768, 63}, {64, 64, 64}, {3136, 64, 64}}) {
-    EXPECT_STREQ(gemm_method(m, n, k), "fp32") << m << 'x' << n << 'x' << k;
+    EXPECT_STREQ(gemm_isa(m, n, k), base::isa_name(base::IsaLevel::kAvx512)) << m << 'x' << n << 'x' << k;
   }
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
            {128, 768, 768}, {128, 3072, 768}, {512, 512, 512}, {3136, 64, 576}, {196, 256, 2304}}) {
-    EXPECT_STREQ(gemm_method(m, n, k), "x6") << m << 'x' << n << 'x' << k;
+    EXPECT_STREQ(gemm_isa(m, n, k), "amx bf16x6") << m << 'x' << n << 'x' << k;
   }
 }
 

@@ -64,7 +64,7 @@ struct GemmF32Kernels;
 struct ConvPacking {
   const GemmF32Kernels* kernels = nullptr;  // of an instruction set; nullptr: the best that this processor has
   /** Where tiles of bfloat16 are used, into how many slices operands are split: 3 is at least as exact as fp32
-      arithmetic, 2 and 1 are less exact and faster; 0: no tiles. */
+      arithmetic, 2 and 1 are less exact and faster; 0: no tiles. base::fp32_precision() may ask for fewer. */
   int slices = 3;
   bool winograd = true;   // Winograd's transform may be used
   int64_t positions = 0;  // outputs of a channel, all images together; 0: not known

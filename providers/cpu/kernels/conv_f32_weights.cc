@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/split_f32_kernels.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/winograd_f32.h"
 
@@ -83,8 +84,9 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
   s.winograd = packing.winograd && suits_winograd(g, s.kernels->lanes);
-  const bool tiles = packing.kernels == nullptr && suits_split_conv(g, packing.positions, packing.slices);
-  if (tiles) s.tiles = pack_split_conv(pool, g, weights, packing.slices);
+  const int slices = std::min(packing.slices, split_slices());
+  const bool tiles = packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices);
+  if (tiles) s.tiles = pack_split_conv(pool, g, weights, slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
     s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,

@@ -72,7 +72,7 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
 /**
  * C[M,N] = epilogue(op(A) * B). A is M x K with row stride `lda`, or K x M where `trans_a`; C has row stride `ldc` and
  * overlaps neither A nor B. Any of M, N and K may be 0: K = 0 makes the product zero. Sums run in blocks of K, whose
- * size depends on K and gemm_method alone, so results do not depend on the number of threads. `pool` may be nullptr.
+ * size depends on K and gemm_isa alone, so results do not depend on the number of threads. `pool` may be nullptr.
  * base::fp32_precision() says how exact sums have to be.
  */
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
@@ -83,9 +83,9 @@ void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* 
           const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& epilogue,
           const GemmF32Kernels* kernels = nullptr);
 
-/** How a product of these sizes is computed for the calling thread: "fp32", or on tiles as "x6", "x3" or "bf16". The
-    same sizes are computed the same way, whatever the values and the number of threads. */
-const char* gemm_method(int64_t m, int64_t n, int64_t k) noexcept;
+/** How a product of these sizes is computed for the calling thread: the instruction set of plain fp32 arithmetic, or
+    "amx bf16x6", "amx bf16x3" or "amx bf16". The values and the number of threads change nothing of that. */
+const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept;
 
 /** Many products of one shape; product i takes a + i*stride_a and so on. A stride may be 0 for A and B, not for C. */
 struct GemmBatch {

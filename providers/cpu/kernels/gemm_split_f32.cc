@@ -242,9 +242,10 @@ int split_slices() noexcept {
   return 0;
 }
 
-const char* gemm_method(int64_t m, int64_t n, int64_t k) noexcept {
-  const base::Fp32Precision precision = base::fp32_precision();
-  return slices_of(m, n, k) != 0 ? base::name_of(precision) : "fp32";
+const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {
+  constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
+  const int slices = slices_of(m, n, k);
+  return slices != 0 ? kTiles[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
 }
 
 bool multiply_split(base::ThreadPool* pool, const GemmProduct& product) {
