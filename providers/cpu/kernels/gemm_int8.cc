@@ -35,7 +35,7 @@ int64_t PackedMatrixInt8::bytes() const noexcept {
 
 namespace {
 
-constexpr double kGrainOps = 2e6;
+constexpr double kGrainOps = 2e6, kTileGrainOps = 8e6;
 constexpr int64_t kPrefetchSlack = 4096;
 constexpr int64_t kBandRows = 128;
 constexpr int64_t kMostColumns = 64;  // of a panel
@@ -332,7 +332,8 @@ void Product::multiply(int64_t panel, int64_t row) const {
 void Product::run(base::ThreadPool* pool) const {
   const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
   const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
-  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainOps / ops) + 1, [&](int64_t begin, int64_t end) {
+  const double grain = kernels.begin != nullptr ? kTileGrainOps : kGrainOps;
+  base::parallel_for(pool, panels * bands, static_cast<int64_t>(grain / ops) + 1, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
     for (int64_t i = begin; i < end; ++i) multiply(i % panels, i / panels * kBandRows);
   });
