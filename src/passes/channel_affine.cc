@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/aligned_block.h"
+
 namespace ortolan::passes {
 namespace {
 
@@ -155,7 +157,8 @@ std::optional<Tensor> rounded(const std::vector<double>& numbers, ElementType ty
 }
 
 std::optional<Tensor> scaled(const Tensor& weights, int64_t outer, int64_t inner, const std::vector<double>& scale) {
-  Tensor result(weights.type(), weights.shape());
+  std::shared_ptr<void> memory = base::allocate_lasting(weights.byte_count());
+  Tensor result(weights.type(), weights.shape(), memory.get(), memory);
   bool finite = dispatch<kFloat32And64>(weights.type(), [&]<class T>(TypeTag<T>) {
     auto* from = static_cast<const std::byte*>(weights.raw());  // perhaps unaligned
     T* to = result.mutable_data<T>();
