@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8.h"
 #include "isa_test.h"
 
@@ -205,6 +206,47 @@ ConvGeometry slices(int64_t channels, int64_t out_channels, int64_t groups, int6
   ConvGeometry g = geometry(channels, out_channels, groups, 4, 3, 1, 1, 1);
   g.in[0] = 2, g.out[0] = 2 + 2 * pad, g.pad_begin[0] = pad;
   return g;
+}
+
+// [planes][positions] as [positions][planes], for each of `images`.
+std::vector<uint8_t> channels_last(const std::vector<uint8_t>& x, int64_t images, int64_t planes) {
+  std::vector<uint8_t> y(x.size());
+  const int64_t image = static_cast<int64_t>(x.size()) / images, positions = image / planes;
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    const int64_t at = i % image;
+    y[i / image * image + at % positions * planes + at / positions] = x[i];
+  }
+  return y;
+}
+
+TEST_P(Int8, DepthwiseChannelsLastIsTheSame) {
+  for (const ConvGeometry& g :
+       {geometry(16, 16, 16, 9, 3, 1, 1, 1), geometry(37, 37, 37, 8, 3, 2, 1, 1), geometry(64, 64, 64, 11, 5, 1, 2, 3),
+        geometry(20, 20, 20, 3, 3, 1, 1, 4), geometry(17, 17, 17, 6, 1, 1, 1, 0)}) {
+    ASSERT_TRUE(takes_channels_last(g));
+    for (int form = 0; form < 16; ++form) {
+      const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4, y_signed = form & 8;
+      const auto x = bytes(g.batch * g.in_channels * g.in[1] * g.in[2]);
+      const auto w = bytes(g.out_channels * g.kernel[1] * g.kernel[2]), w_zero = bytes(g.out_channels);
+      ConvInt8 operands{x.data(), x_signed, x_signed ? -7 : 130, w_zero.data(), per_channel};
+      const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, w.data(), w_signed);
+      std::vector<float> scale(g.out_channels);
+      for (float& v : scale) v = 1e-4f * static_cast<float>(integer(1, 50));
+      const std::vector<int32_t> bias(g.out_channels, 321);
+      const Requantization after{form % 3 ? bias.data() : nullptr, scale.data(), per_channel, 9, y_signed};
+      std::vector<uint8_t> q(g.batch * g.out_channels * g.out[1] * g.out[2]), r(q.size());
+      if (y_signed) {
+        qlinear_conv(&two_threads(), g, operands, packed, after.bias, scale.data(), per_channel, 9,
+                     reinterpret_cast<int8_t*>(q.data()));
+      } else {
+        qlinear_conv(&two_threads(), g, operands, packed, after.bias, scale.data(), per_channel, 9, q.data());
+      }
+      const auto turned = channels_last(x, g.batch, g.in_channels);
+      operands.x = turned.data();
+      depthwise_channels_last(&two_threads(), g, operands, packed, after, r.data());
+      ASSERT_EQ(channels_last(q, g.batch, g.out_channels), r) << "form " << form;
+    }
+  }
 }
 
 TEST_P(Int8, ConvolutionsAreExact) {

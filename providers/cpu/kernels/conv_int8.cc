@@ -39,6 +39,10 @@ PackedConvWeightsInt8::~PackedConvWeightsInt8() = default;
 PackedConvWeightsInt8::PackedConvWeightsInt8(PackedConvWeightsInt8&&) noexcept = default;
 PackedConvWeightsInt8& PackedConvWeightsInt8::operator=(PackedConvWeightsInt8&&) noexcept = default;
 PackedConvWeightsInt8::PackedConvWeightsInt8(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+const void* PackedConvWeightsInt8::depthwise_bytes() const noexcept {
+  return storage_->depthwise ? storage_->data.as<void>() : nullptr;
+}
+bool PackedConvWeightsInt8::is_signed() const noexcept { return storage_->is_signed; }
 int64_t PackedConvWeightsInt8::bytes() const noexcept {
   return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes();
 }

@@ -21,6 +21,10 @@ class PackedConvWeightsInt8 {
   const char* method() const noexcept;
   const char* isa() const noexcept;
 
+  /** The bytes as they came, [channel][tap]; only those of a depthwise convolution are kept, else nullptr. */
+  const void* depthwise_bytes() const noexcept;
+  bool is_signed() const noexcept;
+
   struct Storage;
   const Storage* storage() const noexcept { return storage_.get(); }
   explicit PackedConvWeightsInt8(std::unique_ptr<Storage> storage);

@@ -12,6 +12,7 @@ namespace ortolan::cpu::kernels {
 
 struct GemmF32Kernels;
 struct GemmF64Kernels;
+struct DepthwiseInt8Kernels;
 struct SplitF32Kernels;
 struct SplitConvKernels;
 struct GemmInt8Kernels;
@@ -111,6 +112,7 @@ struct KernelTable {
   const NBitsKernels* nbits;
   const MoveKernels* move;
   const GemmF64Kernels* gemm_f64;
+  const DepthwiseInt8Kernels* depthwise_int8;
   const RecurrentKernels* recurrent;
   const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
   const TileConvKernels* tile_conv = nullptr;    // only with AMX

@@ -3,6 +3,7 @@
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/instruction_sets.h"
 #include "cpu/kernels/transpose.h"
 #include "runtime/kernel_registry.h"
@@ -97,20 +98,47 @@ class QLinearConv : public ByteConvolution {
  protected:
   /** The node's convolution of x, channels second, into y. */
   void convolve(KernelContext& context, const Tensor& x, Tensor& y) const {
-    const Tensor& w = context.input(3);
-    kernels::ConvGeometry g = attributes_.geometry(x.shape(), w.shape(), y.shape());
-    kernels::ConvInt8 in = operands(g, x, &context.input(2), &context.input(5));
-    int32_t y_zero = single_zero_point(&context.input(7), "y_zero_point");
-    bool by_channel;
-    const float* scale = scales(context, g.out_channels, by_channel);
-    const int32_t* sums = bias(context, g.out_channels);
+    kernels::ConvGeometry g = attributes_.geometry(x.shape(), context.input(3).shape(), y.shape());
     if (y.element_count() == 0) return;
-    with_weights(g, w, [&](const kernels::PackedConvWeightsInt8& weights) {
+    if (kernels::takes_channels_last(g)) return by_channels_last(context, g, x, y);
+    kernels::ConvInt8 in = operands(g, x, &context.input(2), &context.input(5));
+    kernels::Requantization after = requantization(context, g, y);
+    with_weights(g, context.input(3), [&](const kernels::PackedConvWeightsInt8& weights) {
       dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
-        kernels::qlinear_conv<T>(&context.threads(), g, in, weights, sums, scale, by_channel, y_zero,
-                                 y.mutable_data<T>());
+        kernels::qlinear_conv<T>(&context.threads(), g, in, weights, after.bias, after.scale, after.scale_per_channel,
+                                 after.y_zero, y.mutable_data<T>());
       });
     });
+  }
+
+  /** A depthwise convolution of x, with channels last as y has. */
+  void convolve_depthwise(KernelContext& context, const kernels::ConvGeometry& g, const Tensor& x, Tensor& y) const {
+    kernels::ConvInt8 in = operands(g, x, &context.input(2), &context.input(5));
+    kernels::Requantization after = requantization(context, g, y);
+    with_weights(g, context.input(3), [&](const kernels::PackedConvWeightsInt8& weights) {
+      kernels::depthwise_channels_last(&context.threads(), g, in, weights, after,
+                                       static_cast<uint8_t*>(y.mutable_raw()));
+    });
+  }
+
+  kernels::Requantization requantization(KernelContext& context, const kernels::ConvGeometry& g,
+                                         const Tensor& y) const {
+    kernels::Requantization after{};
+    after.y_zero = single_zero_point(&context.input(7), "y_zero_point");
+    after.scale = scales(context, g.out_channels, after.scale_per_channel);
+    after.bias = bias(context, g.out_channels);
+    after.y_signed = is_signed_byte(y);
+    return after;
+  }
+
+  /** Moves the channels of `images` images before the other dimensions or, where `back`, behind them. */
+  static void exchange(KernelContext& context, int64_t images, int64_t count, int64_t channels, bool back,
+                       const void* from, void* to) {
+    if (count == 0) return;
+    int64_t plane = count / images / channels;
+    const int64_t dims[] = {images, back ? channels : plane, back ? plane : channels};
+    const int order[] = {0, 2, 1};
+    kernels::transpose(&context.threads(), 1, 3, dims, order, from, to);
   }
 
   static const int32_t* bias(const KernelContext& context, int64_t channels) {
@@ -134,6 +162,15 @@ class QLinearConv : public ByteConvolution {
     for (int64_t i = 0; i < count; ++i) result[i] = x_scale * w_scale.data<float>()[i] / y_scale;
     return result;
   }
+
+ private:
+  void by_channels_last(KernelContext& context, const kernels::ConvGeometry& g, const Tensor& x, Tensor& y) const {
+    Tensor in(x.type(), x.shape(), context.scratch<uint8_t>(x.element_count()).data());
+    Tensor out(y.type(), y.shape(), context.scratch<uint8_t>(y.element_count()).data());
+    exchange(context, g.batch, x.element_count(), g.in_channels, true, x.raw(), in.mutable_raw());
+    convolve_depthwise(context, g, in, out);
+    exchange(context, g.batch, y.element_count(), g.out_channels, false, out.raw(), y.mutable_raw());
+  }
 };
 
 /** With channels last. Kernels of one element are products of matrices; others run with channels second. */
@@ -150,6 +187,7 @@ class ChannelsLastQLinearConv final : public QLinearConv {
     Tensor out(y.type(), channels_second(y.shape()), context.scratch<uint8_t>(y.element_count()).data());
     kernels::ConvGeometry g = attributes_.geometry(in.shape(), context.input(3).shape(), out.shape());
     if (is_pointwise(g)) return multiply(context, g, x, y);
+    if (kernels::takes_channels_last(g) && y.element_count() > 0) return convolve_depthwise(context, g, x, y);
     exchange(context, x.shape()[0], x.element_count(), x.shape().back(), false, x.raw(), in.mutable_raw());
     convolve(context, in, out);
     exchange(context, y.shape()[0], y.element_count(), y.shape().back(), true, out.raw(), y.mutable_raw());
@@ -167,16 +205,6 @@ class ChannelsLastQLinearConv final : public QLinearConv {
     bool one = g.groups == 1;
     for (int i = 0; i < 3; ++i) one = one && g.kernel[i] == 1 && g.stride[i] == 1 && g.in[i] == g.out[i];
     return one;
-  }
-
-  /** Moves the channels of `images` images before the other dimensions or, where `back`, behind them. */
-  static void exchange(KernelContext& context, int64_t images, int64_t count, int64_t channels, bool back,
-                       const void* from, void* to) {
-    if (count == 0) return;
-    int64_t plane = count / images / channels;
-    const int64_t dims[] = {images, back ? channels : plane, back ? plane : channels};
-    const int order[] = {0, 2, 1};
-    kernels::transpose(&context.threads(), 1, 3, dims, order, from, to);
   }
 
   void multiply(KernelContext& context, const kernels::ConvGeometry& g, const Tensor& x, Tensor& y) const {
