@@ -78,7 +78,7 @@ KernelReport Gemm::report(const KernelContext& context) const {
   StackedProduct p{.m = s.m, .n = s.n, .k = s.k};
   ElementType type = context.input(0).type();
   if (kIntegerTypes.contains(type)) return {product_text("integer_product", false, p), kernels::plain_isa()};
-  if (type == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::plain_isa()};
+  if (type == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::float_isa()};
   bool packed = right_.packed() != nullptr;
   return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::gemm_isa(s.m, s.n, s.k)};
 }

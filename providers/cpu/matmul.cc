@@ -120,7 +120,7 @@ KernelReport MatMul::report(const KernelContext& context) const {
   const Tensor& a = context.input(0);
   StackedProduct p = stacked_product(a.shape(), context.input(1).shape(), options_);
   if (kIntegerTypes.contains(a.type())) return {product_text("integer_product", false, p), kernels::plain_isa()};
-  if (a.type() == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::plain_isa()};
+  if (a.type() == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::float_isa()};
   bool packed = p.count == 1 && right_.packed();
   return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::gemm_isa(p.m, p.n, p.k)};
 }

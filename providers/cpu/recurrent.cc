@@ -504,7 +504,7 @@ KernelReport Recurrent::report(const KernelContext& context) const {
   bool in_double = context.input(0).type() == ElementType::kDouble;
   RecurrentSizes size = sizes(context);
   std::string_view type = byte_weights_ ? "_int8 " : in_double ? "_f64 " : "_f32 ";
-  const char* isa = byte_weights_ ? kernels::byte_isa() : in_double ? kernels::plain_isa() : kernels::float_isa();
+  const char* isa = byte_weights_ ? kernels::byte_isa() : kernels::float_isa();
   return {join(kNames[static_cast<int>(kind_)], type, size.steps, " steps of ", size.batch, "x", size.input, "x",
                size.hidden, directions_ > 1 ? ", both ways" : ""),
           isa};

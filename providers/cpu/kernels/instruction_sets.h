@@ -3,7 +3,8 @@
 
 namespace ortolan::cpu::kernels {
 
-/** As base::isa_name gives it: of fp32 loops, of products of bytes, and of products with weights of a few bits. */
+/** As base::isa_name gives it: of fp32 loops and fp64 products, of products of bytes, and of those with weights of a
+    few bits. */
 const char* float_isa() noexcept;
 const char* byte_isa() noexcept;
 const char* narrow_isa() noexcept;
