@@ -11,10 +11,18 @@
 namespace ortolan::cpu {
 namespace {
 
-std::string layout_of(const kernels::ConvGeometry& g, const Tensor& weights) {
+std::string layout_of(const kernels::ConvGeometry& g, const kernels::ConvPacking& packing, const Tensor& weights) {
   return join("conv_f32 ", name_of(weights.type()), " ", weights.shape(), " g", g.groups, " s",
-              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " ",
-              base::name_of(base::fp32_precision()));
+              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " slices ",
+              kernels::conv_slices(g, packing));
+}
+
+/** Outputs of a channel in one image; 0 where they are not known before a run. */
+int64_t positions_of(const KernelInfo& info) {
+  const SymbolicShape& shape = info.output_type(0).shape;
+  Dim positions = 1;
+  for (size_t i = 2; i < shape.rank(); ++i) positions = multiply(positions, shape[i]);
+  return shape.rank() > 2 && positions.known() ? positions.value() : 0;
 }
 
 std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
@@ -25,11 +33,13 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
     return nullptr;
   }
   kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
-  auto packed = info.packed_weights().get(*weights, layout_of(g, *weights), [&]() -> std::shared_ptr<void> {
+  kernels::ConvPacking packing;
+  packing.positions = positions_of(info);
+  auto packed = info.packed_weights().get(*weights, layout_of(g, packing, *weights), [&]() -> std::shared_ptr<void> {
     bool aligned = is_aligned(weights->type(), weights->raw());
     Tensor floats = to_float_tensor(aligned ? *weights : clone(*weights));
     return std::make_shared<kernels::PackedConvWeights>(
-        kernels::pack_conv_weights(&info.threads(), g, floats.data<float>()));
+        kernels::pack_conv_weights(&info.threads(), g, floats.data<float>(), packing));
   });
   return std::static_pointer_cast<const kernels::PackedConvWeights>(packed);
 }
@@ -97,8 +107,10 @@ void Conv::compute_float(KernelContext& context) const {
     weights = read_as<float>(context, w);
   }
   if (weights) {
-    kernels::conv(&context.threads(), g, x, kernels::pack_conv_weights(&context.threads(), g, weights), epilogue,
-                  y.data());
+    kernels::ConvPacking packing;
+    packing.positions = g.out[0] * g.out[1] * g.out[2];
+    kernels::conv(&context.threads(), g, x, kernels::pack_conv_weights(&context.threads(), g, weights, packing),
+                  epilogue, y.data());
   } else {
     kernels::conv(&context.threads(), g, x, *weights_, epilogue, y.data());
   }

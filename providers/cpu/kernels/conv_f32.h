@@ -67,8 +67,11 @@ struct ConvPacking {
       arithmetic, 2 and 1 are less exact and faster; 0: no tiles. base::fp32_precision() may ask for fewer. */
   int slices = 3;
   bool winograd = true;   // Winograd's transform may be used
-  int64_t positions = 0;  // outputs of a channel, all images together; 0: not known
+  int64_t positions = 0;  // outputs of a channel in one image; 0: not known
 };
+
+/** The slices that pack_conv_weights splits weights into, unless their values forbid it; 0: none. */
+int conv_slices(const ConvGeometry& geometry, const ConvPacking& packing);
 
 /**
  * Packs weights [out_channels][in_channels/groups][kernel...]. Of the geometry, only channels, groups, kernel, stride

@@ -71,6 +71,11 @@ void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int
 
 }  // namespace
 
+int conv_slices(const ConvGeometry& g, const ConvPacking& packing) {
+  const int slices = std::min(packing.slices, split_slices());
+  return packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices) ? slices : 0;
+}
+
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
                                     const ConvPacking& packing) {
   auto storage = std::make_unique<PackedConvWeights::Storage>();
@@ -84,9 +89,7 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
   s.winograd = packing.winograd && suits_winograd(g, s.kernels->lanes);
-  const int slices = std::min(packing.slices, split_slices());
-  const bool tiles = packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices);
-  if (tiles) s.tiles = pack_split_conv(pool, g, weights, slices);
+  if (const int slices = conv_slices(g, packing); slices > 0) s.tiles = pack_split_conv(pool, g, weights, slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
     s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,

@@ -21,6 +21,7 @@ constexpr uint32_t kMostMaximum = 0x4e800000;            // 2^30
 constexpr int64_t kFewestPositions = 4 * kSplitColumns;  // of a band, where threads want more bands
 constexpr int64_t kActivatedFloats = 64 << 10;           // sums that stay near until they are activated
 constexpr int64_t kUnitsPerThread = 4;
+constexpr int64_t kBlocksAtOnce = 4;  // of positions, of each pair of channels that are split
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t plane_of(const int64_t (&dims)[3]) { return dims[1] * dims[2]; }
@@ -189,14 +190,17 @@ SplitPlanes planes_of(const Conv& c, const Unit& u) {
 
 // Blocks of positions are the rows of a plane that is as wide as a block.
 uint32_t split_dense(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
+  constexpr SplitPhase kWhole = {0, 0, 0};
   const bool inside = p.in_h > 0;
   const int64_t whole = band.positions / kSplitColumns, left = band.positions % kSplitColumns;
   p.x += band.first;
   p.to = to;
-  p.first_h = p.first_w = 0;
-  p.step_h = p.step_w = 1;
+  p.phases = &kWhole;
+  p.phase_count = p.step_h = p.step_w = 1;
   p.in_row = p.in_w = p.columns = kSplitColumns;
   p.row_step = c.channel_blocks * c.block_step;
+  p.rows_at_once = kBlocksAtOnce;
+  p.ahead = kBlocksAtOnce * kSplitColumns;
   p.rows = whole;
   p.in_h = inside ? whole : 0;
   const uint32_t largest = whole > 0 ? c.kernels.split(p) : 0;
@@ -212,18 +216,20 @@ uint32_t split_dense(const Conv& c, SplitPlanes p, const Band& band, uint32_t* t
 uint32_t split_phases(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
   const Positions& at = c.positions;
   const int64_t first_row = band.first / at.pitch;
-  p.rows = (band.first + band.positions - 1 + at.halo) / at.pitch - first_row + 1;
+  std::vector<SplitPhase> phases;
+  for (const Phase& phase : at.phases) {
+    const int64_t word = static_cast<int64_t>(phases.size()) * c.weights.slices * c.slice_step;
+    phases.push_back({first_row * c.g.stride[1] + phase.h - c.g.pad_begin[1], phase.w - c.g.pad_begin[2], word});
+  }
+  p.to = to;
+  p.phases = phases.data();
+  p.phase_count = static_cast<int64_t>(phases.size());
+  p.rows = p.rows_at_once = (band.first + band.positions - 1 + at.halo) / at.pitch - first_row + 1;
   p.columns = p.row_step = at.pitch;
   p.step_h = c.g.stride[1];
   p.step_w = c.g.stride[2];
-  uint32_t largest = 0;
-  for (size_t i = 0; i < at.phases.size(); ++i) {
-    p.first_h = first_row * c.g.stride[1] + at.phases[i].h - c.g.pad_begin[1];
-    p.first_w = at.phases[i].w - c.g.pad_begin[2];
-    p.to = to + static_cast<int64_t>(i) * c.weights.slices * c.slice_step;
-    largest = std::max(largest, c.kernels.split(p));
-  }
-  return largest;
+  p.ahead = 2 * c.in_plane;
+  return c.kernels.split(p);
 }
 
 void find_columns(const Conv& c, const Band& band, SplitConvColumns* columns) {

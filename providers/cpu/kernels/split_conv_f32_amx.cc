@@ -9,17 +9,17 @@ namespace {
 
 // Splitting.
 
-// 16 columns of a plane's rows from input column w on, of which `count` are written.
+// 16 columns of a phase's rows from input column w on, of which `count` are written.
 struct ColumnsOfPlane {
   int64_t w, count;
   LaneRange first, second;  // which elements exist of the 32 from w on
 };
 
-ColumnsOfPlane columns_at(const SplitPlanes& p, int64_t column) {
+ORTOLAN_INLINE ColumnsOfPlane columns_at(const SplitPlanes& p, const SplitPhase& phase, int64_t column) {
   ColumnsOfPlane c;
-  c.w = p.first_w + column * p.step_w;
+  c.w = phase.first_w + column * p.step_w;
   c.count = least(kLanes, p.columns - column);
-  const auto range = [&](int64_t shift) {
+  const auto range = [&](int64_t shift) __attribute__((always_inline)) {
     return lane_range(clamp_lane(-c.w - shift), clamp_lane(p.in_w - c.w - shift));
   };
   c.first = range(0);
@@ -62,24 +62,40 @@ struct PairOfPlanes {
   const float* odd;
 };
 
+// Up to 16 columns of `rows` rows, the first of which is the input's row h.
 template <int kSlices, int kStep>
-ORTOLAN_INLINE Vi split_columns_of(const SplitPlanes& p, const PairOfPlanes& pair, int64_t column, uint32_t* to,
-                                   Vi largest) {
-  const ColumnsOfPlane c = columns_at(p, column);
+ORTOLAN_INLINE Vi split_columns_of(const SplitPlanes& p, const PairOfPlanes& pair, int64_t h, int64_t rows,
+                                   const ColumnsOfPlane& c, uint32_t* to, Vi largest) {
   const __mmask16 lanes = lanes_up_to(c.count);
-  int64_t h = p.first_h;
-  for (int64_t row = 0; row < p.rows; ++row, h += p.step_h, to += p.row_step) {
+  for (int64_t row = 0; row < rows; ++row, h += p.step_h, to += p.row_step) {
     Vf even = {}, odd = {};
     if (h >= 0 && h < p.in_h && pair.even != nullptr) {
       even = load_columns<kStep>(pair.even + h * p.in_row, p, c);
-      prefetch(pair.even + h * p.in_row + c.w + 2 * p.channel_step);
+      prefetch(pair.even + h * p.in_row + c.w + p.ahead);
       if (pair.odd != nullptr) {
         odd = load_columns<kStep>(pair.odd + h * p.in_row, p, c);
-        prefetch(pair.odd + h * p.in_row + c.w + 2 * p.channel_step);
+        prefetch(pair.odd + h * p.in_row + c.w + p.ahead);
       }
     }
     largest = larger_magnitude(larger_magnitude(largest, even), odd);
-    store_pairs<kSlices>(even, odd, lanes, to + column, p.slice_step);
+    store_pairs<kSlices>(even, odd, lanes, to, p.slice_step);
+  }
+  return largest;
+}
+
+// Rows [row, row + rows) of pair i.
+template <int kSlices, int kStep>
+Vi split_pair(const SplitPlanes& p, int64_t i, int64_t row, int64_t rows, Vi largest) {
+  const float* even = p.x + 2 * i * p.channel_step;
+  const PairOfPlanes pair = {2 * i < p.channels ? even : nullptr,
+                             2 * i + 1 < p.channels ? even + p.channel_step : nullptr};
+  uint32_t* to = p.to + i / kSplitPairs * p.block_step + i % kSplitPairs * p.pair_step + row * p.row_step;
+  for (int64_t f = 0; f < p.phase_count; ++f) {
+    const SplitPhase& phase = p.phases[f];
+    for (int64_t column = 0; column < p.columns; column += kLanes) {
+      largest = split_columns_of<kSlices, kStep>(p, pair, phase.first_h + row * p.step_h, rows,
+                                                 columns_at(p, phase, column), to + phase.word + column, largest);
+    }
   }
   return largest;
 }
@@ -88,14 +104,9 @@ template <int kSlices, int kStep>
 uint32_t split_planes(const SplitPlanes& p) {
   Vi largest = {};
   const int64_t pairs = (p.channels + kSplitStep - 1) / kSplitStep * kSplitPairs;
-  for (int64_t i = 0; i < pairs; ++i) {
-    const float* even = p.x + 2 * i * p.channel_step;
-    const PairOfPlanes pair = {2 * i < p.channels ? even : nullptr,
-                               2 * i + 1 < p.channels ? even + p.channel_step : nullptr};
-    uint32_t* to = p.to + i / kSplitPairs * p.block_step + i % kSplitPairs * p.pair_step;
-    for (int64_t column = 0; column < p.columns; column += kLanes) {
-      largest = split_columns_of<kSlices, kStep>(p, pair, column, to, largest);
-    }
+  for (int64_t row = 0; row < p.rows; row += p.rows_at_once) {
+    const int64_t rows = least(p.rows_at_once, p.rows - row);
+    for (int64_t i = 0; i < pairs; ++i) largest = split_pair<kSlices, kStep>(p, i, row, rows, largest);
   }
   return _mm512_reduce_max_epu32((__m512i)largest);
 }

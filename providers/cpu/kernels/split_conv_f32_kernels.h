@@ -10,19 +10,28 @@ namespace ortolan::cpu::kernels {
 
 constexpr int64_t kSplitPairs = kSplitStep / 2;  // of channels in a step of the sums
 
+/** A part of the input planes: the elements [first_h + row*step_h][first_w + column*step_w] of each. */
+struct SplitPhase {
+  int64_t first_h, first_w;
+  int64_t word;  // its result's place
+};
+
 /**
- * Input planes to be split. Word (block, slice, pair, row, column) of the result lies at
- * to[block*block_step + slice*slice_step + pair*pair_step + row*row_step + column] and holds that slice of channels
- * 32*block + 2*pair and the next, at input element [first_h + row*step_h][first_w + column*step_w] of their planes: 0
- * where that is outside in_h x in_w, or where there is no such channel.
+ * Input planes to be split. Word (block, slice, pair, row, column) of a phase's result lies at
+ * to[word + block*block_step + slice*slice_step + pair*pair_step + row*row_step + column] and holds that slice of
+ * channels 32*block + 2*pair and the next: 0 where the element is outside in_h x in_w, or where there is no such
+ * channel.
  */
 struct SplitPlanes {
   int slices;
   const float* x;  // the first channel's plane
   int64_t channels, channel_step;
   int64_t in_h, in_w, in_row;  // in_row elements from one row to the next
-  int64_t first_h, first_w, step_h, step_w;
+  const SplitPhase* phases;
+  int64_t phase_count, step_h, step_w;
   int64_t rows, columns;
+  int64_t rows_at_once;  // of a pair of channels, before the next pair's
+  int64_t ahead;         // elements from one that is read to one that is worth asking for
   uint32_t* to;
   int64_t block_step, slice_step, pair_step, row_step;
 };
