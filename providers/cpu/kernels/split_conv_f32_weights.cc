@@ -21,7 +21,7 @@ constexpr int64_t kSliceBytes = 2048;
 
 // Rates of one core with AVX-512 and tiles, relative to each other: multiplications and additions, bytes and elements a
 // nanosecond.
-constexpr double kTileRate = 415, kPlainRate = 175, kWinogradRate = 1.75 * kPlainRate;
+constexpr double kTileRate = 415, kPlainRate = 175, kWinogradRate = 1.95 * kPlainRate;
 constexpr double kWeightsRate = 20, kSplitTime = 0.15;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
