@@ -25,6 +25,10 @@ class ConvF32 : public IsaTest {
     const std::vector<float> bias = normal(g.out_channels), residual = normal(g.batch * g.out_channels * out_plane);
     std::vector<float> y(g.batch * g.out_channels * out_plane + 1, 77);
     ConvEpilogue epilogue{with_bias ? bias.data() : nullptr, with_residual ? residual.data() : nullptr, activation};
+    if (with_residual && integer(0, 1)) {
+      std::copy(residual.begin(), residual.end(), y.begin());
+      epilogue.residual = y.data();
+    }
     conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(&two_threads(), g, w.data()),
          epilogue, y.data());
     const std::vector<double> want = reference(g, x, w);

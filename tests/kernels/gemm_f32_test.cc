@@ -96,6 +96,10 @@ class GemmF32 : public IsaTest {
       t.epilogue.residual_stride = o.ldc;
     }
     std::vector<float> c = o.c;
+    if (t.epilogue.residual != nullptr && integer(0, 1)) {
+      c = o.c = o.residual;
+      t.epilogue.residual = c.data();
+    }
     base::ThreadPool* pool = threads ? &two_threads() : nullptr;
     if (packed) {
       const PackedMatrix b = pack_b(pool, t.k, t.n, o.b.data(), o.ldb, t.trans_b);

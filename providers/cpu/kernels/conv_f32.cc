@@ -96,7 +96,7 @@ void multiply_block(const Conv& c, const Band& b, const float* x, const float* c
   g.k = channels * w.taps;
   g.lda = g.k;
   g.ldc = out_plane;
-  g.c_scale = first == 0 ? 0 : 1;
+  g.c_scale = first > 0 || c.epilogue.residual == c.y ? 1 : 0;
   const bool last = first + channels == w.group_depth;
   for (int64_t row = b.first_row; row < b.last_row; row += step) {
     const float* panel_data = columns;
@@ -243,7 +243,7 @@ void conv_slices(base::ThreadPool* pool, const ConvGeometry& g, const float* x, 
 
 void set_finish(const ConvEpilogue& epilogue, int64_t channel, const float* y, GemmBlock& g) {
   if (epilogue.bias != nullptr) g.row_bias = epilogue.bias + channel;
-  if (epilogue.residual != nullptr) {
+  if (epilogue.residual != nullptr && epilogue.residual != y) {
     g.residual = epilogue.residual + (g.c - y);
     g.residual_stride = g.ldc;
   }

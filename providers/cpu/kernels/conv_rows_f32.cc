@@ -83,7 +83,7 @@ void multiply_row(const Rows& r, const Band& b, int64_t row, int64_t first, int6
   g.b_rows = r.offsets.as<int64_t>() + first * w.taps;
   g.rows = w.group_rows;
   g.ldc = out_plane;
-  g.c_scale = first == 0 ? 0 : 1;
+  g.c_scale = first > 0 || r.epilogue.residual == r.y ? 1 : 0;
   for (int64_t panel = 0; panel < r.split.count(); ++panel) {
     const int64_t column = r.split.first_column(panel);
     g.b = spread + (row - b.first) * r.layout.row() + column;

@@ -253,9 +253,22 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
   return packed;
 }
 
+namespace {
+
+// A residual that is C itself counts as what C holds before: sums in several blocks of k are written over it.
+Epilogue settled(Epilogue epilogue, const float* c) {
+  if (epilogue.residual != c || c == nullptr) return epilogue;
+  epilogue.residual = nullptr;
+  epilogue.beta += 1;
+  return epilogue;
+}
+
+}  // namespace
+
 void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool trans_a, const PackedMatrix& b, float* c,
-          int64_t ldc, const Epilogue& epilogue, PanelOrder order) {
+          int64_t ldc, const Epilogue& given, PanelOrder order) {
   if (m == 0 || b.n() == 0) return;
+  const Epilogue epilogue = settled(given, c);
   const GemmLeft rows = left(m, b.k(), a, lda, trans_a, b.kernels());
   if (b.n() == 1) {
     matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
@@ -267,9 +280,10 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
 }
 
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,
-          const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& epilogue,
+          const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& given,
           const GemmF32Kernels* chosen) {
   if (m == 0 || n == 0) return;
+  const Epilogue epilogue = settled(given, c);
   const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
   const GemmLeft rows = left(m, k, a, lda, trans_a, best);
   if (n == 1 && (trans_b || ldb == 1)) {

@@ -96,13 +96,12 @@ class SkipNormalization : public OpKernel {
     auto mean = OutputAs<float>::optional(context, 1), inverse = OutputAs<float>::optional(context, 2);
     double* sums = sum.data() ? sum.data() : context.scratch<double>(sizes.rows * columns).data();
     double* result = y.data() ? y.data() : context.scratch<double>(sizes.rows * columns).data();
-    context.threads().parallel_for(
-        columns > 0 ? sizes.rows : 0, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            row.normalize(x + r * columns, skip + r % skip_rows * columns, sums + r * columns, result + r * columns,
-                          mean.data() ? mean.data() + r : nullptr, inverse.data() ? inverse.data() + r : nullptr);
-          }
-        });
+    context.threads().parallel_for(sizes.rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        row.normalize(x + r * columns, skip + r % skip_rows * columns, sums + r * columns, result + r * columns,
+                      mean.data() ? mean.data() + r : nullptr, inverse.data() ? inverse.data() + r : nullptr);
+      }
+    });
   }
 
   float epsilon_;
@@ -146,7 +145,7 @@ class SimplifiedLayerNormalization final : public OpKernel {
     OutputAs<double> y(context, 0);
     auto inverse = OutputAs<float>::optional(context, 1);
     double* sums = context.scratch<double>(checked_mul(rows, columns)).data();
-    context.threads().parallel_for(columns > 0 ? rows : 0, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+    context.threads().parallel_for(rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin, at = begin * columns; r < end; ++r, at += columns) {
         row.normalize(x + at, nullptr, sums + at, y.data() + at, nullptr,
                       inverse.data() ? inverse.data() + r : nullptr);
