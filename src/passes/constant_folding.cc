@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kAlwaysFine = 1 << 20;  // bytes of outputs that may always be kept
 constexpr size_t kMostGrowth = 4;        // larger ones may be so many times the constants that they are made of
+constexpr size_t kFineWeights = 64 << 20;  // of what would else be made and packed as weights in each run
 
 bool is_candidate(const Node& node) {
   if (!node.schema || (node.schema->flags & (ops::kNonDeterministic | ops::kCustom)) || !node.subgraphs().empty()) {
@@ -37,7 +38,18 @@ InputBytes bytes_of_inputs(const Node& node) {
   return bytes;
 }
 
-size_t most_bytes(const Node& node) { return std::max(kAlwaysFine, kMostGrowth * bytes_of_inputs(node).all); }
+bool makes_weights(const Node& node) {
+  constexpr std::string_view kPacking[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  const ValueInfo* output = node.output(0);
+  if (!output || output->consumers.empty() || node.outputs().size() != 1) return false;
+  return std::ranges::all_of(output->consumers, [&](const Node* user) {
+    return std::ranges::find(kPacking, user->op_type) != std::end(kPacking) && user->input(1) == output;
+  });
+}
+
+size_t most_bytes(const Node& node) {
+  return std::max(makes_weights(node) ? kFineWeights : kAlwaysFine, kMostGrowth * bytes_of_inputs(node).all);
+}
 
 /** False when an output is known to be larger than what its inputs justify. */
 bool is_small_enough(const Node& node) {

@@ -77,6 +77,21 @@ TEST_P(ConvF32, RandomGeometries) {
   }
 }
 
+TEST_P(ConvF32, ImagesOfOneColumn) {
+  for (int round = 0; round < 20 && !HasFatalFailure(); ++round) {
+    ConvGeometry g = random_geometry(3, round % 4 == 0);
+    int64_t pad_end[3] = {integer(0, 2), integer(0, 2), 0};
+    for (int a = round % 3 == 0 ? 1 : 2; a < 3; ++a) {
+      g.in[a] = g.kernel[a] = 1;
+      g.pad_begin[a] = pad_end[a] = 0;
+      if (integer(0, 4) == 0) g.pad_begin[a] = 1, g.stride[a] = 2;  // the only place read is padding
+    }
+    g.in[0] = (g.kernel[0] - 1) * g.dilation[0] + integer(1, 90);
+    set_out(g, pad_end);
+    check(g, some_activation(round), integer(0, 1), integer(0, 1));
+  }
+}
+
 TEST_P(ConvF32, LayersOfKnownNetworks) {
   check(plane(3, 64, 1, 64, 7, 2), {UnaryOp::kRelu}, true, false);
   check(plane(64, 64, 1, 28, 3, 1), {UnaryOp::kRelu}, true, true);

@@ -255,10 +255,25 @@ void set_finish(const ConvEpilogue& epilogue, int64_t channel, const float* y, G
   g.high = clamp.high;
 }
 
-void conv(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights& weights,
+namespace {
+
+// Images of one column are images of one row, which are read and written along it.
+ConvGeometry laid_along_rows(ConvGeometry g) {
+  for (int turn = 0; turn < 2 && g.in[2] == 1 && g.out[2] == 1 && g.kernel[2] == 1; ++turn) {
+    for (auto* sizes : {&g.in, &g.out, &g.kernel, &g.stride, &g.dilation, &g.pad_begin}) {
+      std::rotate(*sizes, *sizes + 2, *sizes + 3);
+    }
+  }
+  return g;
+}
+
+}  // namespace
+
+void conv(base::ThreadPool* pool, const ConvGeometry& given, const float* x, const PackedConvWeights& weights,
           const ConvEpilogue& epilogue, float* y) {
   const auto& w = *weights.storage();
-  if (g.batch * g.out_channels * volume(g.out) == 0) return;
+  if (given.batch * given.out_channels * volume(given.out) == 0) return;
+  const ConvGeometry g = w.winograd || w.depthwise ? given : laid_along_rows(given);
   if (w.tiles != nullptr) {
     conv_split(pool, g, x, *w.tiles, epilogue, y);
   } else if ((w.winograd || w.depthwise) && has_slices(g)) {

@@ -126,9 +126,8 @@ int64_t rows_that_fit(const ConvGeometry& g, int64_t depth, int degree) {
 }  // namespace
 
 bool suits_rows(const ConvGeometry& g, const PackedConvWeights::Storage& w) {
-  if (g.kernel[0] != 1 || g.in[0] != 1 || g.out[0] != 1 || w.taps < kFewestTaps || w.group_rows > kMostRows) {
-    return false;
-  }
+  if (g.kernel[0] != 1 || g.in[0] != 1 || g.out[0] != 1 || g.pad_begin[0] != 0) return false;
+  if (w.taps < kFewestTaps || w.group_rows > kMostRows) return false;
   for (int a = 1; a < 3; ++a) {
     const bool near = g.pad_begin[a] <= kLargestReach && g.kernel[a] <= kLargestReach && g.dilation[a] <= kLargestReach;
     if (!near || g.kernel[a] * g.dilation[a] > kLargestReach || g.stride[a] > 2) return false;
