@@ -9,8 +9,8 @@
 namespace ortolan::passes {
 namespace {
 
-constexpr size_t kAlwaysFine = 1 << 20;  // bytes of outputs that may always be kept
-constexpr size_t kMostGrowth = 4;        // larger ones may be so many times the constants that they are made of
+constexpr size_t kAlwaysFine = 1 << 20;    // bytes of outputs that may always be kept
+constexpr size_t kMostGrowth = 4;          // larger ones may be so many times the constants that they are made of
 constexpr size_t kFineWeights = 64 << 20;  // of what would else be made and packed as weights in each run
 
 bool is_candidate(const Node& node) {

@@ -17,7 +17,7 @@ namespace {
 constexpr int kPositions = 16;
 constexpr int64_t kLargestDepth = 256;      // input channels: one block of the sums
 constexpr int64_t kLargestWeights = 65536;  // input times output channels: more is bound by reading them
-constexpr int64_t kFewest = 32;             // channels on either side
+constexpr int64_t kFewest = 16;             // channels on either side
 constexpr int64_t kPanelFloats = 64 << 10;  // transformed tiles at once
 constexpr int64_t kMaxRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
