@@ -26,11 +26,20 @@
 namespace ortolan::base {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constinit thread_local bool t_inside_loop = false;
 constinit thread_local const WorkCallbacks* t_work_callbacks = nullptr;  // of pools that are made here
 
 constexpr int64_t kChunksPerThread = 8;
 constexpr int kCallerSpin = 4096;
+
+// A worker that other processes keep from its processor holds up the whole loop with the piece it has begun. Waits
+// longer than this, and than twice what a piece takes, count as such; the caller then works alone for so many times the
+// wait.
+constexpr auto kLongWait = std::chrono::microseconds(300);
+constexpr int kAloneFor = 10;
+constexpr auto kLongestAlone = std::chrono::milliseconds(50);
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
@@ -168,6 +177,7 @@ struct ThreadPool::State {
   alignas(64) std::atomic<bool> open{false};
   std::atomic<uint32_t> inside{0};
   std::atomic<bool> caller_sleeps{false};
+  Clock::time_point alone_until{};  // `owner` guards it
 
   // Changes whenever there may be something new to do.
   alignas(64) std::atomic<uint32_t> signal{0};
@@ -192,10 +202,11 @@ struct ThreadPool::State {
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
   bool orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
-  void claim_chunks() noexcept;
+  int64_t claim_chunks() noexcept;
   void fail_loop() noexcept;
   void help_loop() noexcept;
-  void close_loop();
+  bool close_loop();
+  void work_on_loop();
   bool run_task() noexcept;
   bool spin_for_signal(uint32_t seen) const;
   void wait_for_signal(uint32_t seen);
@@ -209,16 +220,17 @@ struct ThreadPool::State {
   }
 };
 
-void ThreadPool::State::claim_chunks() noexcept {
+/** Returns how many chunks this thread did. */
+int64_t ThreadPool::State::claim_chunks() noexcept {
   InsideLoop inside_loop;
-  for (;;) {
+  for (int64_t done = 0;; ++done) {
     const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-    if (begin >= count) return;
+    if (begin >= count) return done;
     try {
       body(context, begin, std::min(begin + chunk, count));
     } catch (...) {
       fail_loop();
-      return;
+      return done;
     }
   }
 }
@@ -235,20 +247,34 @@ void ThreadPool::State::help_loop() noexcept {
   inside.fetch_add(1);
   if (open.load()) {
     const ScopedFp32Precision of_loop(precision);
-    announced.active() ? announced.help([this] { claim_chunks(); }) : claim_chunks();
+    announced.active() ? announced.help([this] { claim_chunks(); }) : void(claim_chunks());
   }
   if (inside.fetch_sub(1) == 1 && caller_sleeps.load()) futex_wake(inside, 1);
 }
 
-void ThreadPool::State::close_loop() {
+/** Returns true where the caller had to sleep until the workers were through. */
+bool ThreadPool::State::close_loop() {
   open.store(false);
   for (int i = 0; i < kCallerSpin; ++i) {
-    if (inside.load() == 0) return;
+    if (inside.load() == 0) return false;
     pause_cpu();
   }
   caller_sleeps.store(true);
   for (uint32_t left; (left = inside.load()) != 0;) futex_wait(inside, left);
   caller_sleeps.store(false);
+  return true;
+}
+
+// The caller's part of the open loop.
+void ThreadPool::State::work_on_loop() {
+  const Clock::time_point start = Clock::now();
+  const int64_t chunks = claim_chunks();
+  const Clock::time_point through = Clock::now();
+  if (!close_loop()) return;
+  const Clock::time_point end = Clock::now();
+  const Clock::duration wait = end - through, usual = 2 * (through - start) / std::max<int64_t>(chunks, 1);
+  if (chunks == 0 || wait <= kLongWait + usual) return;
+  alone_until = end + std::min<Clock::duration>(kAloneFor * wait, kLongestAlone);
 }
 
 bool ThreadPool::State::run_task() noexcept {
@@ -267,13 +293,13 @@ bool ThreadPool::State::run_task() noexcept {
 
 bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
   if (!options.allow_spinning) return signal.load() != seen;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(options.spin_us);
+  const auto until = Clock::now() + std::chrono::microseconds(options.spin_us);
   do {
     for (int i = 0; i < 32; ++i) {
       if (signal.load(std::memory_order_acquire) != seen) return true;
       pause_cpu();
     }
-  } while (std::chrono::steady_clock::now() < until);
+  } while (Clock::now() < until);
   return false;
 }
 
@@ -371,6 +397,10 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
     body(context, 0, count);
     return;
   }
+  if (state.alone_until > Clock::time_point() && Clock::now() < state.alone_until) {
+    state.owner.store(false, std::memory_order_release);
+    return body(context, 0, count);
+  }
   const int64_t fair = count / (degree_ * kChunksPerThread);
   state.body = body;
   state.context = context;
@@ -383,8 +413,7 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   if (state.announced.active()) state.announced.announce_helpers(static_cast<size_t>(helpers));
   state.open.store(true);
   state.notify(static_cast<int>(helpers));
-  state.claim_chunks();
-  state.close_loop();
+  state.work_on_loop();
   if (state.announced.active()) state.announced.abandon_others();
   std::exception_ptr failure;
   if (state.failed.load(std::memory_order_relaxed)) {

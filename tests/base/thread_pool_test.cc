@@ -54,6 +54,38 @@ TEST(ThreadPool, WorkersTakePart) {
   EXPECT_EQ(arrived, 2);
 }
 
+// A loop in which the worker keeps its first piece for long.
+void hold_up(ThreadPool& pool) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> held{false};
+  pool.parallel_for(64, 1, [&](int64_t, int64_t) {
+    if (std::this_thread::get_id() == caller) {
+      while (!held.load()) std::this_thread::yield();
+    } else if (!held.exchange(true)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+}
+
+int ranges_of_a_loop(ThreadPool& pool) {
+  std::atomic<int> ranges{0};
+  pool.parallel_for(64, 1, [&](int64_t, int64_t) { ranges.fetch_add(1); });
+  return ranges.load();
+}
+
+TEST(ThreadPool, WorksAloneForAWhileAfterAWorkerHeldItUp) {
+  ThreadPool pool(threads(2));
+  EXPECT_GT(ranges_of_a_loop(pool), 1);
+  bool alone = false;  // for 50 ms, which a busy machine may take from this thread
+  for (int attempt = 0; attempt < 20 && !alone; ++attempt) {
+    hold_up(pool);
+    alone = ranges_of_a_loop(pool) == 1;
+  }
+  EXPECT_TRUE(alone);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_GT(ranges_of_a_loop(pool), 1);
+}
+
 TEST(ThreadPool, DegreeOneStaysInTheCaller) {
   ThreadPool pool(threads(1));
   const auto caller = std::this_thread::get_id();
