@@ -51,24 +51,14 @@ class ConvF32 : public IsaTest {
     g.groups = depthwise ? integer(2, 20) : integer(0, 3) ? 1 : integer(2, 4);
     g.in_channels = depthwise ? g.groups : g.groups * integer(1, 20);
     g.out_channels = g.groups * (depthwise ? integer(1, 2) : integer(1, 40));
-    int64_t pad_end[3] = {0, 0, 0};
-    for (int a = 3 - rank; a < 3; ++a) {
-      g.kernel[a] = integer(1, 5);
-      g.dilation[a] = integer(1, 2);
-      g.stride[a] = integer(1, 3);
-      g.in[a] = (g.kernel[a] - 1) * g.dilation[a] + integer(1, rank == 1 ? 100 : rank == 2 ? 24 : 6);
-      g.pad_begin[a] = integer(0, 3);
-      pad_end[a] = integer(0, 3);
-    }
-    set_out(g, pad_end);
+    set_windows(g, 3 - rank, 5,
+                rank == 1   ? 100
+                : rank == 2 ? 24
+                            : 6,
+                [this](int64_t low, int64_t high) { return integer(low, high); });
     return g;
   }
 };
-
-Activation some_activation(int64_t i) {
-  const Activation all[] = {{}, {UnaryOp::kRelu}, {UnaryOp::kClip, -1, 1}, {UnaryOp::kSilu}};
-  return all[i % 4];
-}
 
 TEST_P(ConvF32, RandomGeometries) {
   for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {

@@ -52,6 +52,27 @@ inline void set_out(ConvGeometry& g, const int64_t (&pad_end)[3]) {
   }
 }
 
+/** Random weights up to `most` wide over images of up to `places` places more, in the dimensions from `first` on;
+    integer(low, high) draws. */
+template <class Integer>
+void set_windows(ConvGeometry& g, int first, int64_t most, int64_t places, Integer integer) {
+  int64_t pad_end[3] = {0, 0, 0};
+  for (int a = first; a < 3; ++a) {
+    g.kernel[a] = integer(1, most);
+    g.dilation[a] = integer(1, 2);
+    g.stride[a] = integer(1, 3);
+    g.in[a] = (g.kernel[a] - 1) * g.dilation[a] + integer(1, places);
+    g.pad_begin[a] = integer(0, 3);
+    pad_end[a] = integer(0, 3);
+  }
+  set_out(g, pad_end);
+}
+
+inline Activation some_activation(int64_t i) {
+  const Activation all[] = {{}, {UnaryOp::kRelu}, {UnaryOp::kClip, -1, 1}, {UnaryOp::kSilu}};
+  return all[i % 4];
+}
+
 /** One square image, square weights, padded by half their size on both sides. */
 inline ConvGeometry plane(int64_t channels, int64_t out_channels, int64_t groups, int64_t size, int64_t kernel,
                           int64_t stride) {

@@ -106,24 +106,10 @@ class SplitConvF32 : public IsaTest {
     g.groups = integer(0, 2) ? 1 : integer(2, 3);
     g.in_channels = g.groups * integer(1, 70);
     g.out_channels = g.groups * integer(1, 70);
-    int64_t pad_end[3] = {0, 0, 0};
-    for (int a = 1; a < 3; ++a) {
-      g.kernel[a] = integer(1, 3);
-      g.dilation[a] = integer(1, 2);
-      g.stride[a] = integer(1, 3);
-      g.in[a] = (g.kernel[a] - 1) * g.dilation[a] + integer(1, 12);
-      g.pad_begin[a] = integer(0, 3);
-      pad_end[a] = integer(0, 3);
-    }
-    set_out(g, pad_end);
+    set_windows(g, 1, 3, 12, [this](int64_t low, int64_t high) { return integer(low, high); });
     return g;
   }
 };
-
-Activation some_activation(int64_t i) {
-  const Activation all[] = {{}, {UnaryOp::kRelu}, {UnaryOp::kClip, -1, 1}, {UnaryOp::kSilu}};
-  return all[i % 4];
-}
 
 TEST_P(SplitConvF32, RandomGeometries) {
   for (int round = 0; round < 40 && !HasFatalFailure(); ++round) {
