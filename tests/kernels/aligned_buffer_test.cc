@@ -28,7 +28,7 @@ TEST(AlignedBuffer, OfASessionIsLikeAnyOther) {
     for (size_t bytes : sizes) {
       buffers.emplace_back(bytes, Lifetime::kSession);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers.back().as<char>()) % 64, 0u);
-      std::memset(buffers.back().as<char>(), static_cast<int>(buffers.size()), bytes);
+      if (bytes > 0) std::memset(buffers.back().as<char>(), static_cast<int>(buffers.size()), bytes);
     }
     if (round % 3 == 1) buffers.erase(buffers.begin() + 3, buffers.begin() + 5);
   }
