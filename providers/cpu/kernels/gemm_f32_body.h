@@ -137,7 +137,7 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) t.sum[i][j] = fma(x, bv[j], t.sum[i][j]);
     }
-    b += g.b_step;
+    if constexpr (!kListedB) b += g.b_step;
     a += k_step;
   }
   t.finish(g, row);

@@ -67,7 +67,7 @@ ORTOLAN_INLINE Vf ceil(Vf a) { return (Vf)_mm256_round_ps((__m256)a, 10); }
 #else
 ORTOLAN_INLINE Vf load_n(const float* p, int64_t n) {
   Vf v = {};
-  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
+  for (int64_t i = 0; i < n; ++i) __builtin_memcpy(reinterpret_cast<char*>(&v) + i * 4, p + i, 4);
   return v;
 }
 ORTOLAN_INLINE void store_n(float* p, int64_t n, Vf v) {
