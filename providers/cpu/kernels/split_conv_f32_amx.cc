@@ -2,6 +2,7 @@
 #define ORTOLAN_ISA amx
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_slices_body.h"
+#include "cpu/kernels/split_sweep_body.h"
 #include "cpu/kernels/vec_lanes.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -168,96 +169,37 @@ struct Beside {
   int64_t rows = 0;   // to be finished with each step
   int64_t lines = 0;  // to be fetched with each tile product
 
-  __attribute__((always_inline)) void step() {
+  __attribute__((always_inline)) void begin_step(int64_t) {
     if (pending.row < pending.end) finish_some(product, pending, rows);
     if (fetched >= fetch_end) lines = 0;
   }
-  __attribute__((always_inline)) void fetch() {
+  __attribute__((always_inline)) void fetch(int) {
     for (int64_t i = 0; i < lines; ++i, fetched += 64) __builtin_prefetch(fetched, 0, 2);
   }
+  __attribute__((always_inline)) void end_product() {}
 };
-
-// A product of two slices.
-struct SlicePair {
-  int left, right;
-};
-template <SlicePair... kPairs>
-struct SliceSweep {};
-
-// Where one step's tiles of positions lie.
-struct StepOfPlanes {
-  const char* at;
-  int64_t slice_bytes, pair_bytes;
-};
-
-// One product of slices after the other, for one step. Tiles 4 and 5 hold slice kLeft already, 6 and 7 slice kRight.
-template <bool kTall, bool kWide, int kLeft, int kRight, SlicePair kPair, SlicePair... kRest>
-ORTOLAN_INLINE void multiply_step(const char* weights, const StepOfPlanes& planes, Beside& beside) {
-  const char* left = weights + kPair.left * kSliceBytes;
-  const char* right = planes.at + kPair.right * planes.slice_bytes;
-  if constexpr (kPair.right != kRight) tile_load<6>(right, planes.pair_bytes);
-  if constexpr (kPair.left != kLeft) tile_load<4>(left);
-  tile_add_bf16_products<0, 4, 6>();
-  beside.fetch();
-  if constexpr (kWide) {
-    if constexpr (kPair.right != kRight) tile_load<7>(right + kTileRowBytes, planes.pair_bytes);
-    tile_add_bf16_products<1, 4, 7>();
-    beside.fetch();
-  }
-  if constexpr (kTall) {
-    if constexpr (kPair.left != kLeft) tile_load<5>(left + kTileBytes);
-    tile_add_bf16_products<2, 5, 6>();
-    beside.fetch();
-    if constexpr (kWide) {
-      tile_add_bf16_products<3, 5, 7>();
-      beside.fetch();
-    }
-  }
-  if constexpr (sizeof...(kRest) > 0) {
-    multiply_step<kTall, kWide, kPair.left, kPair.right, kRest...>(weights, planes, beside);
-  }
-}
 
 // Steps of the sums, from their tiles of weights on, at one block of positions.
-struct Steps {
-  const char* weights;
-  const char* planes;
+struct StepsOfConv {
+  const SplitConvProduct& product;
+  const char* left;
   const int64_t* offsets;
   int64_t count;
+  const char* planes = nullptr;
+
+  __attribute__((always_inline)) RightTiles right(int64_t i) const {
+    return {planes + offsets[i], product.slice_bytes, kTileRowBytes, product.pair_bytes};
+  }
 };
 
-template <int kSlices, bool kTall, bool kWide, SlicePair... kPairs>
-ORTOLAN_INLINE void sweep(SliceSweep<kPairs...>, const Steps& s, Beside& beside) {
-  const char* weights = s.weights;
-  for (int64_t i = 0; i < s.count; ++i, weights += kSlices * kSliceBytes) {
-    beside.step();
-    const StepOfPlanes planes = {s.planes + s.offsets[i], beside.product.slice_bytes, beside.product.pair_bytes};
-    multiply_step<kTall, kWide, -1, -1, kPairs...>(weights, planes, beside);
-  }
-}
-
 template <int kSlices, bool kTall, bool kWide>
-void multiply_block(const Steps& s, Beside& beside, float* sums) {
-  tile_zero<0>();
-  if constexpr (kWide) tile_zero<1>();
-  if constexpr (kTall) tile_zero<2>();
-  if constexpr (kTall && kWide) tile_zero<3>();
-  if constexpr (kSlices == 3) {
-    using Small = SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}, SlicePair{1, 1}, SlicePair{0, 1}, SlicePair{0, 2}>;
-    sweep<kSlices, kTall, kWide>(Small(), s, beside);
-  } else if constexpr (kSlices == 2) {
-    sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{1, 0}, SlicePair{0, 1}>(), s, beside);
-  }
-  sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{0, 0}>(), s, beside);
-  constexpr int64_t kStride = kSplitColumns * sizeof(float);
-  tile_store<0>(sums, kStride);
-  if constexpr (kWide) tile_store<1>(sums + kLanes, kStride);
-  if constexpr (kTall) tile_store<2>(sums + kTileHeight * kSplitColumns, kStride);
-  if constexpr (kTall && kWide) tile_store<3>(sums + kTileHeight * kSplitColumns + kLanes, kStride);
+void multiply_block(const StepsOfConv& s, Beside& beside, float* sums) {
+  sum_slices<kSlices, kTall, kWide>(s, beside);
+  store_sums<kTall ? 2 : 1, kWide ? 2 : 1>(sums, kSplitColumns);
 }
 
 template <int kSlices>
-void multiply_shaped(bool tall, bool wide, const Steps& s, Beside& beside, float* sums) {
+void multiply_shaped(bool tall, bool wide, const StepsOfConv& s, Beside& beside, float* sums) {
   if (tall && wide) return multiply_block<kSlices, true, true>(s, beside, sums);
   if (tall) return multiply_block<kSlices, true, false>(s, beside, sums);
   if (wide) return multiply_block<kSlices, false, true>(s, beside, sums);
@@ -269,11 +211,8 @@ template <int kSlices>
 void multiply_rows(const SplitConvProduct& p, int64_t row, int64_t step, int64_t count, Beside& beside) {
   const int64_t rows = least(kSplitRows, p.rows - row);
   const int64_t blocks = (p.positions + kSplitColumns - 1) / kSplitColumns;
-  Steps s;
-  s.weights = p.weights + (row / kSplitRows * p.steps + step) * kSlices * kSliceBytes;
-  s.offsets = p.offsets + step;
-  s.count = count;
-  beside.fetched = s.weights + count * kSlices * kSliceBytes;
+  StepsOfConv s = {p, p.weights + (row / kSplitRows * p.steps + step) * kSlices * kSliceBytes, p.offsets + step, count};
+  beside.fetched = s.left + count * kSlices * kSliceBytes;
   beside.fetch_end = beside.fetched + least(p.weights_end - beside.fetched, count * kSlices * kSliceBytes);
   const int64_t products = 2 * kSlices * (kSlices + 1);  // of tiles, with each step of a block
   const int64_t lines = (kSlices * kSliceBytes / 64 + products * blocks - 1) / (products * blocks);
@@ -290,13 +229,6 @@ void multiply_rows(const SplitConvProduct& p, int64_t row, int64_t step, int64_t
   }
 }
 
-constexpr TileShapes full_shapes() {
-  TileShapes s;
-  for (int tile = 0; tile < kTileRegisters; ++tile) s.set(tile, kTileHeight, kTileRowBytes);
-  return s;
-}
-constexpr TileShapes kFullShapes = full_shapes();
-
 template <int kSlices>
 void multiply_all(const SplitConvProduct& p) {
   Beside beside = {p, {}, nullptr, nullptr};
@@ -309,7 +241,7 @@ void multiply_all(const SplitConvProduct& p) {
 }
 
 void multiply(const SplitConvProduct& p) {
-  const TileScope tiles(kFullShapes);
+  const TileScope tiles(kWholeTiles);
   if (p.slices == 1) return multiply_all<1>(p);
   if (p.slices == 2) return multiply_all<2>(p);
   multiply_all<3>(p);

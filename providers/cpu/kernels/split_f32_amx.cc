@@ -4,6 +4,7 @@
 
 #include "cpu/kernels/split_f32_kernels.h"
 #include "cpu/kernels/split_slices_body.h"
+#include "cpu/kernels/split_sweep_body.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -19,9 +20,7 @@ constexpr TileShapes shapes(int64_t rows) {
   return s;
 }
 
-constexpr TileShapes kFullShapes = shapes(kSplitRows);
-
-void begin() { tile_configure(kFullShapes); }
+void begin() { tile_configure(kWholeTiles); }
 void end() { tile_release(); }
 
 // Two vectors: a row of a block.
@@ -78,15 +77,6 @@ __attribute__((noinline)) void finish_rows(SplitSequence& q, int64_t count) {
 
 void finish(SplitSequence& q) { finish_rows(q, kSplitRows); }
 
-// A product of two slices.
-struct Pair {
-  int left, right;
-};
-
-// The products that are summed for each k-step before it goes on to the next.
-template <Pair... kPairs>
-struct Sweep {};
-
 // What is done between tile products, so that its instructions run beside them.
 struct Meanwhile {
   SplitSequence& q;
@@ -107,76 +97,33 @@ struct Meanwhile {
       __builtin_prefetch(streams.at[stream], 0, 2);
     }
   }
-  __attribute__((always_inline)) void split() {
+  __attribute__((always_inline)) void end_product() {
     if (q.next == nullptr) return;
     split_columns(*q.next, q.units_at_once);
     if (q.next->done()) q.next = nullptr;
   }
 };
 
-// One product of slices after the other, for one k-step. Tiles 4 and 5 hold slice kLeft already, 6 and 7 slice kRight.
-template <bool kTall, bool kWide, int kLeft, int kRight, Pair kPair, Pair... kRest>
-ORTOLAN_INLINE void multiply_slices(const char* a, const char* b, Meanwhile& meanwhile) {
-  const char* left = a + kPair.left * kSliceBytes;
-  const char* right = b + kPair.right * kSliceBytes;
-  if constexpr (kPair.right != kRight) tile_load<6>(right);
-  if constexpr (kPair.left != kLeft) tile_load<4>(left);
-  tile_add_bf16_products<0, 4, 6>();
-  meanwhile.fetch(0);
-  if constexpr (kWide) {
-    if constexpr (kPair.right != kRight) tile_load<7>(right + kTileBytes);
-    tile_add_bf16_products<1, 4, 7>();
-  }
-  meanwhile.fetch(1);
-  if constexpr (kTall) {
-    if constexpr (kPair.left != kLeft) tile_load<5>(left + kTileBytes);
-    tile_add_bf16_products<2, 5, 6>();
-    meanwhile.fetch(0);
-    if constexpr (kWide) tile_add_bf16_products<3, 5, 7>();
-    meanwhile.fetch(1);
-  }
-  meanwhile.split();
-  if constexpr (sizeof...(kRest) > 0) multiply_slices<kTall, kWide, kPair.left, kPair.right, kRest...>(a, b, meanwhile);
-}
+struct StepsOfBlock {
+  const char* left;
+  const char* b;
+  int64_t count;
+  int64_t step_bytes;  // of b
 
-template <int kSlices, bool kTall, bool kWide, Pair... kPairs>
-ORTOLAN_INLINE void sweep(Sweep<kPairs...>, const SplitBlock& block, Meanwhile& meanwhile) {
-  const char* a = static_cast<const char*>(block.a);
-  const char* b = static_cast<const char*>(block.b);
-  for (int64_t step = 0; step < block.steps; ++step) {
-    meanwhile.begin_step(sizeof...(kPairs) * (kTall ? 2 : 1));
-    multiply_slices<kTall, kWide, -1, -1, kPairs...>(a, b, meanwhile);
-    a += kSlices * kSliceBytes;
-    b += kSlices * kSliceBytes;
+  __attribute__((always_inline)) RightTiles right(int64_t i) const {
+    return {b + i * step_bytes, kSliceBytes, kTileBytes, kTileRowBytes};
   }
-}
-
-template <bool kTall, bool kWide>
-ORTOLAN_INLINE void store_sums(float* sums) {
-  constexpr int64_t kStride = kSplitColumns * sizeof(float);
-  tile_store<0>(sums, kStride);
-  if constexpr (kWide) tile_store<1>(sums + kLanes, kStride);
-  if constexpr (kTall) tile_store<2>(sums + kTileHeight * kSplitColumns, kStride);
-  if constexpr (kTall && kWide) tile_store<3>(sums + kTileHeight * kSplitColumns + kLanes, kStride);
-}
+};
 
 template <int kSlices, bool kTall, bool kWide>
 void multiply_tiles(SplitSequence& q, const SplitBlock& block) {
-  tile_zero<0>();
-  if constexpr (kWide) tile_zero<1>();
-  if constexpr (kTall) tile_zero<2>();
-  if constexpr (kTall && kWide) tile_zero<3>();
   Meanwhile meanwhile(q, block.steps);
-  if constexpr (kSlices == 3) {
-    using Small = Sweep<Pair{2, 0}, Pair{1, 0}, Pair{1, 1}, Pair{0, 1}, Pair{0, 2}>;
-    sweep<kSlices, kTall, kWide>(Small(), block, meanwhile);
-  } else if constexpr (kSlices == 2) {
-    sweep<kSlices, kTall, kWide>(Sweep<Pair{1, 0}, Pair{0, 1}>(), block, meanwhile);
-  }
-  sweep<kSlices, kTall, kWide>(Sweep<Pair{0, 0}>(), block, meanwhile);
+  const StepsOfBlock steps = {static_cast<const char*>(block.a), static_cast<const char*>(block.b), block.steps,
+                              kSlices * kSliceBytes};
+  sum_slices<kSlices, kTall, kWide>(steps, meanwhile);
   q.prefetch = meanwhile.streams;
   finish(q);
-  store_sums<kTall, kWide>(q.sums);
+  store_sums<kTall ? 2 : 1, kWide ? 2 : 1>(q.sums, kSplitColumns);
 }
 
 template <int kSlices>
@@ -255,7 +202,7 @@ void multiply(SplitSequence& q, const SplitBlock& block) {
   if (block.slices == 1) multiply_slices_of<1>(q, block);
   if (block.slices == 2) multiply_slices_of<2>(q, block);
   if (block.slices == 3) multiply_slices_of<3>(q, block);
-  if (own_shapes) tile_configure(kFullShapes);
+  if (own_shapes) tile_configure(kWholeTiles);
   if ((block.a_range->odd | block.b_range->odd) != 0) replace_odd_sums(block, q.sums);
   set_pending(q, block);
 }

@@ -5,15 +5,7 @@
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 
-// Sums of a block of kHigh x kWide tiles are tiles 0 to 3, row after row.
 constexpr int kLeftTile = 4, kRightTile = 6;
-
-constexpr TileShapes whole_tiles() {
-  TileShapes shapes;
-  for (int tile = 0; tile < kTileRegisters; ++tile) shapes.set(tile, kTileHeight, kTileRowBytes);
-  return shapes;
-}
-inline constexpr TileShapes kWholeTiles = whole_tiles();
 
 // Fetches memory a few lines at a time.
 struct TileFetch {
@@ -29,14 +21,6 @@ struct TileFetch {
     for (int64_t i = 0; i < lines; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
   }
 };
-
-template <int kHigh, int kWide>
-ORTOLAN_INLINE void zero_sums() {
-  tile_zero<0>();
-  if constexpr (kWide == 2) tile_zero<1>();
-  if constexpr (kHigh == 2) tile_zero<2>();
-  if constexpr (kHigh == 2 && kWide == 2) tile_zero<3>();
-}
 
 /** The sums of both operands' next 16 words. Tiles of an operand lie left_next and 64 bytes apart. */
 template <bool kLeftSigned, bool kRightSigned, int kHigh, int kWide, class Between>
@@ -60,15 +44,6 @@ ORTOLAN_INLINE void add_words(const uint8_t* left, int64_t left_stride, int64_t 
       between();
     }
   }
-}
-
-template <int kHigh, int kWide>
-ORTOLAN_INLINE void store_sums(int32_t* sums, int64_t ld, int64_t second = kTileHeight) {
-  const int64_t stride = ld * static_cast<int64_t>(sizeof(int32_t));
-  tile_store<0>(sums, stride);
-  if constexpr (kWide == 2) tile_store<1>(sums + kTileHeight, stride);
-  if constexpr (kHigh == 2) tile_store<2>(sums + second * ld, stride);
-  if constexpr (kHigh == 2 && kWide == 2) tile_store<3>(sums + second * ld + kTileHeight, stride);
 }
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

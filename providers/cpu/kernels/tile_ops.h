@@ -88,4 +88,30 @@ ORTOLAN_INLINE void tile_add_byte_products() {
   }
 }
 
+constexpr TileShapes whole_tiles() {
+  TileShapes shapes;
+  for (int tile = 0; tile < kTileRegisters; ++tile) shapes.set(tile, kTileHeight, kTileRowBytes);
+  return shapes;
+}
+inline constexpr TileShapes kWholeTiles = whole_tiles();
+
+// The sums of a block of kHigh x kWide tiles are tiles 0 to 3, row after row.
+
+template <int kHigh, int kWide>
+ORTOLAN_INLINE void zero_sums() {
+  tile_zero<0>();
+  if constexpr (kWide == 2) tile_zero<1>();
+  if constexpr (kHigh == 2) tile_zero<2>();
+  if constexpr (kHigh == 2 && kWide == 2) tile_zero<3>();
+}
+
+template <int kHigh, int kWide, class Sum>
+ORTOLAN_INLINE void store_sums(Sum* sums, int64_t ld, int64_t second = kTileHeight) {
+  const int64_t stride = ld * static_cast<int64_t>(sizeof(Sum));
+  tile_store<0>(sums, stride);
+  if constexpr (kWide == 2) tile_store<1>(sums + kTileHeight, stride);
+  if constexpr (kHigh == 2) tile_store<2>(sums + second * ld, stride);
+  if constexpr (kHigh == 2 && kWide == 2) tile_store<3>(sums + second * ld + kTileHeight, stride);
+}
+
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
