@@ -7,23 +7,12 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/depthwise_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/window_reach.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications worth a thread
-
-/** The taps of a window along one axis that lie inside: the first, how many, and the place of the first. */
-struct Inside {
-  int64_t tap, count, at;
-};
-
-Inside inside(const ConvGeometry& g, int axis, int64_t out) {
-  const int64_t start = out * g.stride[axis] - g.pad_begin[axis], dilation = g.dilation[axis];
-  const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-  const int64_t end = start >= g.in[axis] ? 0 : std::min(g.kernel[axis], (g.in[axis] - 1 - start) / dilation + 1);
-  return end > first ? Inside{first, end - first, start + first * dilation} : Inside{0, 0, 0};
-}
 
 /** The weights as [tap][channel] without their zero points. */
 std::vector<float> weights_by_tap(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8& w) {
@@ -44,15 +33,15 @@ std::vector<float> weights_by_tap(const ConvGeometry& g, const ConvInt8& operand
 /** One row of output. */
 class Row {
  public:
-  Row(const ConvGeometry& geometry, const std::vector<Inside>& columns, DepthwiseBytesRun run)
+  Row(const ConvGeometry& geometry, const std::vector<Reach>& columns, DepthwiseBytesRun run)
       : g(geometry), columns_(columns), run_(run) {}
 
   /** `image` and `y` begin at the row's image and at the row. */
   void run(const uint8_t* image, const float* weights, int64_t row, uint8_t* y) {
-    const Inside down = inside(g, 1, row);
+    const Reach down = reach_of(g, 1, row);
     run_.rows = down.count;
     for (int64_t out = 0, end; out < g.out[2]; out = end) {
-      const Inside& across = columns_[out];
+      const Reach& across = columns_[out];
       for (end = out + 1; end < g.out[2] && same_taps(across, columns_[end]); ++end) {
       }
       run_.columns = across.count;
@@ -65,10 +54,10 @@ class Row {
   }
 
  private:
-  static bool same_taps(const Inside& a, const Inside& b) { return a.tap == b.tap && a.count == b.count; }
+  static bool same_taps(const Reach& a, const Reach& b) { return a.tap == b.tap && a.count == b.count; }
 
   const ConvGeometry& g;
-  const std::vector<Inside>& columns_;
+  const std::vector<Reach>& columns_;
   DepthwiseBytesRun run_;
 };
 
@@ -84,8 +73,8 @@ bool takes_channels_last(const ConvGeometry& g) {
 void depthwise_channels_last(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                              const PackedConvWeightsInt8& weights, const Requantization& after, uint8_t* y) {
   const std::vector<float> by_tap = weights_by_tap(g, operands, weights);
-  std::vector<Inside> columns(static_cast<size_t>(g.out[2]));
-  for (int64_t i = 0; i < g.out[2]; ++i) columns[i] = inside(g, 2, i);
+  std::vector<Reach> columns(static_cast<size_t>(g.out[2]));
+  for (int64_t i = 0; i < g.out[2]; ++i) columns[i] = reach_of(g, 2, i);
   const int64_t channels = g.out_channels, line = g.in[2] * channels, out_line = g.out[2] * channels;
   DepthwiseBytesRun run{};
   run.x_signed = operands.x_signed, run.x_zero = operands.x_zero;

@@ -12,24 +12,13 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/window_reach.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;
 constexpr int64_t kSmallWindow = 128;  // elements whose sum may run in fp32 one after the other
-
-// The taps of one window along one axis that lie inside the input: first tap, number of taps, input index of the first.
-struct Reach {
-  int64_t tap, count, at;
-};
-
-Reach reach_of(const PoolGeometry& g, int axis, int64_t out) {
-  const int64_t start = out * g.stride[axis] - g.pad_begin[axis], dilation = g.dilation[axis];
-  const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-  const int64_t end = start >= g.in[axis] ? 0 : std::min(g.kernel[axis], (g.in[axis] - 1 - start) / dilation + 1);
-  return {first, std::max<int64_t>(0, end - first), start + first * dilation};
-}
 
 // Taps that count as divisor where padding counts: those that lie inside the padded input.
 int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
