@@ -2,18 +2,20 @@
 #include "passes/channel_affine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "base/aligned_block.h"
+#include "base/lasting_memory.h"
 
 namespace ortolan::passes {
 namespace {
 
 constexpr size_t kSmallWeights = 4096;  // bytes
 constexpr size_t kFewUses = 8;
+constexpr int64_t kScaledAtOnce = 64 << 10;  // elements
 
 /** Before training_mode, it was the further outputs that asked for training. */
 bool has_one_output(const Node& node) {
@@ -156,21 +158,23 @@ std::optional<Tensor> rounded(const std::vector<double>& numbers, ElementType ty
   return finite ? std::optional(std::move(result)) : std::nullopt;
 }
 
-std::optional<Tensor> scaled(const Tensor& weights, int64_t outer, int64_t inner, const std::vector<double>& scale) {
+std::optional<Tensor> scaled(base::ThreadPool* pool, const Tensor& weights, int64_t outer, int64_t inner,
+                             const std::vector<double>& scale) {
   std::shared_ptr<void> memory = base::allocate_lasting(weights.byte_count());
   Tensor result(weights.type(), weights.shape(), memory.get(), memory);
-  bool finite = dispatch<kFloat32And64>(weights.type(), [&]<class T>(TypeTag<T>) {
+  const auto channels = static_cast<int64_t>(scale.size());
+  std::atomic<bool> finite = true;
+  dispatch<kFloat32And64>(weights.type(), [&]<class T>(TypeTag<T>) {
     auto* from = static_cast<const std::byte*>(weights.raw());  // perhaps unaligned
     T* to = result.mutable_data<T>();
-    bool good = true;
-    for (int64_t i = 0; i < outer; ++i) {
-      for (double factor : scale) {
-        good &= scale_row(from, to, inner, factor);
-        from += inner * static_cast<int64_t>(sizeof(T));
-        to += inner;
+    base::parallel_for(pool, outer * channels, kScaledAtOnce / inner + 1, [&](int64_t begin, int64_t end) {
+      bool good = true;
+      for (int64_t row = begin; row < end; ++row) {
+        double factor = scale[static_cast<size_t>(row % channels)];
+        good &= scale_row(from + row * inner * static_cast<int64_t>(sizeof(T)), to + row * inner, inner, factor);
       }
-    }
-    return good;
+      if (!good) finite = false;
+    });
   });
   return finite ? std::optional(std::move(result)) : std::nullopt;
 }

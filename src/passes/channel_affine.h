@@ -32,9 +32,10 @@ AffineChain affine_after(const ValueInfo& value, int64_t channels, size_t rank);
 std::optional<std::vector<double>> numbers(const Tensor* tensor, int64_t count);
 /** The numbers rounded once to `type`, which is float or double; nothing when one is not finite there. */
 std::optional<Tensor> rounded(const std::vector<double>& numbers, ElementType type, Shape shape);
-/** weights[outer][channel][inner] times scale[channel]; nothing when a product is not finite. They may lie unaligned.
- */
-std::optional<Tensor> scaled(const Tensor& weights, int64_t outer, int64_t inner, const std::vector<double>& scale);
+/** weights[outer][channel][inner] times scale[channel]; nothing when a product is not finite. They may lie unaligned
+    and must not be empty; `pool` may be NULL. */
+std::optional<Tensor> scaled(base::ThreadPool* pool, const Tensor& weights, int64_t outer, int64_t inner,
+                             const std::vector<double>& scale);
 
 /** True when a changed copy of the weights may be made: they are small or belong to few nodes. */
 bool may_copy(const ValueInfo& weights);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "base/thread_pool.h"
 #include "graph/graph.h"
 
 namespace ortolan::passes {
@@ -29,6 +30,8 @@ struct PassContext {
   mutable int64_t folding_budget = int64_t{256} << 20;
   /** Mapped files that constants may lie in. */
   std::span<const std::shared_ptr<base::MappedFile>> files;
+  /** Threads for work on large constants; NULL: the caller's alone. */
+  base::ThreadPool* threads = nullptr;
 };
 
 /** One rewrite. `run` changes one graph (not its subgraphs) and tells whether it changed anything; running it again

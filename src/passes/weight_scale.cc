@@ -87,7 +87,9 @@ bool fold_after(Node& node, const PassContext& context) {
   }
   auto bias = rounded(shift, weighted->weights->type(), Shape{weighted->channels});
   std::optional<Tensor> weights;
-  if (!affine.only_shifts()) weights = scaled(*stored_input(node, 1), weighted->outer, weighted->inner, affine.scale);
+  if (!affine.only_shifts()) {
+    weights = scaled(context.threads, *stored_input(node, 1), weighted->outer, weighted->inner, affine.scale);
+  }
   if (!bias || (!weights && !affine.only_shifts())) return false;
   set_bias(node, std::move(*bias));
   if (weights) {

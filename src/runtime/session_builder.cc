@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/lasting_memory.h"
 #include "base/mapped_file.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
@@ -114,6 +115,7 @@ std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
   session_->fp32_precision_ = precision_of(session_->options_);
   const base::ScopedFp32Precision precision(session_->fp32_precision_);
+  const base::LastingReuse weights_replaced_by_packed_ones;
   prepare();
   save_rewritten();
   std::optional<CompiledOutput> compiled = compiled_output_of(session_->options_);
@@ -292,6 +294,7 @@ void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   auto infer = [](Graph& graph) { infer_types(graph); };
   passes::PassContext context{evaluate, resolve, infer};
   context.files = session_->model_->files;
+  context.threads = session_->intra_pool_.get();
   context.find_quantized =
       session_->options_.level > RewriteLevel::kBasic && !is_on(session_->options_, "session.disable_quant_qdq", false);
   if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/aligned_block.h"
+#include "base/lasting_memory.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
