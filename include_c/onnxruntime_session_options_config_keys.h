@@ -209,5 +209,6 @@ static const char* const kOrtEpDynamicOptionsQnnHtpPerformanceMode = "ep.dynamic
 
 /** How the CPU provider multiplies matrices of floats: "x6" (or "default", and where the entry is missing) is at least
  *  as exact as plain float arithmetic, on processors with AMX by six products of bfloat16; "exact" forces plain float
- *  instructions; "x3" and "bf16" allow three products or one there, which are less exact and faster. */
+ *  instructions and convolutions without Winograd's transform; "x3" and "bf16" allow three products or one there,
+ *  which are less exact and faster. */
 static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.fp32_precision";

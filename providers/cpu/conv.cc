@@ -1,6 +1,7 @@
 // Conv: geometry, packing, and the call of the kernel.
 #include "cpu/conv.h"
 
+#include "base/fp32_precision.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
@@ -13,7 +14,7 @@ namespace {
 std::string layout_of(const kernels::ConvGeometry& g, const kernels::ConvPacking& packing, const Tensor& weights) {
   return join("conv_f32 ", name_of(weights.type()), " ", weights.shape(), " g", g.groups, " s",
               Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " slices ",
-              kernels::conv_slices(g, packing));
+              kernels::conv_slices(g, packing), " ", base::name_of(base::fp32_precision()));
 }
 
 /** Outputs of a channel in one image; 0 where they are not known before a run. */

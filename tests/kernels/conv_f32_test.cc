@@ -2,6 +2,7 @@
 #include "cpu/kernels/conv_f32.h"
 
 #include "base/error.h"
+#include "base/fp32_precision.h"
 #include "base/thread_pool.h"
 #include "conv_reference.h"
 #include "isa_test.h"
@@ -214,6 +215,23 @@ TEST_P(ConvF32, RefusesAbsurdPadding) {
   }
   std::vector<float> y(4 * 4);
   EXPECT_THROW(conv(nullptr, g, x.data(), packed, {}, y.data()), base::Error);
+}
+
+TEST_P(ConvF32, ExactOnesKeepInfinitiesWhereTheyReach) {
+  const base::ScopedFp32Precision exact(base::Fp32Precision::kExact);
+  const ConvGeometry g = plane(64, 64, 1, 14, 3, 1);
+  const std::vector<float> w = normal(64 * 64 * 9);
+  std::vector<float> x = normal(64 * 14 * 14), y(64 * 14 * 14);
+  x[5 * 14 + 5] = std::numeric_limits<float>::infinity();
+  const PackedConvWeights packed = pack_conv_weights(nullptr, g, w.data());
+  EXPECT_EQ(std::string_view(packed.method()).find("winograd"), std::string_view::npos) << packed.method();
+  conv(nullptr, g, x.data(), packed, {}, y.data());
+  for (int64_t i = 0; i < std::ssize(y); ++i) {
+    const int64_t row = i / 14 % 14, column = i % 14;
+    const bool reached = std::abs(row - 5) <= 1 && std::abs(column - 5) <= 1;
+    ASSERT_EQ(std::isinf(y[i]), reached) << "row " << row << " column " << column;
+    ASSERT_FALSE(std::isnan(y[i])) << "row " << row << " column " << column;
+  }
 }
 
 TEST_P(ConvF32, EmptyBatchDoesNothing) {

@@ -66,7 +66,7 @@ struct ConvPacking {
   /** Where tiles of bfloat16 are used, into how many slices operands are split: 3 is at least as exact as fp32
       arithmetic, 2 and 1 are less exact and faster; 0: no tiles. base::fp32_precision() may ask for fewer. */
   int slices = 3;
-  bool winograd = true;   // Winograd's transform may be used
+  bool winograd = true;   // Winograd's transform may be used, unless base::fp32_precision() is kExact
   int64_t positions = 0;  // outputs of a channel in one image; 0: not known
 };
 

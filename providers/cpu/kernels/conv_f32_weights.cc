@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/fp32_precision.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/split_f32_kernels.h"
@@ -69,6 +70,9 @@ void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int
   });
 }
 
+/** Winograd's sums are as exact as plain ones, but are others, and an infinity spreads in them. */
+bool may_transform() { return base::fp32_precision() != base::Fp32Precision::kExact; }
+
 }  // namespace
 
 int conv_slices(const ConvGeometry& g, const ConvPacking& packing) {
@@ -88,7 +92,7 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
-  s.winograd = packing.winograd && suits_winograd(g, s.kernels->lanes);
+  s.winograd = packing.winograd && may_transform() && suits_winograd(g, s.kernels->lanes);
   if (const int slices = conv_slices(g, packing); slices > 0) s.tiles = pack_split_conv(pool, g, weights, slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
