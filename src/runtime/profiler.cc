@@ -24,10 +24,33 @@ std::string timestamped(std::string_view prefix) {
   return join(prefix.empty() ? "onnxruntime_profile_" : prefix, std::string_view(stamp), ".json");
 }
 
+/** Bytes of the well-formed UTF-8 sequence of several bytes that `text` begins with (Unicode, table 3-7); 0: none. */
+size_t multibyte_length(std::string_view text) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0), second = byte(1);
+  const size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                        : first >> 4 == 0xE              ? 3
+                        : first >= 0xF0 && first <= 0xF4 ? 4
+                                                         : 0;
+  const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (length == 0 || second < least || second > most) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if (byte(i) >> 6 != 2) return 0;
+  }
+  return length;
+}
+
+/** A JSON string; bytes that are no UTF-8, which names in a model may hold, become replacement characters. */
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const size_t length = multibyte_length(text.substr(i));
+      out += length > 0 ? text.substr(i, length) : "\xEF\xBF\xBD";
+      i += std::max<size_t>(length, 1) - 1;
+    } else if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
