@@ -89,9 +89,36 @@ ORTOLAN_INLINE Vf tanh(Vf x) {
   return with_sign(select(a < set1(0.625f), small, large), x);
 }
 
+/** 1/(1 + exp(-x)) as 2^power/denominator, both of moderate size: a quotient is scaled last, where it may be denormal.
+ */
+struct Logistic {
+  Vf denominator, power;
+};
+constexpr float kLogisticLowest = -110.0f;  // x from here on; below, x/(1 + exp(-x)) is 0
+
+ORTOLAN_INLINE Logistic logistic(Vf x) {
+  constexpr float minus_exp[] = {0.0013926376f, -0.00836333308f, 0.0416665535f, -0.166665761f,
+                                 0.5f,          -1.0f,           1.0f};  // exp(-s) for |s| < 0.3475
+  const Vf whole = set1(12582912.0f);  // 1.5*2^23: a sum with it is a whole number, whose low bits are the sum's
+  const Vf bounded = vmin(set1(87.0f), x);
+  const Vf sum = fma(bounded, set1(-1.44269504f), whole);
+  const Vf n = sum - whole;
+  const Vf s = fma(n, set1(-2.12194440e-4f), fma(n, set1(0.693359375f), bounded));
+  const Vf part = vmin(whole + set1(64.0f), sum);
+  const Vf e = from_bits(bits(polynomial(s, minus_exp)) + (bits(part) << 23));
+  return {set1(1.0f) + e, part - sum};
+}
+
 ORTOLAN_INLINE Vf sigmoid(Vf x) {
-  const Vf e = exp(from_bits(bits(x) | INT32_MIN));
-  return select(x < Vf{}, e, set1(1.0f)) / (set1(1.0f) + e);
+  const Logistic f = logistic(vmax(set1(kLogisticLowest), x));
+  return scale2(set1(1.0f) / f.denominator, f.power);
+}
+
+/** x * sigmoid(x). */
+ORTOLAN_INLINE Vf silu(Vf x) {
+  const Vf bounded = vmax(set1(kLogisticLowest), x);
+  const Logistic f = logistic(bounded);
+  return scale2(bounded / f.denominator, f.power);
 }
 
 ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(exp(from_bits(bits(x) | INT32_MIN))); }

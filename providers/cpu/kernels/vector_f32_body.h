@@ -63,7 +63,7 @@ ORTOLAN_INLINE Vf times_sigmoid(Vf x, Vf inner) {
   return select(x == set1(-__builtin_inff()), set1(-0.0f), x * sigmoid(inner));
 }
 ORTOLAN_INLINE Vf apply_quick_gelu(Vf x, Params p) { return times_sigmoid(x, p.p0 * x); }
-ORTOLAN_INLINE Vf apply_silu(Vf x, Params) { return times_sigmoid(x, x); }
+ORTOLAN_INLINE Vf apply_silu(Vf x, Params) { return silu(x); }
 ORTOLAN_INLINE Vf apply_mish(Vf x, Params) {
   return select(x == set1(-__builtin_inff()), set1(-0.0f), x * tanh(softplus(x)));
 }
