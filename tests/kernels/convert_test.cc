@@ -92,8 +92,10 @@ void expect_quantized(const std::vector<float>& x, float scale, int32_t zero_poi
 
 TEST_P(Convert, QuantizesWithSaturationAndHalvesToEven) {
   std::vector<float> x = normal(1003, 30);
-  for (float v : {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 1e9f, -1e9f, INFINITY, -INFINITY, NAN, 127.5f, 255.5f})
+  for (float v : {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 1e9f, -1e9f, 1e20f, INFINITY, -INFINITY, NAN, 127.5f, 255.5f}) {
     x.push_back(v);
+    x[x.size() % 64] = v;  // where whole vectors are taken, too
+  }
   for (float scale : {1.0f, 0.37f}) {
     expect_quantized<uint8_t>(x, scale, 128);
     expect_quantized<int8_t>(x, scale, -3);

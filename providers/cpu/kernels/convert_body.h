@@ -62,6 +62,22 @@ void float_to_half(const float* x, uint16_t* y, int64_t n) {
   for (; i < n; ++i) y[i] = static_cast<uint16_t>(narrow_to_half(set1(x[i]))[0]);
 }
 
+#if defined(__AVX512BW__)
+// saturate(round_half_even(x) + zero) of kVectors vectors, as bytes side by side. Saturation is that of packing to 16
+// bits, adding and packing to 8; what is too large for an integer is cut before, and NaN becomes the lowest byte.
+template <int kVectors>
+ORTOLAN_INLINE __m512i round_to_bytes(const Vf (&x)[kVectors], __m512i zero, bool is_signed) {
+  __m512i whole[4] = {};
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) whole[v] = _mm512_cvtps_epi32((__m512)vmin(set1(1e9f), x[v]));
+  const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
+  const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
+  const __m512i bytes = is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return _mm512_permutexvar_epi32(order, bytes);
+}
+#endif
+
 ORTOLAN_INLINE Vi quantize_vector(Vf x, Vf scale, Vf zero, Vf low, Vf high) {
   const Vf rounded = rint(x / scale) + zero;
   return to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));
@@ -71,6 +87,14 @@ template <class T, class Vector, int kLow, int kHigh>
 void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
   const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
   int64_t i = 0;
+#if defined(__AVX512BW__)
+  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    const Vf scaled[] = {load(x + i) / s, load(x + i + kLanes) / s, load(x + i + 2 * kLanes) / s,
+                         load(x + i + 3 * kLanes) / s};
+    _mm512_storeu_si512(y + i, round_to_bytes<4>(scaled, zeros, kLow < 0));
+  }
+#endif
   for (; i + kLanes <= n; i += kLanes) {
     const Vector codes = __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
     __builtin_memcpy(y + i, &codes, sizeof codes);
@@ -117,23 +141,16 @@ struct ChannelRow {
 };
 
 #if defined(__AVX512BW__)
-// `count` bytes from as many sums, in kVectors vectors. Saturation is that of packing to 16 bits, adding and packing to
-// 8; what is too large for an integer is cut before, and NaN becomes the lowest integer.
+// `count` bytes from as many sums, in kVectors vectors.
 template <int kVectors>
 ORTOLAN_INLINE void requantize_vectors(const ChannelRow& row, int64_t j, int64_t count, __m512i zero, bool is_signed,
                                        uint8_t* y) {
-  const __m512 most = _mm512_set1_ps(1e9f);
-  __m512i whole[4] = {};
+  Vf scaled[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
-    const Vf scaled = to_float(row.sums(j + v * kLanes, least(kLanes, count - v * kLanes))) * row.scale;
-    whole[v] = _mm512_cvtps_epi32(_mm512_min_ps(most, (__m512)scaled));
+    scaled[v] = to_float(row.sums(j + v * kLanes, least(kLanes, count - v * kLanes))) * row.scale;
   }
-  const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
-  const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
-  const __m512i bytes = is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  _mm512_mask_storeu_epi8(y + j, ~uint64_t{0} >> (64 - count), _mm512_permutexvar_epi32(order, bytes));
+  _mm512_mask_storeu_epi8(y + j, ~uint64_t{0} >> (64 - count), round_to_bytes<kVectors>(scaled, zero, is_signed));
 }
 
 ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,

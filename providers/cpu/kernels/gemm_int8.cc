@@ -148,11 +148,16 @@ VectorF32Kernels::Unary function_of(Activation activation) {
   return kernels().vector->unary[static_cast<int>(activation.op)];
 }
 
-void activate(Activation activation, const Int8Block& g) {
+// y = activation(x) of a block whose rows lie side by side; a few rows at a time, so that what stores wait for goes on
+// beside the next rows.
+void activate(Activation activation, const Int8Block& g, float* y, int64_t ldy) {
+  constexpr int64_t kRows = 8;
   const auto apply = function_of(activation);
-  for (int64_t i = 0; i < g.rows; ++i) {
-    float* y = reinterpret_cast<float*>(g.c) + i * g.ldc;
-    apply(y, y, g.columns, activation.p0, activation.p1);
+  auto* x = reinterpret_cast<float*>(g.c);
+  for (int64_t row = 0; row < g.rows; row += kRows, x += kRows * g.columns, y += kRows * ldy) {
+    const int64_t rows = std::min(kRows, g.rows - row);
+    apply(x, x, rows * g.columns, activation.p0, activation.p1);
+    for (int64_t i = 0; i < rows; ++i) std::memcpy(y + i * ldy, x + i * g.columns, g.columns * sizeof(float));
   }
 }
 
@@ -320,13 +325,18 @@ void Product::multiply(int64_t panel, int64_t row) const {
     g.activation = function_of(e.activation);
     g.p0 = e.activation.p0, g.p1 = e.activation.p1;
   }
+  auto* y = reinterpret_cast<float*>(g.c);
+  if (active && !in_block) {
+    g.c = thread_scratch<int32_t>(Scratch::kTile, g.rows * g.columns);
+    g.ldc = g.columns;
+  }
   kernels.block(split.vectors(panel), g);
   if (corrects()) {
     correct(g, column, row);
     g.scale = scales;
     kernels.to_floats(g);
   }
-  if (active && !in_block) activate(e.activation, g);
+  if (active && !in_block) activate(e.activation, g, y, ldc);
 }
 
 void Product::run(base::ThreadPool* pool) const {

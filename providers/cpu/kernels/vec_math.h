@@ -123,25 +123,47 @@ ORTOLAN_INLINE Vf silu(Vf x) {
 
 ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(exp(from_bits(bits(x) | INT32_MIN))); }
 
-/** 2^x for x <= 0; 0 where that is too small. */
-ORTOLAN_INLINE Vf exp2_of_negative(Vf x) {
-  constexpr float tail[] = {0.000154763024f, 0.00134002755f, 0.00961800385f,
-                            0.055503279f,    0.240226507f,   0.693147182f};  // (2^r - 1)/r on [-1/2, 1/2]
-  x = vmax(set1(-160.0f), x);
-  const Vf n = rint(x);
-  const Vf r = x - n;
-  return scale2(fma(polynomial(r, tail), r, set1(1.0f)), n);
+/** y = polynomial(x) of W vectors, which take their steps together, since each waits for the one before. */
+template <int W, int N>
+ORTOLAN_INLINE void polynomials(const Vf (&x)[W], const float (&highest_first)[N], Vf (&y)[W]) {
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) y[i] = set1(highest_first[0]);
+#pragma GCC unroll 12
+  for (int c = 1; c < N; ++c) {
+#pragma GCC unroll 8
+    for (int i = 0; i < W; ++i) y[i] = fma(y[i], x[i], set1(highest_first[c]));
+  }
 }
 
-/** x/2 * (1 + erf(x/sqrt(2))) as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
-ORTOLAN_INLINE Vf gelu(Vf x) {
+/** x/2 * (1 + erf(x/sqrt(2))) of W vectors as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
+template <int W>
+ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
   constexpr float log_erfc[] = {-1.33885765e-8f, 5.47580669e-7f,  -8.64791491e-6f, 6.77933931e-5f,
                                 -0.00026139486f, -2.33595492e-5f, 0.00696608331f,  -0.0524514802f,
                                 -0.459217757f,   -1.15110457f};  // log2(erfc(a/sqrt(2)))/a on [0, 14.7], nearest where
-                                                                 // erfc is large
-  const Vf a = vmin(set1(14.7f), vabs(x));
-  const Vf e = exp2_of_negative(polynomial(a, log_erfc) * a);
-  return fma(vmin(set1(1e30f), vabs(x)) * set1(-0.5f), e, vmax(Vf{}, x));
+                                                                 // erfc is large; beyond, erfc is nothing
+  constexpr float power[] = {-0.5f * 0.000154763024f,
+                             -0.5f * 0.00134002755f,
+                             -0.5f * 0.00961800385f,
+                             -0.5f * 0.055503279f,
+                             -0.5f * 0.240226507f,
+                             -0.5f * 0.693147182f,
+                             -0.5f};  // -1/2 * 2^r on [-1/2, 1/2]
+  Vf a[W], r[W], n[W], y[W];
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) a[i] = vmin(set1(14.7f), vabs(x[i]));
+  polynomials(a, log_erfc, r);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) r[i] = r[i] * a[i];
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) n[i] = rint(r[i]);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) r[i] = r[i] - n[i];
+  polynomials(r, power, y);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) y[i] = scale2(y[i], n[i]);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) x[i] = fma(a[i], y[i], vmax(Vf{}, x[i]));
 }
 
 /** x * sigmoid(2u), where u is the argument of tanh, as max(x, 0) - |x| * sigmoid(-2|u|). */

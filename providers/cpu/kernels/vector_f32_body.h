@@ -57,7 +57,6 @@ ORTOLAN_INLINE Vf apply_thresholded_relu(Vf x, Params p) { return select(x <= p.
 ORTOLAN_INLINE Vf apply_elu(Vf x, Params p) { return select(x < Vf{}, p.p0 * expm1(x), x); }
 ORTOLAN_INLINE Vf apply_selu(Vf x, Params p) { return p.p1 * apply_elu(x, p); }
 ORTOLAN_INLINE Vf apply_celu(Vf x, Params p) { return select(x < Vf{}, p.p0 * expm1(x / p.p0), x); }
-ORTOLAN_INLINE Vf apply_gelu(Vf x, Params) { return gelu(x); }
 ORTOLAN_INLINE Vf apply_gelu_tanh(Vf x, Params) { return gelu_tanh(x); }
 ORTOLAN_INLINE Vf times_sigmoid(Vf x, Vf inner) {
   return select(x == set1(-__builtin_inff()), set1(-0.0f), x * sigmoid(inner));
@@ -71,6 +70,25 @@ ORTOLAN_INLINE Vf apply_hard_sigmoid(Vf x, Params p) { return vmin(one(), vmax(V
 ORTOLAN_INLINE Vf apply_hard_swish(Vf x, Params) {
   const Vf gate = vmin(one(), vmax(Vf{}, fma(x, set1(1.0f / 6), set1(0.5f))));
   return select(x == set1(-__builtin_inff()), set1(-0.0f), x * gate);
+}
+
+void map_gelu(const float* x, float* y, int64_t n, float, float) {
+  constexpr int kAtOnce = kLanes == 16 ? 8 : 2;
+  int64_t i = 0;
+  for (; i + kAtOnce * kLanes <= n; i += kAtOnce * kLanes) {
+    Vf v[kAtOnce];
+#pragma GCC unroll 8
+    for (int j = 0; j < kAtOnce; ++j) v[j] = load(x + i + j * kLanes);
+    gelu(v);
+#pragma GCC unroll 8
+    for (int j = 0; j < kAtOnce; ++j) store(y + i + j * kLanes, v[j]);
+  }
+  for (; i < n; i += kLanes) {
+    const int64_t left = least(kLanes, n - i);
+    Vf v[] = {load_n(x + i, left)};
+    gelu(v);
+    store_n(y + i, left, v[0]);
+  }
 }
 
 template <float (*F)(float)>
@@ -235,7 +253,7 @@ const VectorF32Kernels kVectorF32 = {
      map<apply_relu>,         map<apply_clip>,
      map<apply_leaky_relu>,   map<apply_thresholded_relu>,
      map<apply_elu>,          map<apply_selu>,
-     map<apply_celu>,         map<apply_gelu>,
+     map<apply_celu>,         map_gelu,
      map<apply_gelu_tanh>,    map<apply_quick_gelu>,
      map<apply_silu>,         map<apply_mish>,
      map<apply_hard_sigmoid>, map<apply_hard_swish>},
