@@ -1,9 +1,10 @@
-// Packing the weights of recurrent operators.
+// Packing the weights of recurrent operators, and products with them.
 #include "cpu/recurrent_weights.h"
 
 #include <algorithm>
 
 #include "cpu/byte_tensors.h"
+#include "cpu/dynamic_quantization.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -22,7 +23,46 @@ kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::PackedCell& 
   return pack_rows(pool, ordered.data(), n, k, k);
 }
 
+/** The product with bytes: exact sums of the quantised left operand, then scaled. */
+void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& gates, float* c, int64_t ldc,
+                  bool accumulate, const float* bias) {
+  int64_t k = gates.packed->k(), n = gates.packed->n();
+  DynamicFormat format = dynamic_format(pool, a, m * k);
+  quantize_dynamic(pool, format, a, m * k, gates.codes);
+  auto zero = static_cast<uint8_t>(format.zero);
+  kernels::ZeroPoints zeros{&zero, false, gates.zeros, gates.zero_per_column};
+  kernels::gemm_int8(&pool, m, {gates.codes, k, false, false}, *gates.packed, zeros, gates.sums, n);
+  for (int64_t j = 0; j < (gates.scale_per_column ? n : 1); ++j) gates.factors[j] = format.scale * gates.scales[j];
+  if (!accumulate) {
+    return kernels::dequantize_sums(&pool, m, n, gates.sums, n, gates.factors, gates.scale_per_column, bias, c, ldc);
+  }
+  int64_t step = gates.scale_per_column;
+  for (int64_t i = 0; i < m; ++i) {
+    const int32_t* from = gates.sums + i * n;
+    float* to = c + i * ldc;
+    for (int64_t j = 0; j < n; ++j) to[j] += static_cast<float>(from[j]) * gates.factors[j * step];
+  }
+}
+
 }  // namespace
+
+void gate_product(ThreadPool& pool, int64_t m, const float* a, const GateMatrix<float>& matrix, float* c, int64_t ldc,
+                  bool accumulate, const float* bias, kernels::PanelOrder order) {
+  if (matrix.bytes) return byte_product(pool, m, a, *matrix.bytes, c, ldc, accumulate, bias);
+  kernels::Epilogue epilogue;
+  epilogue.beta = accumulate ? 1.0f : 0.0f;
+  if (bias) epilogue.bias = bias, epilogue.bias_kind = kernels::BiasKind::kColumn;
+  kernels::gemm(&pool, m, a, matrix.packed->k(), false, *matrix.packed, c, ldc, epilogue, order);
+}
+
+void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix<double>& matrix, double* c,
+                  int64_t ldc, bool accumulate, const double* bias, kernels::PanelOrder) {
+  if (bias) {
+    for (int64_t i = 0; i < m; ++i) std::copy_n(bias, matrix.n, c + i * ldc);
+  }
+  kernels::gemm_f64(&pool, m, matrix.n, matrix.k, 1, a, matrix.k, false, matrix.data, matrix.row, matrix.transposed,
+                    accumulate || bias ? 1 : 0, c, ldc);
+}
 
 GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
   int64_t rows = tensor.shape()[1], k = tensor.shape()[2];
