@@ -48,7 +48,8 @@ Recurrent::Recurrent(const KernelInfo& info, CellKind kind, RecurrentForm form)
       activations_(gate_activations(info.node(), directions_,
                                     kind == CellKind::kRnn   ? 1
                                     : kind == CellKind::kGru ? 2
-                                                             : 3)) {
+                                                             : 3)),
+      walk_memory_(std::make_shared<WalkMemory>()) {
   usual_ = has_usual_functions() && !attentive_ && !byte_weights_ && !info.has_input(7);
   if (byte_weights_) {
     for (size_t i : {1, 2}) packed_bytes_[i - 1] = pack_constant_bytes(info, i);
@@ -195,11 +196,7 @@ void Recurrent::run(KernelContext& context) const {
     for (int64_t d = 0; attentive_ && d < directions_; ++d) {
       run.attention.emplace_back(context, d, directions_, size.batch, size.hidden);
     }
-    run.project();
-    C* memory = context.scratch<C>(checked_mul(directions_, run.walk_memory())).data();
-    context.threads().parallel_for(directions_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t d = begin; d < end; ++d) run.walk(d, memory + d * run.walk_memory());
-    });
+    run.run();
   }
   for (auto& output : outputs) {
     if (output) output->finish();

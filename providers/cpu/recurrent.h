@@ -9,6 +9,8 @@
 
 namespace ortolan::cpu {
 
+class WalkMemory;
+
 enum class CellKind : uint8_t { kRnn, kGru, kLstm };
 
 /** The sizes of one run. */
@@ -69,6 +71,7 @@ class Recurrent final : public OpKernel {
   std::vector<GateActivations> activations_;
   std::vector<CellWeights<float>> packed_;    // of each direction, where W and R are constant
   std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant
+  std::shared_ptr<WalkMemory> walk_memory_;
 };
 
 }  // namespace ortolan::cpu

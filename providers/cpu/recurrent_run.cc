@@ -6,13 +6,43 @@
 
 namespace ortolan::cpu {
 
+/** Everything between weights and outputs. */
+template <class C>
+void Recurrent::Run<C>::run() {
+  share_walks();
+  project();
+  C* memory = context.scratch<C>(checked_mul(size.directions, walk_memory())).data();
+  for (int64_t d = 0; !shared.empty() && d < size.directions; ++d) walk_shared(d, memory);
+  if (!shared.empty()) return;
+  context.threads().parallel_for(size.directions, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t d = begin; d < end; ++d) walk(d, memory + d * walk_memory());
+  });
+}
+
+/** Prepares walks for several threads, where that is worth it. */
+template <class C>
+void Recurrent::Run<C>::share_walks() {
+  if constexpr (std::is_same_v<C, float>) {
+    if (lengths || !weights[0].cell || ThreadPool::inside_loop()) return;
+    for (int64_t d = 0; d < size.directions; ++d) {
+      CellWalkPlan plan{weights[d].cell, size, d, backward(d)};
+      int lanes = plan.lanes(context.threads().degree());
+      if (lanes == 1) return;
+      shared.push_back(std::make_shared<CellWalk>(std::move(plan), lanes, op.walk_memory_));
+    }
+  }
+}
+
 /** All inputs times W, plus the biases that do not depend on time. GRU with linear_before_reset keeps the candidate's
     recurrent bias apart. */
 template <class C>
 void Recurrent::Run<C>::project() {
   int64_t rows = checked_mul(size.batch_first ? size.steps : longest(), size.batch);
   for (int64_t d = 0; d < size.directions; ++d) {
-    projected.push_back(context.scratch<C>(checked_mul(rows, width())).data());
+    if constexpr (std::is_same_v<C, float>) {
+      if (!shared.empty()) projected.push_back(shared[d]->projected());
+    }
+    if (shared.empty()) projected.push_back(context.scratch<C>(checked_mul(rows, width())).data());
     C* sums = nullptr;
     if (bias) {
       sums = context.scratch<C>(width()).data();
@@ -29,20 +59,39 @@ void Recurrent::Run<C>::project() {
 }
 
 template <class C>
-void Recurrent::Run<C>::walk(int64_t d, C* memory) {
+typename Recurrent::Run<C>::Walk Recurrent::Run<C>::walk_of(int64_t d, C* memory) const {
   int64_t state = size.batch * size.hidden;
-  const C* peephole = peepholes ? peepholes + d * 3 * size.hidden : nullptr;
-  const C* hidden_bias = bias && linear() ? bias + (2 * d + 1) * width() + 2 * size.hidden : nullptr;
-  Walk w{d,
-         weights[d],
-         op.activations_[d],
-         memory,
-         memory + state,
-         memory + 2 * state,
-         memory + 3 * state,
-         memory + 4 * state,
-         peephole,
-         hidden_bias};
+  return {d,
+          weights[d],
+          op.activations_[d],
+          memory,
+          memory + state,
+          memory + 2 * state,
+          memory + 3 * state,
+          memory + 4 * state,
+          peepholes ? peepholes + d * 3 * size.hidden : nullptr,
+          bias && linear() ? bias + (2 * d + 1) * width() + 2 * size.hidden : nullptr};
+}
+
+template <class C>
+void Recurrent::Run<C>::walk_shared(int64_t d, C* memory) {
+  if constexpr (std::is_same_v<C, float>) {
+    CellWalk& walk = *shared[d];
+    Walk w = walk_of(d, memory);
+    w.h = walk.first_h(), w.c = walk.first_c();
+    begin(w);
+    walk.set_hidden_bias(w.hidden_bias);
+    walk.set_y(y);
+    base::run_steps(context.threads(), shared[d]);
+    Walk last = walk_of(d, memory);
+    walk.read_last(last.h, last.c);
+    end(last);
+  }
+}
+
+template <class C>
+void Recurrent::Run<C>::walk(int64_t d, C* memory) {
+  Walk w = walk_of(d, memory);
   begin(w);
   for (int64_t s = 0, steps = longest(); s < steps; ++s) {
     if (!lengths) {

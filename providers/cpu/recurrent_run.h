@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/cell_walk.h"
 #include "cpu/memory_attention.h"
 #include "cpu/recurrent.h"
 
@@ -18,8 +19,9 @@ struct Recurrent::Run {
   C *y, *y_h, *y_c;        // each may be NULL
   const int32_t* lengths;  // of each sequence; NULL: all full
   std::vector<CellWeights<C>> weights = {};
-  std::vector<MemoryAttention<C>> attention = {};  // of each direction, AttnLSTM only
-  std::vector<C*> projected = {};                  // of each direction: [rows][gates * hidden]
+  std::vector<MemoryAttention<C>> attention = {};      // of each direction, AttnLSTM only
+  std::vector<C*> projected = {};                      // of each direction: [rows][gates * hidden]
+  std::vector<std::shared_ptr<CellWalk>> shared = {};  // of each direction, where threads share its steps
 
   /** One direction's memory while it walks: states are [batch][hidden]. */
   struct Walk {
@@ -37,13 +39,17 @@ struct Recurrent::Run {
   /** The time at which sequence b is at `step`; -1 when it is over. */
   int64_t time(int64_t direction, int64_t step, int64_t b) const {
     int64_t length = lengths ? lengths[b] : size.steps;
-    bool backward = direction == 1 || op.reverse_first_;
-    return step >= length ? -1 : backward ? length - 1 - step : step;
+    return step >= length ? -1 : backward(direction) ? length - 1 - step : step;
   }
   /** Steps of the longest sequence. */
   int64_t longest() const { return lengths ? *std::max_element(lengths, lengths + size.batch) : size.steps; }
+  bool backward(int64_t direction) const { return direction == 1 || op.reverse_first_; }
+  void run();
+  void share_walks();
   void project();
+  Walk walk_of(int64_t direction, C* memory) const;
   void walk(int64_t direction, C* memory);
+  void walk_shared(int64_t direction, C* memory);
   void begin(const Walk& w) const;
   const C* states_of(const Walk& w, int64_t step) const;
   void take_step(const Walk& w, int64_t step, C* gates, int64_t stride);

@@ -14,9 +14,11 @@
 #include <limits>
 #include <mutex>
 
+#include "base/announced_work.h"
 #include "base/cpu_features.h"
 #include "base/error.h"
 #include "base/fp32_precision.h"
+#include "base/pause.h"
 #include "base/work_callbacks.h"
 
 #if defined(__x86_64__)
@@ -39,6 +41,7 @@ constexpr int kCallerSpin = 4096;
 // wait.
 constexpr auto kLongWait = std::chrono::microseconds(300);
 constexpr int kAloneFor = 10;
+constexpr auto kBetweenMoves = std::chrono::milliseconds(1);  // of a worker away from the caller's processor
 constexpr auto kLongestAlone = std::chrono::milliseconds(50);
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
@@ -47,14 +50,6 @@ void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
 
 void futex_wake(std::atomic<uint32_t>& word, int count) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
-}
-
-void pause_cpu() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
 }
 
 std::atomic<uint32_t> forks_behind{0};  // forks between the program's first process and this one
@@ -80,88 +75,14 @@ class InsideLoop {
   bool before_;
 };
 
-/** Pieces of work that the host was told of: the helpers that a loop may get, each for one thread. */
-class Announced {
- public:
-  void set_callbacks(const WorkCallbacks& callbacks) { callbacks_ = callbacks; }
-  bool active() const { return callbacks_.any(); }
-  void* announce() const { return callbacks_.enqueue != nullptr ? callbacks_.enqueue(callbacks_.user) : nullptr; }
-  void start(void* work) const {
-    if (callbacks_.start != nullptr) callbacks_.start(callbacks_.user, work);
-  }
-  void stop(void* work) const {
-    if (callbacks_.stop != nullptr) callbacks_.stop(callbacks_.user, work);
-  }
-
-  void announce_helpers(size_t count) {
-    helpers_.clear();
-    for (size_t i = 0; i < count; ++i) helpers_.push_back(announce());
-    next_.store(0);
-  }
-  /** Calls `work` as one of the helpers, unless all are taken. */
-  template <class Work>
-  void help(Work&& work) {
-    size_t mine = next_.fetch_add(1);
-    if (mine >= helpers_.size()) return;
-    start(helpers_[mine]);
-    work();
-    stop(helpers_[mine]);
-  }
-  /** When nobody helps any more. */
-  void abandon_others() const {
-    for (size_t i = next_.load(); i < helpers_.size(); ++i) {
-      if (callbacks_.abandon != nullptr) callbacks_.abandon(callbacks_.user, helpers_[i]);
-    }
-  }
-
- private:
-  WorkCallbacks callbacks_;
-  std::vector<void*> helpers_;
-  std::atomic<size_t> next_{0};
-};
-
-int parse_processor(const std::string& text, size_t& at) {
-  const size_t begin = at;
-  int64_t number = 0;
-  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && number <= CPU_SETSIZE) {
-    number = number * 10 + (text[at++] - '0');
-  }
-  require(at > begin && number >= 1 && number <= CPU_SETSIZE, ErrorCode::kInvalidArgument, "thread affinity '", text,
-          "': expected a processor number in [1, ", CPU_SETSIZE, "] at position ", begin);
-  return static_cast<int>(number - 1);
-}
-
-std::vector<int> parse_group(const std::string& text, size_t& at) {
-  std::vector<int> group;
-  for (;;) {
-    const int first = parse_processor(text, at);
-    int last = first;
-    if (at < text.size() && text[at] == '-') last = parse_processor(text, ++at);
-    require(first <= last, ErrorCode::kInvalidArgument, "thread affinity '", text, "': range ", first + 1, "-",
-            last + 1, " runs backwards");
-    for (int processor = first; processor <= last; ++processor) group.push_back(processor);
-    if (at >= text.size() || text[at] != ',') return group;
-    ++at;
-  }
-}
-
 }  // namespace
-
-std::vector<std::vector<int>> parse_affinity(const std::string& text) {
-  std::vector<std::vector<int>> groups;
-  for (size_t at = 0; !text.empty() && at <= text.size(); ++at) {
-    groups.push_back(parse_group(text, at));
-    require(at >= text.size() || text[at] == ';', ErrorCode::kInvalidArgument, "thread affinity '", text,
-            "': unexpected character at position ", at, "; write groups as in '1,2;3-4'");
-  }
-  return groups;
-}
 
 struct ThreadPool::State {
   struct Worker {
     State* pool = nullptr;
     int index = 0;
     void* hook_handle = nullptr;
+    Clock::time_point moved{};  // away from a caller
     pthread_t thread{};
   };
 
@@ -177,7 +98,8 @@ struct ThreadPool::State {
   alignas(64) std::atomic<bool> open{false};
   std::atomic<uint32_t> inside{0};
   std::atomic<bool> caller_sleeps{false};
-  Clock::time_point alone_until{};  // `owner` guards it
+  std::atomic<int> caller_processor{-1};  // where the last caller ran
+  Clock::time_point alone_until{};        // `owner` guards it
 
   // Changes whenever there may be something new to do.
   alignas(64) std::atomic<uint32_t> signal{0};
@@ -208,9 +130,10 @@ struct ThreadPool::State {
   bool close_loop();
   void work_on_loop();
   bool run_task() noexcept;
+  void keep_apart(Worker& worker) const;
   bool spin_for_signal(uint32_t seen) const;
   void wait_for_signal(uint32_t seen);
-  void work(const Worker& worker);
+  void work(Worker& worker);
   void prepare_thread(const Worker& worker) const;
   int start(int wanted);
   bool start_thread(Worker& worker);
@@ -321,10 +244,26 @@ void ThreadPool::State::prepare_thread(const Worker& worker) const {
   pthread_setaffinity_np(pthread_self(), sizeof mask, &mask);
 }
 
-void ThreadPool::State::work(const Worker& worker) {
+// The system may wake a worker on the caller's processor, where one of the two waits for the other, and leave it there
+// while the other processors are busy.
+void ThreadPool::State::keep_apart(Worker& worker) const {
+  const int processor = sched_getcpu();
+  if (processor < 0 || processor != caller_processor.load(std::memory_order_relaxed)) return;
+  const Clock::time_point now = Clock::now();
+  if (now - worker.moved < kBetweenMoves) return;
+  worker.moved = now;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+void ThreadPool::State::work(Worker& worker) {
   prepare_thread(worker);
   for (;;) {
     const uint32_t seen = signal.load();
+    if (open.load() || queued.load() != 0) keep_apart(worker);
     help_loop();
     if (run_task()) continue;
     if (stop.load()) return;
@@ -411,6 +350,7 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   const int64_t chunks = (count - 1) / state.chunk + 1;
   const int64_t helpers = std::min<int64_t>(chunks - 1, degree_ - 1);
   if (state.announced.active()) state.announced.announce_helpers(static_cast<size_t>(helpers));
+  state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
   state.open.store(true);
   state.notify(static_cast<int>(helpers));
   state.work_on_loop();
@@ -446,6 +386,7 @@ void ThreadPool::schedule(Task task) {
     state.tasks.push_back(std::move(task));
     state.queued.fetch_add(1);
   }
+  state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
   state.notify(1);
 }
 

@@ -143,9 +143,9 @@ TEST(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
   for (int round = 0; round < 100; ++round) {
     std::atomic<int> running{0};
     EXPECT_THROW(pool.parallel_for(1000, 1,
-                                   [&](int64_t begin, int64_t) {
+                                   [&](int64_t, int64_t end) {  // of all, where workers were lately kept from running
                                      ++running;
-                                     if (begin > 100) throw std::runtime_error("stop");
+                                     if (end > 100) throw std::runtime_error("stop");
                                    }),
                  std::runtime_error);
     EXPECT_GT(running, 0);

@@ -169,6 +169,17 @@ TEST(Recurrent, UnitsThatFillVectors) {
   }
 }
 
+// Large enough for threads to share each step.
+TEST(Recurrent, StepsOfSeveralThreads) {
+  for (std::string op : {"GRU", "LSTM"}) {
+    for (int form = 0; form < 8; ++form) {
+      Case c{op, form & 1 ? "bidirectional" : form & 2 ? "reverse" : "forward"};
+      c.hidden = 160, c.bias = form & 2, c.initial = form & 4, c.batch_first = form & 4, c.linear_before_reset = true;
+      check<float>(c, 3e-5);
+    }
+  }
+}
+
 TEST(Recurrent, OptionsAndTypes) {
   for (const char* op : {"RNN", "GRU", "LSTM"}) {
     check<double>({op}, 1e-12);

@@ -42,15 +42,17 @@ PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
   }
 }
 
+void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool backward) {
+  const CellBlocks run = cell.cell_ == Cell::kLstm ? cell.kernels_->lstm : cell.kernels_->gru;
+  run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, backward);
+}
+
 void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward) {
   constexpr double kGrainFlops = 4e5;  // work worth a thread
-  const int64_t blocks = cell.hidden_ / cell.lanes_;
-  const double flops = 2.0 * static_cast<double>(step.rows) * static_cast<double>(cell.lanes_ * cell.gates()) *
-                       static_cast<double>(cell.hidden_);
-  const CellBlocks run = cell.cell_ == Cell::kLstm ? cell.kernels_->lstm : cell.kernels_->gru;
-  base::parallel_for(
-      pool, blocks, static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
-      [&](int64_t begin, int64_t end) { run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, backward); });
+  const double flops = 2.0 * static_cast<double>(step.rows) * static_cast<double>(cell.block() * cell.gates()) *
+                       static_cast<double>(cell.hidden());
+  base::parallel_for(pool, cell.hidden() / cell.block(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+                     [&](int64_t begin, int64_t end) { cell_blocks(cell, step, begin, end, backward); });
 }
 
 void lstm_step(const CellOptions& options, int64_t n, float* gates, const float* peephole, const float* c_before,

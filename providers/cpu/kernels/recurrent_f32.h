@@ -28,13 +28,15 @@ class PackedCell {
 
   int gates() const noexcept { return cell_ == Cell::kLstm ? 4 : 3; }
   int64_t hidden() const noexcept { return hidden_; }
+  /** Units that a step computes together, whose weights lie side by side. */
+  int64_t block() const noexcept { return lanes_; }
   /** Where a step expects the projected input of a gate's unit, instead of at gate * hidden + unit. */
   int64_t column(int64_t gate, int64_t unit) const noexcept {
     return unit / lanes_ * lanes_ * gates() + gate * lanes_ + unit % lanes_;
   }
 
  private:
-  friend void cell_step(base::ThreadPool*, const PackedCell&, const struct CellStep&, bool);
+  friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
   Cell cell_;
   int64_t hidden_, lanes_;
   const RecurrentKernels* kernels_;
@@ -53,7 +55,10 @@ struct CellStep {
   float* next_c = nullptr;             // LSTM; may be c
 };
 
-/** Results do not depend on the number of threads, nor on which end of the weights is read first (see PanelOrder). */
+/** A step of the units in blocks [begin, end) of cell.block(), whichever end of the weights is read first. */
+void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool backward);
+
+/** Of all blocks. Results do not depend on the number of threads, nor on the order (see PanelOrder). */
 void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward);
 
 /** Gate activations in ONNX's order (f, g, h) and the clip of gate inputs (0: none). */
