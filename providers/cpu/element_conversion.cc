@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "cpu/kernels/convert.h"
+#include "cpu/element_number.h"
+#include "cpu/kernels/cast.h"
 #include "cpu/number_text.h"
 #include "cpu/small_floats.h"
 
@@ -55,66 +56,23 @@ void load(const Source& from, int64_t count, int64_t* wide) {
     for (int64_t i = 0; i < count; ++i) wide[i] = unpack_element(from.type, from.data, from.first + i);
     return;
   }
-  dispatch<kIntegerTypes | ElementType::kBool>(
-      from.type, [&]<class T>(TypeTag<T>) { std::copy_n(elements<T>(from), count, wide); });
+  auto* first = static_cast<const char*>(from.data) + from.first * bits_of(from.type) / 8;
+  kernels::cast(*number_of(from.type), first, count, kernels::Number::kS64, wide);
 }
 
-template <class Wide>
-int64_t to_int64(Wide value) {
-  return value >= Wide(-9223372036854775808.0) && value < Wide(9223372036854775808.0) ? static_cast<int64_t>(value)
-                                                                                      : INT64_MIN;
+template <class To, class From>
+To cast_one(From value) {
+  To result;
+  kernels::cast(&value, 1, &result);
+  return result;
 }
 
-template <class To, class Wide>
-To to_integer(Wide value) {
-  if constexpr (std::is_integral_v<Wide>) {
-    return static_cast<To>(value);
-  } else if constexpr (std::is_same_v<To, int32_t>) {
-    return value >= Wide(-2147483648.0) && value < Wide(2147483648.0) ? static_cast<int32_t>(value) : INT32_MIN;
-  } else if constexpr (std::is_same_v<To, uint64_t>) {
-    bool upper_half = value >= Wide(9223372036854775808.0) && value < Wide(18446744073709551616.0);
-    return upper_half ? static_cast<uint64_t>(value) : static_cast<uint64_t>(to_int64(value));
-  } else {
-    return static_cast<To>(to_int64(value));
-  }
-}
-
-constexpr int64_t kIntegerBlock = 256;
-
-template <class T, class Wide>
-void store_integers(const Wide* wide, int64_t count, T* out) {
-  if constexpr (std::is_integral_v<Wide>) {
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(wide[i]);
-  } else {
-    int32_t whole[kIntegerBlock];
-    for (int64_t first = 0; first < count; first += kIntegerBlock) {
-      int64_t n = std::min(kIntegerBlock, count - first);
-      if constexpr (std::is_same_v<T, int32_t>) {
-        if (kernels::truncate(wide + first, n, out + first)) continue;
-      }
-      if (kernels::truncate(wide + first, n, whole)) {
-        for (int64_t i = 0; i < n; ++i) out[first + i] = static_cast<T>(whole[i]);
-      } else {
-        for (int64_t i = 0; i < n; ++i) out[first + i] = to_integer<T>(wide[first + i]);
-      }
-    }
-  }
-}
-
-/** A float that rounds to narrower types as `value` itself does: inexact results get an odd last bit. */
-float round_to_odd(double value) {
-  auto rounded = static_cast<float>(value);
-  if (static_cast<double>(rounded) == value || !std::isfinite(rounded)) return rounded;
-  uint32_t bits = std::bit_cast<uint32_t>(rounded);
-  if (bits & 1) return rounded;
-  bool away = std::fabs(static_cast<double>(rounded)) > std::fabs(value);
-  return std::bit_cast<float>(away ? bits - 1 : bits + 1);
-}
-
+/** A float that rounds to narrower types as `value` itself does. */
 template <class Wide>
 float to_float(Wide value) {
-  if constexpr (std::is_same_v<Wide, double>) return round_to_odd(value);
-  return static_cast<float>(value);
+  float result = static_cast<float>(value);
+  if constexpr (std::is_same_v<Wide, double>) kernels::round_to_odd(&value, 1, &result);
+  return result;
 }
 
 /** The code of the power of two for |value|; 0xff is NaN, and for infinities. */
@@ -133,7 +91,7 @@ template <class Wide>
 void store_packed(ElementType type, const Wide* wide, int64_t count, void* to, int64_t first) {
   for (int64_t i = 0; i < count; ++i) {
     int code = type == ElementType::kFloat4E2M1 ? float_to_narrow(to_float(wide[i]), Float4E2M1::kFormat, true)
-                                                : static_cast<int>(to_integer<int8_t>(wide[i]));
+                                                : static_cast<int>(cast_one<int8_t>(wide[i]));
     pack_element(type, to, first + i, code);
   }
 }
@@ -164,16 +122,8 @@ void store(ElementType type, const Wide* wide, int64_t count, void* to, int64_t 
            const ConversionOptions& options) {
   if (is_packed(type)) return store_packed(type, wide, count, to, first);
   if ((kHalfTypes | kByteFloats).contains(type)) return store_floats(type, wide, count, to, first, options);
-  dispatch<kFloat32And64 | kIntegerTypes | ElementType::kBool>(type, [&]<class T>(TypeTag<T>) {
-    T* out = static_cast<T*>(to) + first;
-    if constexpr (std::is_same_v<T, bool>) {
-      kernels::is_nonzero(wide, count, reinterpret_cast<uint8_t*>(out));
-    } else if constexpr (std::is_floating_point_v<T>) {
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(wide[i]);
-    } else {
-      store_integers(wide, count, out);
-    }
-  });
+  const int64_t size = bits_of(type) / 8;
+  kernels::cast(kernels::number_of<Wide>(), wide, count, *number_of(type), static_cast<char*>(to) + first * size);
 }
 
 /** Elements [begin, end) by way of Wide. */
@@ -197,22 +147,20 @@ void convert_range(const Tensor& from, Tensor& to, int64_t begin, int64_t end, c
   }
 }
 
-constexpr TypeSet kDirectSources = ElementType::kBool | ElementType::kUInt8 | ElementType::kInt8 |
-                                   ElementType::kUInt16 | ElementType::kInt16 | ElementType::kInt32;
-constexpr TypeSet kDirectTargets = ElementType::kFloat | ElementType::kInt32 | ElementType::kInt64;
-
-/** Small integers to the types that masks and indices become, in one step. */
-void convert_directly(const Tensor& from, Tensor& to, int64_t begin, int64_t end) {
-  dispatch<kDirectSources>(from.type(), [&]<class From>(TypeTag<From>) {
-    using Stored = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
-    dispatch<kDirectTargets>(to.type(), [&]<class To>(TypeTag<To>) {
-      auto* x = static_cast<const Stored*>(from.raw());
-      auto* y = static_cast<To*>(to.mutable_raw());
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = std::is_same_v<From, bool> ? static_cast<To>(x[i] != 0) : static_cast<To>(x[i]);
-      }
-    });
-  });
+/** Plain numbers to float16 or bfloat16, by way of floats that round to those as the numbers themselves do. */
+void numbers_to_halves(const Tensor& from, kernels::Number source, Tensor& to, int64_t begin, int64_t end) {
+  float floats[kConversionBlock];
+  const int64_t size = bits_of(from.type()) / 8;
+  for (int64_t i = begin; i < end; i += kConversionBlock) {
+    int64_t count = std::min(kConversionBlock, end - i);
+    auto* x = static_cast<const char*>(from.raw()) + i * size;
+    if (source == kernels::Number::kF64) {
+      kernels::round_to_odd(reinterpret_cast<const double*>(x), count, floats);
+    } else {
+      kernels::cast(source, x, count, kernels::Number::kF32, floats);
+    }
+    narrow(to.type(), floats, static_cast<uint16_t*>(to.mutable_raw()) + i, count);
+  }
 }
 
 void numbers_to_strings(const Tensor& from, Tensor& to) {
@@ -254,9 +202,18 @@ void convert_elements(const Tensor& from, Tensor& to, const ConversionOptions& o
   if (from.type() == ElementType::kString) return strings_to_numbers(from, to, options);
   int64_t count = from.element_count();
   int64_t grain = is_packed(from.type()) || is_packed(to.type()) ? count : 16384;  // threads must not share a byte
-  if (kDirectSources.contains(from.type()) && kDirectTargets.contains(to.type())) {
+  auto source = number_of(from.type()), target = number_of(to.type());
+  if (source && target) {
+    auto* x = static_cast<const char*>(from.raw());
+    auto* y = static_cast<char*>(to.mutable_raw());
+    const int64_t x_size = bits_of(from.type()) / 8, y_size = bits_of(to.type()) / 8;
+    return threads.parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+      kernels::cast(*source, x + begin * x_size, end - begin, *target, y + begin * y_size);
+    });
+  }
+  if (source && source != kernels::Number::kF32 && kHalfTypes.contains(to.type())) {
     return threads.parallel_for(count, grain,
-                                [&](int64_t begin, int64_t end) { convert_directly(from, to, begin, end); });
+                                [&](int64_t begin, int64_t end) { numbers_to_halves(from, *source, to, begin, end); });
   }
   dispatch<kWideTypes>(wide_type(from.type()), [&]<class Wide>(TypeTag<Wide>) {
     threads.parallel_for(count, grain,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/broadcast.h"
+#include "cpu/kernels/number_loops.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -17,6 +18,11 @@ struct BinaryLoops {
   Loop scalar_b = nullptr;
   int64_t grain = 32768;  // elements worth a second thread
 };
+
+/** The kernels' loops, which exist. */
+constexpr BinaryLoops loops_of(const kernels::NumberLoops& loops, int64_t grain = 32768) {
+  return {loops.vectors, loops.scalar_a, loops.scalar_b, grain};
+}
 
 /** The three loops of `kFunction(In, In) -> Out`. Out may be the inputs element for element, which ivdep says. */
 template <class In, class Out, auto kFunction>

@@ -63,27 +63,6 @@ template void dequantize(const int16_t*, int64_t, float, int32_t, float*);
 template void dequantize(const uint16_t*, int64_t, float, int32_t, float*);
 template void dequantize(const int32_t*, int64_t, float, int32_t, float*);
 
-template <class T>
-bool truncate(const T* x, int64_t n, int32_t* y) {
-  int beyond = 0;
-  for (int64_t i = 0; i < n; ++i) beyond |= !(std::fabs(x[i]) < T(2147483648.0));
-  if (beyond) return false;
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<int32_t>(x[i]);
-  return true;
-}
-
-template <class T>
-void is_nonzero(const T* x, int64_t n, uint8_t* y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] != 0;
-}
-
-template bool truncate(const float*, int64_t, int32_t*);
-template bool truncate(const double*, int64_t, int32_t*);
-template void is_nonzero(const float*, int64_t, uint8_t*);
-template void is_nonzero(const double*, int64_t, uint8_t*);
-template void is_nonzero(const int64_t*, int64_t, uint8_t*);
-template void is_nonzero(const uint64_t*, int64_t, uint8_t*);
-
 void min_max(const float* x, int64_t n, float* smallest, float* largest) {
   kernels().convert->min_max(x, n, smallest, largest);
 }

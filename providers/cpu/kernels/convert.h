@@ -25,14 +25,6 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y);
 template <class T>
 void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y);
 
-/** The numbers without their fractions; false, with y undefined, where one is NaN or beyond int32. T: float, double. */
-template <class T>
-bool truncate(const T* x, int64_t n, int32_t* y);
-
-/** y = 1 where x is not 0, else 0. T: float, double, int64_t, uint64_t. */
-template <class T>
-void is_nonzero(const T* x, int64_t n, uint8_t* y);
-
 /** Smallest and largest of x and 0, for dynamic quantisation; n may be 0. */
 void min_max(const float* x, int64_t n, float* smallest, float* largest);
 

@@ -23,6 +23,8 @@ struct PoolKernels;
 struct WinogradKernels;
 struct ConvF32Kernels;
 struct RecurrentKernels;
+struct CastKernels;
+struct NumberKernels;
 
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
@@ -114,6 +116,8 @@ struct KernelTable {
   const GemmF64Kernels* gemm_f64;
   const DepthwiseInt8Kernels* depthwise_int8;
   const RecurrentKernels* recurrent;
+  const CastKernels* cast;
+  const NumberKernels* numbers;
   const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
   const TileConvKernels* tile_conv = nullptr;    // only with AMX
   const SplitConvKernels* split_conv = nullptr;  // only with AMX

@@ -93,6 +93,7 @@ ORTOLAN_INLINE float join_lanes(Vf v) {
 template <class Op>
 ORTOLAN_INLINE float reduce_block(const float* x, int64_t n) {
   const Vf neutral = set1(Op::kNeutral);
+  if (n <= kLanes) return join_lanes<Op>(Op::enter(neutral, load_n_or(x, n, Op::kNeutral)));
   Vf a = neutral, b = neutral, c = neutral, d = neutral;
   int64_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {

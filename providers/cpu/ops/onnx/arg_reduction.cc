@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
@@ -78,36 +79,50 @@ class ArgReduction : public OpKernel {
 
   template <class T>
   void run(KernelContext& context, const T* x, const Extent& extent, int64_t* y) const {
-    if constexpr (std::is_same_v<T, float>) {
+    constexpr bool kHasRows = sizeof(T) != 2;  // 16-bit integers have no vector function
+    if constexpr (kHasRows) {
       if (extent.inner == 1) return run_rows(context.threads(), x, extent, y);
+    }
+    if constexpr (std::is_same_v<T, float>) {
       if (extent.axis <= INT32_MAX) return run_columns<T, int32_t>(context, x, extent, y);
     }
     run_columns<T, int64_t>(context, x, extent, y);
   }
 
   /** The extreme of a row by the vector function, then its place. */
-  void run_rows(ThreadPool& threads, const float* x, const Extent& extent, int64_t* y) const {
+  template <class T>
+  void run_rows(ThreadPool& threads, const T* x, const Extent& extent, int64_t* y) const {
     auto op = largest_ ? kernels::ReduceOp::kMax : kernels::ReduceOp::kMin;
     threads.parallel_for(extent.outer, std::max<int64_t>(1, 65536 / extent.axis), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
-        const float* row = x + o * extent.axis;
-        float extreme = kernels::reduce(op, row, extent.axis);
+        const T* row = x + o * extent.axis;
+        T extreme = reduced(op, row, extent.axis);
         y[o] = extreme == extreme ? place_of(extreme, row, extent.axis) : place_among_nans(row, extent.axis);
       }
     });
   }
 
-  int64_t place_of(float value, const float* row, int64_t count) const {
-    if (!last_) return std::find(row, row + count, value) - row;
+  static float reduced(kernels::ReduceOp op, const float* row, int64_t count) {
+    return kernels::reduce(op, row, count);
+  }
+  template <class T>
+  static T reduced(kernels::ReduceOp op, const T* row, int64_t count) {
+    return kernels::reduce_numbers(op, row, count);
+  }
+
+  template <class T>
+  int64_t place_of(T value, const T* row, int64_t count) const {
+    if (!last_) return kernels::find_first(value, row, count);
     while (row[--count] != value) {
     }
     return count;
   }
 
-  int64_t place_among_nans(const float* row, int64_t count) const {
-    float best;
+  template <class T>
+  int64_t place_among_nans(const T* row, int64_t count) const {
+    T best;
     int64_t at, result;
-    arg_function<float, int64_t>(largest_, last_)(row, {1, count, 1}, &best, &at, &result);
+    arg_function<T, int64_t>(largest_, last_)(row, {1, count, 1}, &best, &at, &result);
     return result;
   }
 

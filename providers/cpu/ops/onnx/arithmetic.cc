@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cpu/element_number.h"
 #include "cpu/elementwise_binary.h"
 #include "cpu/kernels/vector_f32.h"
 
@@ -10,6 +11,7 @@ namespace ortolan::cpu::onnx {
 namespace {
 
 using kernels::BinaryOp;
+using kernels::NumberOp;
 
 /** The loops of a vector function. */
 template <BinaryOp kOp>
@@ -37,10 +39,6 @@ template <>
 struct Wrapping<double> {
   using type = double;
 };
-
-/** Of at least int's size, so that products of 16-bit numbers do not overflow int. */
-template <class T>
-using Wide = std::conditional_t<std::is_integral_v<T> && sizeof(T) < 4, uint32_t, T>;
 
 [[noreturn, gnu::cold]] void fail_division() {
   fail(ErrorCode::kInvalidArgument,
@@ -79,26 +77,31 @@ T modulo(T a, T b) {
   return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
 }
 
-constexpr TypeSet kNativeTypes = kIntegerTypes | ElementType::kDouble;  // what the vector functions leave
-
-enum class Arithmetic { kAdd, kSub, kMul };
-
-template <Arithmetic kOp, BinaryOp kVector>
+template <NumberOp kOp, BinaryOp kVector>
 BinaryLoops wrapping(const Node&, ElementType type) {
   if (type == ElementType::kFloat) return vector_loops<kVector>();
-  return dispatch<kNativeTypes>(type, []<class T>(TypeTag<T>) {
-    using U = typename Wrapping<T>::type;
-    return loops_of<U, U, [](U a, U b) {
-      if constexpr (kOp == Arithmetic::kAdd) return static_cast<U>(Wide<U>(a) + Wide<U>(b));
-      if constexpr (kOp == Arithmetic::kSub) return static_cast<U>(Wide<U>(a) - Wide<U>(b));
-      if constexpr (kOp == Arithmetic::kMul) return static_cast<U>(Wide<U>(a) * Wide<U>(b));
-    }>();
-  });
+  return loops_of(kernels::number_loops(kOp, *number_of(type)));
+}
+/** Division of int32, which the vector function leaves undefined by zero. */
+template <class Loop>
+void divide_checked(Loop loop, const void* a, const void* b, void* y, int64_t divisors, int64_t count) {
+  if (kernels::find_first(0, static_cast<const int32_t*>(b), divisors) < divisors) fail_division();
+  loop(a, b, y, count);
+}
+
+BinaryLoops int32_division() {
+  static constexpr auto loops = [] { return kernels::number_loops(NumberOp::kDiv, kernels::Number::kS32); };
+  return {[](const void* a, const void* b, void* y, int64_t n) { divide_checked(loops().vectors, a, b, y, n, n); },
+          [](const void* a, const void* b, void* y, int64_t n) { divide_checked(loops().scalar_a, a, b, y, n, n); },
+          [](const void* a, const void* b, void* y, int64_t n) { divide_checked(loops().scalar_b, a, b, y, 1, n); }};
 }
 
 BinaryLoops division(const Node&, ElementType type) {
   if (type == ElementType::kFloat) return vector_loops<BinaryOp::kDiv>();
-  return dispatch<kNativeTypes>(type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(8192); });
+  if (type == ElementType::kDouble) return loops_of(kernels::number_loops(NumberOp::kDiv, kernels::Number::kF64));
+  if (type == ElementType::kInt32) return int32_division();
+  return dispatch<kIntegerTypes.without(ElementType::kInt32)>(
+      type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(8192); });
 }
 
 BinaryLoops remainders(const Node& node, ElementType type) {
@@ -109,18 +112,6 @@ BinaryLoops remainders(const Node& node, ElementType type) {
   return dispatch<kIntegerTypes | kFloat32And64>(type, [&]<class T>(TypeTag<T>) {
     return sign_of_dividend ? loops_of<T, T, remainder_of<T>>(4096) : loops_of<T, T, modulo<T>>(4096);
   });
-}
-
-BinaryLoops maximum(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kMax>();
-  return dispatch<kNativeTypes>(
-      type, []<class T>(TypeTag<T>) { return loops_of<T, T, [](T a, T b) { return a != a || b < a ? a : b; }>(); });
-}
-
-BinaryLoops minimum(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kMin>();
-  return dispatch<kNativeTypes>(
-      type, []<class T>(TypeTag<T>) { return loops_of<T, T, [](T a, T b) { return a != a || a < b ? a : b; }>(); });
 }
 
 constexpr TypeSet kPReluTypes =
@@ -138,7 +129,7 @@ BinaryLoops prelu(const Node&, ElementType type) {
 class SwiGlu : public OpKernel {
  public:
   explicit SwiGlu(const KernelInfo& info)
-      : multiply_(wrapping<Arithmetic::kMul, BinaryOp::kMul>(info.node(), compute_type(info.input_type(0).element))),
+      : multiply_(wrapping<NumberOp::kMul, BinaryOp::kMul>(info.node(), compute_type(info.input_type(0).element))),
         alpha_(info.node().float_or("alpha", 1)) {}
 
   void compute(KernelContext& context) const override {
@@ -179,7 +170,7 @@ class SwiGlu : public OpKernel {
 /** The sum of the inputs divided by their number. */
 class Mean : public ElementwiseVariadic {
  public:
-  explicit Mean(const KernelInfo& info) : ElementwiseVariadic(info, wrapping<Arithmetic::kAdd, BinaryOp::kAdd>) {}
+  explicit Mean(const KernelInfo& info) : ElementwiseVariadic(info, wrapping<NumberOp::kAdd, BinaryOp::kAdd>) {}
 
  protected:
   void finish(Tensor& y, size_t inputs, ThreadPool& threads) const override {
@@ -190,20 +181,25 @@ class Mean : public ElementwiseVariadic {
   }
 };
 
-constexpr auto kAdd = wrapping<Arithmetic::kAdd, BinaryOp::kAdd>;
-constexpr auto kSub = wrapping<Arithmetic::kSub, BinaryOp::kSub>;
-constexpr auto kMul = wrapping<Arithmetic::kMul, BinaryOp::kMul>;
+constexpr auto kAdd = wrapping<NumberOp::kAdd, BinaryOp::kAdd>;
+constexpr auto kSub = wrapping<NumberOp::kSub, BinaryOp::kSub>;
+constexpr auto kMul = wrapping<NumberOp::kMul, BinaryOp::kMul>;
 
 constexpr KernelRow row(const char* name, int since, MakeKernel make, TypeSet types) {
   return {"", name, since, kLatest, make, {{0, types}}, Reuse::kInPlace};
 }
 
 constexpr KernelRow kRows[] = {
-    row("Add", 1, make_binary<kAdd>, kNumericTypes),        row("Sub", 1, make_binary<kSub>, kNumericTypes),
-    row("Mul", 1, make_binary<kMul>, kNumericTypes),        row("Div", 1, make_binary<division>, kNumericTypes),
-    row("Mod", 10, make_binary<remainders>, kNumericTypes), row("PRelu", 1, make_binary<prelu>, kPReluTypes),
-    row("SwiGLU", 28, make_kernel<SwiGlu>, kFloatTypes),    row("Max", 1, make_variadic<maximum>, kNumericTypes),
-    row("Min", 1, make_variadic<minimum>, kNumericTypes),   row("Sum", 1, make_variadic<kAdd>, kFloatTypes),
+    row("Add", 1, make_binary<kAdd>, kNumericTypes),
+    row("Sub", 1, make_binary<kSub>, kNumericTypes),
+    row("Mul", 1, make_binary<kMul>, kNumericTypes),
+    row("Div", 1, make_binary<division>, kNumericTypes),
+    row("Mod", 10, make_binary<remainders>, kNumericTypes),
+    row("PRelu", 1, make_binary<prelu>, kPReluTypes),
+    row("SwiGLU", 28, make_kernel<SwiGlu>, kFloatTypes),
+    row("Max", 1, make_variadic<wrapping<NumberOp::kMax, BinaryOp::kMax>>, kNumericTypes),
+    row("Min", 1, make_variadic<wrapping<NumberOp::kMin, BinaryOp::kMin>>, kNumericTypes),
+    row("Sum", 1, make_variadic<kAdd>, kFloatTypes),
     row("Mean", 1, make_kernel<Mean>, kFloatTypes),
 };
 

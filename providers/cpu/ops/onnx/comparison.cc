@@ -1,41 +1,32 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual; And, Or, Xor of bool; bitwise operators and BitShift of integers.
+#include "cpu/element_number.h"
 #include "cpu/elementwise_binary.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-constexpr TypeSet kComparedTypes = kIntegerTypes | kFloat32And64;
+using kernels::NumberOp;
 
-enum class Comparison { kEqual, kGreater, kGreaterOrEqual };
-
-template <Comparison kOp, class T>
-bool compare(T a, T b) {
-  if constexpr (kOp == Comparison::kEqual) return a == b;
-  if constexpr (kOp == Comparison::kGreater) return a > b;
-  if constexpr (kOp == Comparison::kGreaterOrEqual) return a >= b;
-}
-
-BinaryLoops equal(const Node&, ElementType type) {
-  return dispatch<kComparedTypes | ElementType::kBool>(type, []<class T>(TypeTag<T>) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {  // shared by size
-      using U = std::make_unsigned_t<T>;
-      return loops_of<U, bool, compare<Comparison::kEqual, U>>();
-    } else {
-      return loops_of<T, bool, compare<Comparison::kEqual, T>>();
-    }
-  });
-}
-
-template <Comparison kOp>
-BinaryLoops ordered(const Node&, ElementType type) {
-  return dispatch<kComparedTypes>(type, []<class T>(TypeTag<T>) { return loops_of<T, bool, compare<kOp, T>>(); });
+template <NumberOp kOp>
+BinaryLoops comparison(const Node&, ElementType type) {
+  return loops_of(kernels::number_loops(kOp, *number_of(type)));
 }
 
 /** a < b is b > a: the same loops with their sides exchanged. */
-template <Comparison kOp>
+template <NumberOp kOp>
 BinaryLoops exchanged(const Node&, ElementType type) {
-  return dispatch<kComparedTypes>(
-      type, []<class T>(TypeTag<T>) { return loops_of<T, bool, [](T a, T b) { return compare<kOp, T>(b, a); }>(); });
+  return dispatch<kIntegerTypes | kFloat32And64>(type, []<class T>(TypeTag<T>) {
+    constexpr kernels::Number kNumber = kernels::number_of<T>();
+    return BinaryLoops{[](const void* a, const void* b, void* y, int64_t n) {
+                         kernels::number_loops(kOp, kNumber).vectors(b, a, y, n);
+                       },
+                       [](const void* a, const void* b, void* y, int64_t n) {
+                         kernels::number_loops(kOp, kNumber).scalar_b(b, a, y, n);
+                       },
+                       [](const void* a, const void* b, void* y, int64_t n) {
+                         kernels::number_loops(kOp, kNumber).scalar_a(b, a, y, n);
+                       }};
+  });
 }
 
 /** Strings are compared one by one; they have no loops. */
@@ -59,7 +50,7 @@ class EqualStrings : public OpKernel {
 
 std::unique_ptr<OpKernel> make_equal(const KernelInfo& info) {
   if (info.input_type(0).element == ElementType::kString) return std::make_unique<EqualStrings>(info);
-  return std::make_unique<ElementwiseBinary>(info, equal);
+  return std::make_unique<ElementwiseBinary>(info, comparison<NumberOp::kEqual>);
 }
 
 enum class Bits { kAnd, kOr, kXor };
@@ -97,10 +88,10 @@ constexpr KernelRow row(const char* name, int since, MakeKernel make, TypeSet ty
 
 constexpr KernelRow kRows[] = {
     row("Equal", 1, make_equal, kNumericTypes | ElementType::kBool | ElementType::kString),
-    row("Greater", 1, make_binary<ordered<Comparison::kGreater>>, kNumericTypes),
-    row("GreaterOrEqual", 12, make_binary<ordered<Comparison::kGreaterOrEqual>>, kNumericTypes),
-    row("Less", 1, make_binary<exchanged<Comparison::kGreater>>, kNumericTypes),
-    row("LessOrEqual", 12, make_binary<exchanged<Comparison::kGreaterOrEqual>>, kNumericTypes),
+    row("Greater", 1, make_binary<comparison<NumberOp::kGreater>>, kNumericTypes),
+    row("GreaterOrEqual", 12, make_binary<comparison<NumberOp::kGreaterOrEqual>>, kNumericTypes),
+    row("Less", 1, make_binary<exchanged<NumberOp::kGreater>>, kNumericTypes),
+    row("LessOrEqual", 12, make_binary<exchanged<NumberOp::kGreaterOrEqual>>, kNumericTypes),
     row("And", 1, make_binary<bitwise<Bits::kAnd>>, ElementType::kBool),
     row("Or", 1, make_binary<bitwise<Bits::kOr>>, ElementType::kBool),
     row("Xor", 1, make_binary<bitwise<Bits::kXor>>, ElementType::kBool),

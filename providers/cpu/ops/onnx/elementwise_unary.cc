@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
@@ -11,6 +12,7 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
+using kernels::NumberUnary;
 using kernels::UnaryOp;
 
 /** The values of the operator's attributes. */
@@ -27,6 +29,12 @@ void loop(const void* x, void* y, int64_t count, const Parameters& p) {
   auto* to = static_cast<T*>(y);
 #pragma GCC ivdep  // y is x or apart
   for (int64_t i = 0; i < count; ++i) to[i] = kFunction(from[i], p);
+}
+
+/** Of a function that the kernels have for T. */
+template <class T, kernels::NumberUnary kOp>
+void number_loop(const void* x, void* y, int64_t count, const Parameters& p) {
+  kernels::unary(kOp, kernels::number_of<T>(), x, y, count, p.a);
 }
 
 void activation_loop(const void* x, void* y, int64_t count, const Parameters& p) {
@@ -60,13 +68,17 @@ constexpr FloatOperator vector(const char* name, UnaryOp op, int64_t grain, cons
                                const char* b_name = nullptr, float b = 0) {
   return {name, op, activation_loop, loop<double, kFunction>, grain, a_name, a, b_name, b};
 }
+/** The same of an operator that has a vector function for doubles, too. */
+template <kernels::NumberUnary kOp>
+constexpr FloatOperator vectors(const char* name, UnaryOp op, const char* a_name = nullptr, float a = 0) {
+  return {name, op, activation_loop, number_loop<double, kOp>, kCheap, a_name, a};
+}
 template <auto kFunction>
 constexpr FloatOperator scalar(const char* name, const char* a_name = nullptr, float a = 0,
                                const char* b_name = nullptr, float b = 0) {
   return {name, UnaryOp::kCount, loop<float, kFunction>, loop<double, kFunction>, kScalar, a_name, a, b_name, b};
 }
 
-constexpr auto kSign = [](auto x, P) -> decltype(x) { return x != x ? x : decltype(x)((x > 0) - (x < 0)); };
 constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
   using T = decltype(x);
   D value = static_cast<D>(x);
@@ -79,14 +91,14 @@ constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
 };
 
 constexpr FloatOperator kFloatOperators[] = {
-    vector<[](D x, P) { return std::fabs(x); }>("Abs", UnaryOp::kAbs, kCheap),
+    vectors<NumberUnary::kAbs>("Abs", UnaryOp::kAbs),
     scalar<[](auto x, P) { return std::acos(x); }>("Acos"),
     scalar<[](auto x, P) { return std::acosh(x); }>("Acosh"),
     scalar<[](auto x, P) { return std::asin(x); }>("Asin"),
     scalar<[](auto x, P) { return std::asinh(x); }>("Asinh"),
     scalar<[](auto x, P) { return std::atan(x); }>("Atan"),
     scalar<[](auto x, P) { return std::atanh(x); }>("Atanh"),
-    vector<[](D x, P) { return std::ceil(x); }>("Ceil", UnaryOp::kCeil, kCheap),
+    vectors<NumberUnary::kCeil>("Ceil", UnaryOp::kCeil),
     vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>("Celu", UnaryOp::kCelu,
                                                                                                kVector, "alpha", 1),
     vector<[](D x, P) { return std::cos(x); }>("Cos", UnaryOp::kCos, kVector),
@@ -94,7 +106,7 @@ constexpr FloatOperator kFloatOperators[] = {
     vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kVector, "alpha", 1),
     vector<[](D x, P) { return std::erf(x); }>("Erf", UnaryOp::kErf, kVector),
     vector<[](D x, P) { return std::exp(x); }>("Exp", UnaryOp::kExp, kVector),
-    vector<[](D x, P) { return std::floor(x); }>("Floor", UnaryOp::kFloor, kCheap),
+    vectors<NumberUnary::kFloor>("Floor", UnaryOp::kFloor),
     vector<[](D x, P) { return x / 2 * (1 + std::erf(x * kSqrtHalf)); }>("Gelu", UnaryOp::kGelu, kVector),
     vector<[](D x, P) { return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }>(
         "Gelu:tanh", UnaryOp::kGeluTanh, kVector),
@@ -102,47 +114,46 @@ constexpr FloatOperator kFloatOperators[] = {
                                                                                kCheap, "alpha", 0.2f, "beta", 0.5f),
     vector<[](D x, P) { return x * std::fmax(0, std::fmin(1, x / 6 + 0.5)); }>("HardSwish", UnaryOp::kHardSwish,
                                                                                kCheap),
-    vector<[](D x, P p) { return x < 0 ? p.a * x : x; }>("LeakyRelu", UnaryOp::kLeakyRelu, kCheap, "alpha", 0.01f),
+    vectors<NumberUnary::kLeakyRelu>("LeakyRelu", UnaryOp::kLeakyRelu, "alpha", 0.01f),
     vector<[](D x, P) { return std::log(x); }>("Log", UnaryOp::kLog, kVector),
     vector<[](D x, P) { return x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))); }>(
         "Mish", UnaryOp::kMish, kVector),
-    vector<[](D x, P) { return -x; }>("Neg", UnaryOp::kNeg, kCheap),
+    vectors<NumberUnary::kNeg>("Neg", UnaryOp::kNeg),
     vector<[](D x, P) { return 1 / x; }>("Reciprocal", UnaryOp::kReciprocal, kCheap),
-    vector<[](D x, P) { return x < 0 ? 0 : x; }>("Relu", UnaryOp::kRelu, kCheap),
-    vector<[](D x, P) { return std::nearbyint(x); }>("Round", UnaryOp::kRound, kCheap),
+    vectors<NumberUnary::kRelu>("Relu", UnaryOp::kRelu),
+    vectors<NumberUnary::kRound>("Round", UnaryOp::kRound),
     vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>(
         "Selu", UnaryOp::kSelu, kVector, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
     scalar<kShrink>("Shrink", "lambd", 0.5f, "bias", 0),
     vector<[](D x, P) { return 1 / (1 + std::exp(-x)); }>("Sigmoid", UnaryOp::kSigmoid, kVector),
-    vector<kSign>("Sign", UnaryOp::kSign, kCheap),
+    vectors<NumberUnary::kSign>("Sign", UnaryOp::kSign),
     vector<[](D x, P) { return std::sin(x); }>("Sin", UnaryOp::kSin, kVector),
     scalar<[](auto x, P) { return std::sinh(x); }>("Sinh"),
     vector<[](D x, P) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }>("Softplus", UnaryOp::kSoftplus,
                                                                                          kVector),
     vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kCheap),
-    vector<[](D x, P) { return std::sqrt(x); }>("Sqrt", UnaryOp::kSqrt, kCheap),
+    vectors<NumberUnary::kSqrt>("Sqrt", UnaryOp::kSqrt),
     vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kVector, "alpha", 1),
     scalar<[](auto x, P) { return std::tan(x); }>("Tan"),
     vector<[](D x, P) { return std::tanh(x); }>("Tanh", UnaryOp::kTanh, kVector),
     vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kCheap, "alpha", 1),
 };
 
-/** Wraps around. */
-template <class T>
-constexpr T negate(T x) {
-  return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
-}
-
 /** The loop of an integer operator, or NULL. */
 template <class T>
 Loop integer_loop(std::string_view name) {
-  if (name == "Abs") return loop<T, [](T x, P) { return x < 0 ? negate(x) : x; }>;
-  if (name == "Neg") return loop<T, [](T x, P) { return negate(x); }>;
-  if (name == "Relu") return loop<T, [](T x, P) { return x < 0 ? T{0} : x; }>;
-  if (name == "Sign") return loop<T, kSign>;
+  if (name == "BitwiseNot") return number_loop<T, NumberUnary::kBitwiseNot>;
+  if constexpr (std::is_signed_v<T>) {
+    if (name == "Abs") return number_loop<T, NumberUnary::kAbs>;
+    if (name == "Neg") return number_loop<T, NumberUnary::kNeg>;
+    if (name == "Relu") return number_loop<T, NumberUnary::kRelu>;
+    if (name == "Sign") return number_loop<T, NumberUnary::kSign>;
+  } else {
+    if (name == "Abs") return loop<T, [](T x, P) { return x; }>;
+    if (name == "Sign") return loop<T, [](T x, P) { return static_cast<T>(x != 0); }>;
+  }
   if (name == "Shrink") return loop<T, kShrink>;
   if (name == "Erf") return loop<T, [](T x, P) { return static_cast<T>(std::erf(static_cast<D>(x))); }>;
-  if (name == "BitwiseNot") return loop<T, [](T x, P) { return static_cast<T>(~x); }>;
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/cast.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -10,26 +11,12 @@ namespace {
 
 constexpr TypeSet kTypes = kFloatTypes | kFloat8Types;
 
-/** What is looked for. */
-struct Wanted {
-  bool nan = false;
-  bool positive_infinity = false;
-  bool negative_infinity = false;
-};
+using Wanted = kernels::FloatClass;
 
-/** Bits is an unsigned type, kInfinity its code of +inf; NaN codes are above. */
-template <class Bits, Bits kInfinity>
-void classify(const void* x, bool* y, int64_t begin, int64_t end, const Wanted& wanted) {
-  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  auto* from = static_cast<const Bits*>(x);
-  if (wanted.nan) {
-    for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Bits>(from[i] & ~kSign) > kInfinity;
-    return;
-  }
-  const bool positive = wanted.positive_infinity, negative = wanted.negative_infinity;
-  for (int64_t i = begin; i < end; ++i) {
-    y[i] = (positive & (from[i] == kInfinity)) | (negative & (from[i] == static_cast<Bits>(kInfinity | kSign)));
-  }
+template <class Bits>
+void classify(const Tensor& x, int64_t begin, int64_t end, Bits infinity, const Wanted& wanted, bool* y) {
+  auto* bits = static_cast<const Bits*>(x.raw());
+  kernels::classify(bits + begin, end - begin, infinity, wanted, reinterpret_cast<uint8_t*>(y) + begin);
 }
 
 std::array<bool, 256> codes_of(ElementType type, const Wanted& wanted) {
@@ -67,13 +54,13 @@ class FloatClassification : public OpKernel {
     context.threads().parallel_for(x.element_count(), 32768, [&](int64_t begin, int64_t end) {
       switch (x.type()) {
         case ElementType::kFloat:
-          return classify<uint32_t, 0x7f800000u>(x.raw(), y, begin, end, wanted_);
+          return classify<uint32_t>(x, begin, end, 0x7f800000u, wanted_, y);
         case ElementType::kDouble:
-          return classify<uint64_t, 0x7ff0000000000000ull>(x.raw(), y, begin, end, wanted_);
+          return classify<uint64_t>(x, begin, end, 0x7ff0000000000000ull, wanted_, y);
         case ElementType::kFloat16:
-          return classify<uint16_t, 0x7c00>(x.raw(), y, begin, end, wanted_);
+          return classify<uint16_t>(x, begin, end, 0x7c00, wanted_, y);
         default:
-          return classify<uint16_t, 0x7f80>(x.raw(), y, begin, end, wanted_);
+          return classify<uint16_t>(x, begin, end, 0x7f80, wanted_, y);
       }
     });
   }

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "cpu/broadcast.h"
+#include "cpu/kernels/cast.h"
+#include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/small_floats.h"
 #include "ops/shape_rules.h"
@@ -72,9 +74,7 @@ void reduce_outer(const T* x, const Extent& extent, T* y) {
   using S = Step<T, kOp>;
   std::fill_n(y, extent.inner, S::initial());
   if (extent.inner == 1) {
-    T sum = *y;
-    for (int64_t a = 0; a < extent.axis; ++a) sum = S::apply(sum, x[a]);
-    *y = sum;
+    if (extent.axis > 0) *y = kernels::reduce_numbers(kOp, x, extent.axis);
     return;
   }
   for (int64_t a = 0; a < extent.axis; ++a, x += extent.inner) {
@@ -222,7 +222,7 @@ class Reduction : public OpKernel {
       narrow(x.type(), result.data(), y.mutable_raw(), y.element_count());
     } else {
       dispatch<kIntegerTypes>(x.type(), [&]<class I>(TypeTag<I>) {
-        std::copy_n(x.data<I>(), count, wide.data());
+        kernels::cast(x.data<I>(), count, wide.data());
         run<T>(context, wide.data(), is_reduced, result.data());
         std::transform(result.begin(), result.end(), y.mutable_data<I>(), [](T value) { return whole<I>(value); });
       });
