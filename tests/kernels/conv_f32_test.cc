@@ -164,6 +164,18 @@ TEST_P(ConvF32, ThreeByThreeOfManyChannels) {
   }
 }
 
+TEST_P(ConvF32, ThreeByThreeOfManyChannelsInSteps) {
+  for (int64_t size : {1, 2, 5, 13, 28, 55, 71}) {
+    ConvGeometry g = plane(size % 2 ? 33 : 64, size % 2 ? 70 : 40, 1, size, 3, 2);
+    g.batch = size < 10 ? 3 : 1;
+    check(g, some_activation(size), size % 3, size % 2);
+    g.in[1] = size + integer(0, 3);
+    g.pad_begin[1] = 2, g.pad_begin[2] = 0;
+    set_out(g, {0, 1, 2});
+    check(g, {UnaryOp::kRelu}, true, size % 2 == 0);
+  }
+}
+
 struct Errors {
   double layer = 0, loop = 0;  // sums of squares
 };
@@ -193,14 +205,15 @@ Errors errors_of_layer(const ConvGeometry& g, const std::vector<float>& x, const
 
 // With any signs, and from the fewest channels on that are summed in another way.
 TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
-  for (int64_t depth : {16, 24, 32, 96}) {
-    const ConvGeometry g = plane(depth, 40, 1, 12, 3, 1);
+  for (int round = 0; round < 8; ++round) {
+    const int64_t depths[] = {16, 24, 32, 96}, depth = depths[round / 2], stride = 1 + round % 2;
+    const ConvGeometry g = plane(depth, 40, 1, 12 * stride, 3, stride);
     for (int signs = 0; signs < 3; ++signs) {
       std::vector<float> x = normal(depth * volume(g.in)), w = normal(40 * depth * 9);
       for (float& v : x) v = signs > 0 ? std::fabs(v) : v;
       for (float& v : w) v = signs > 1 ? std::fabs(v) : v;
       const Errors errors = errors_of_layer(g, x, w, GetParam() >= base::IsaLevel::kAvx2);
-      EXPECT_LE(errors.layer, errors.loop) << depth << " channels, signs " << signs;
+      EXPECT_LE(errors.layer, errors.loop) << depth << " channels, stride " << stride << ", signs " << signs;
     }
   }
 }

@@ -92,7 +92,7 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
-  s.winograd = packing.winograd && may_transform() && suits_winograd(g, s.kernels->lanes);
+  s.winograd = packing.winograd && may_transform() && suits_winograd(g, s.kernels->lanes, packing.positions);
   if (const int slices = conv_slices(g, packing); slices > 0) s.tiles = pack_split_conv(pool, g, weights, slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {

@@ -21,7 +21,8 @@ constexpr int64_t kSliceBytes = 2048;
 
 // Rates of one core with AVX-512 and tiles, relative to each other: multiplications and additions, bytes and elements a
 // nanosecond.
-constexpr double kTileRate = 415, kPlainRate = 175, kWinogradRate = 1.95 * kPlainRate;
+constexpr double kTileRate = 415, kPlainRate = 175, kWinogradRate = 1.95 * kPlainRate,
+                 kStridedWinogradRate = 1.2 * kPlainRate;
 constexpr double kWeightsRate = 20, kSplitTime = 0.15;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -76,7 +77,8 @@ Estimate estimate(const ConvGeometry& g, int64_t known_positions, int slices) {
   const auto padded = static_cast<double>(known_positions > 0 ? round_up(known_positions, 16) : 4096);
   const auto weights = static_cast<double>(rows * depth * taps);
   const auto padded_weights = static_cast<double>(round_up(rows, 16) * round_up(depth, kSplitStep) * taps);
-  const double rate = suits_winograd(g, 16) ? kWinogradRate : kPlainRate;
+  const bool winograd = suits_winograd(g, 16, known_positions);
+  const double rate = !winograd ? kPlainRate : g.stride[1] == 1 ? kWinogradRate : kStridedWinogradRate;
   const double products = static_cast<double>(slices * (slices + 1)) / 12;
   const double split = kSplitTime * static_cast<double>(depth) *
                        static_cast<double>(std::min(taps, g.stride[1] * g.stride[2])) * positions;

@@ -62,6 +62,17 @@ ORTOLAN_INLINE Vf mixed_odd(Vf a, Vf b) { return odd_lanes(a, b); }
 ORTOLAN_INLINE Vf unmix(Vf v) { return v; }
 #endif
 
+/** a1 a2 ... b0. */
+#if defined(__AVX512F__)
+ORTOLAN_INLINE Vf next_lanes(Vf a, Vf b) {
+  return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+}
+#elif defined(__AVX2__)
+ORTOLAN_INLINE Vf next_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8); }
+#else
+ORTOLAN_INLINE Vf next_lanes(Vf a, Vf b) { return __builtin_shufflevector(a, b, 1, 2, 3, 4); }
+#endif
+
 ORTOLAN_INLINE int64_t clamp_lane(int64_t lane) { return most(0, least(lane, kLanes)); }
 
 ORTOLAN_INLINE void store_count(float* p, int64_t count, Vf v) {

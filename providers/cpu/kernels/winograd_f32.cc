@@ -1,4 +1,4 @@
-// 3x3 convolution by F(2x2, 3x3): transformed tiles of a panel, sixteen products with the weights, transformed back.
+// 3x3 convolution by Winograd's transforms: tiles of a panel, their products with the weights, transformed back.
 #include "cpu/kernels/winograd_f32.h"
 
 #include <algorithm>
@@ -14,10 +14,12 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int kPositions = 16;
+constexpr int kFilterSide = 4;  // of transformed weights
+constexpr int kFilters = kFilterSide * kFilterSide;
 constexpr int64_t kLargestDepth = 256;      // input channels: one block of the sums
 constexpr int64_t kLargestWeights = 65536;  // input times output channels: more is bound by reading them
 constexpr int64_t kFewest = 16;             // channels on either side
+constexpr int64_t kFewestStrided = 128;     // outputs of a channel with stride 2: fewer fill panels badly
 constexpr int64_t kPanelFloats = 64 << 10;  // transformed tiles at once
 constexpr int64_t kMaxRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
@@ -29,23 +31,21 @@ int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
   return (g.out_channels + tile - 1) / tile * tile;
 }
 
-// G * w * G^T for one 3x3 filter.
-void transform_filter(const float* w, double (&u)[kPositions]) {
-  double half[4][3];
+// One line of a 3x3 filter: what each product of a line of inputs is with.
+void transform_line(int64_t stride, double a, double b, double c, double (&u)[kFilterSide]) {
+  if (stride == 1) {
+    u[0] = a, u[1] = (a + b + c) / 2, u[2] = (a - b + c) / 2, u[3] = c;
+  } else {
+    u[0] = a, u[1] = a + c, u[2] = c, u[3] = b;
+  }
+}
+
+void transform_filter(int64_t stride, const float* w, double (&u)[kFilterSide][kFilterSide]) {
+  double columns[3][kFilterSide];
   for (int j = 0; j < 3; ++j) {
-    const double a = read_unaligned(w + j), b = read_unaligned(w + 3 + j), c = read_unaligned(w + 6 + j);
-    half[0][j] = a;
-    half[1][j] = (a + b + c) / 2;
-    half[2][j] = (a - b + c) / 2;
-    half[3][j] = c;
+    transform_line(stride, read_unaligned(w + j), read_unaligned(w + 3 + j), read_unaligned(w + 6 + j), columns[j]);
   }
-  for (int i = 0; i < 4; ++i) {
-    const double a = half[i][0], b = half[i][1], c = half[i][2];
-    u[4 * i] = a;
-    u[4 * i + 1] = (a + b + c) / 2;
-    u[4 * i + 2] = (a - b + c) / 2;
-    u[4 * i + 3] = c;
-  }
+  for (int i = 0; i < kFilterSide; ++i) transform_line(stride, columns[0][i], columns[1][i], columns[2][i], u[i]);
 }
 
 struct Job {
@@ -53,20 +53,24 @@ struct Job {
   const float* x;
   const float* weights;
   const GemmF32Kernels& kernels;
-  const WinogradKernels& transforms;
+  const WinogradTransforms& transforms;
   const ConvEpilogue& epilogue;
   float* y;
   float low, high;
   int64_t tiles_h, tiles_w;
   PanelSplit split;
-  int64_t panels_per_group, groups, rows_per_band, bands;
+  int side;  // of a tile
+  int64_t panels_per_group = 0, groups = 0, rows_per_band = 0, bands = 0;
 
   int64_t units() const { return g.batch * groups * bands; }
   // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
   // fall into one set of the nearest cache.
   static int64_t step(int64_t lines, int64_t width) { return lines * width + kSkew; }
-  int64_t tiles_size(int64_t width) const { return kPositions * step(g.in_channels, width); }
-  int64_t sums_size(int64_t rows, int64_t width) const { return kPositions * step(rows, width); }
+  int64_t positions() const { return side * side; }
+  int64_t tiles_size(int64_t width) const { return positions() * step(g.in_channels, width); }
+  int64_t sums_size(int64_t rows, int64_t width) const { return positions() * step(rows, width); }
+  // The lines of a tile that meet this line of transformed weights: all that are left meet the last one.
+  int lines_end(int filter_line) const { return filter_line == kFilterSide - 1 ? side : filter_line + 1; }
   int64_t last_panel(int64_t group) const {
     return group == groups - 1 ? split.count() : (group + 1) * panels_per_group;
   }
@@ -98,7 +102,7 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
                          width};
   const int64_t columns = job.split.columns(panel);
   if (columns < width) {
-    for (int64_t line = 0; line < kPositions * g.in_channels; ++line) {
+    for (int64_t line = 0; line < job.positions() * g.in_channels; ++line) {
       float* at = v + line / g.in_channels * in.position_step + line % g.in_channels * width;
       std::fill(at + columns, at + width, 0.0f);
     }
@@ -106,12 +110,13 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
   for (int64_t r = 0; r < count; ++r) job.transforms.input(in, runs[r]);
 }
 
-// The sixteen products of one panel for rows [row, row + rows).
-void multiply_panel(const Job& job, int64_t panel, int position, int64_t row, int64_t rows, const float* v, float* m) {
+// One product of one panel for rows [row, row + rows).
+void multiply_panel(const Job& job, int64_t panel, int filter, int position, int64_t row, int64_t rows, const float* v,
+                    float* m) {
   const int64_t width = job.split.width(panel), depth = job.g.in_channels;
   GemmBlock g;
   g.k = g.lda = depth;
-  g.a = job.weights + (position * padded_rows(job.g, job.kernels) + row) * depth;
+  g.a = job.weights + (filter * padded_rows(job.g, job.kernels) + row) * depth;
   g.b = v + position * Job::step(depth, width);
   g.b_step = width;
   g.c = m + position * Job::step(rows, width);
@@ -163,8 +168,15 @@ void run_unit(const Job& job, int64_t unit) {
     }
   };
   each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, v); });
-  for (int position = 0; position < kPositions; ++position) {
-    each_panel([&](int64_t panel, float* v, float* m) { multiply_panel(job, panel, position, row, rows, v, m); });
+  for (int filter = 0; filter < kFilters; ++filter) {
+    const int line = filter / kFilterSide, column = filter % kFilterSide;
+    each_panel([&](int64_t panel, float* v, float* m) {
+      for (int i = line; i < job.lines_end(line); ++i) {
+        for (int j = column; j < job.lines_end(column); ++j) {
+          multiply_panel(job, panel, filter, i * job.side + j, row, rows, v, m);
+        }
+      }
+    });
   }
   each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
 }
@@ -173,7 +185,7 @@ void run_unit(const Job& job, int64_t unit) {
 // there are too few groups for the threads.
 void divide(Job& job, int degree) {
   const int64_t whole = job.split.count() - (job.split.thin(job.split.count() - 1) ? 1 : 0);
-  const int64_t fit = kPanelFloats / (kPositions * job.g.in_channels * job.split.width(0));
+  const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
   job.panels_per_group = std::clamp<int64_t>(fit, 1, whole);
   job.groups = (whole + job.panels_per_group - 1) / job.panels_per_group;
   job.rows_per_band = job.g.out_channels;
@@ -187,17 +199,20 @@ void divide(Job& job, int degree) {
 
 }  // namespace
 
-bool suits_winograd(const ConvGeometry& g, int lanes) {
+bool suits_winograd(const ConvGeometry& g, int lanes, int64_t positions) {
   const bool three_by_three = g.kernel[0] == 1 && g.kernel[1] == 3 && g.kernel[2] == 3;
-  for (int a = 0; a < 3; ++a) {
-    if (g.stride[a] != 1 || g.dilation[a] != 1) return false;
+  for (int64_t dilation : g.dilation) {
+    if (dilation != 1) return false;
   }
+  const int64_t stride = g.stride[1];
+  if (g.stride[0] != 1 || g.stride[2] != stride || stride > 2) return false;
+  if (stride == 2 && (g.in_channels < 2 * kFewest || (positions > 0 && positions < kFewestStrided))) return false;
   return three_by_three && lanes >= 8 && g.groups == 1 && g.in_channels >= kFewest && g.out_channels >= kFewest &&
          g.in_channels <= kLargestDepth && g.in_channels * g.out_channels <= kLargestWeights;
 }
 
 int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kernels) {
-  return kPositions * padded_rows(g, kernels) * g.in_channels;
+  return kFilters * padded_rows(g, kernels) * g.in_channels;
 }
 
 void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, const GemmF32Kernels& kernels,
@@ -209,9 +224,11 @@ void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, c
       for (int64_t c = 0; c < depth; ++c) {
         float* place = to + first * depth + c * tile;
         for (int64_t r = 0; r < tile; ++r) {
-          double u[kPositions] = {};
-          if (r < present) transform_filter(weights + ((first + r) * depth + c) * 9, u);
-          for (int p = 0; p < kPositions; ++p) place[p * rows * depth + r] = static_cast<float>(u[p]);
+          double u[kFilterSide][kFilterSide] = {};
+          if (r < present) transform_filter(g.stride[1], weights + ((first + r) * depth + c) * 9, u);
+          for (int f = 0; f < kFilters; ++f) {
+            place[f * rows * depth + r] = static_cast<float>(u[f / kFilterSide][f % kFilterSide]);
+          }
         }
       }
     }
@@ -226,7 +243,7 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
           x,
           weights,
           gemm_kernels,
-          *kernels().winograd,
+          kernels().winograd->of_stride[g.stride[1] - 1],
           epilogue,
           y,
           clamp.low,
@@ -234,13 +251,10 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
           tiles_h,
           tiles_w,
           PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
-          0,
-          0,
-          0,
-          0};
+          g.stride[1] == 1 ? 4 : 5};
   divide(job, pool == nullptr ? 1 : pool->degree());
-  const double flops = 8.0 * static_cast<double>(tiles_h * tiles_w * g.batch) *
-                       static_cast<double>(kPositions / 4 * g.in_channels * g.out_channels) /
+  const double flops = 2.0 * static_cast<double>(tiles_h * tiles_w * g.batch) *
+                       static_cast<double>(job.positions() * g.in_channels * g.out_channels) /
                        static_cast<double>(job.units());
   base::parallel_for(pool, job.units(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
                      [&job](int64_t begin, int64_t end) {

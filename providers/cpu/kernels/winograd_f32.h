@@ -1,5 +1,8 @@
-// 3x3 convolution with stride 1 by Winograd's F(2x2, 3x3): sixteen products over 4x4 tiles instead of nine taps
-// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). Internal to this folder.
+// 3x3 convolution by Winograd's transforms (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016),
+// two by two outputs at a time. With stride 1, F(2x2, 3x3): sixteen products over 4x4 tiles instead of nine taps for
+// each of four outputs. With stride 2, a row of five inputs is two phases: the even ones, which meet the outer taps by
+// F(2, 2), and the odd ones, which meet the middle tap; both ways together twenty-five products over 5x5 tiles, of
+// which those with the odd ones share weights. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +19,7 @@ struct TileRun {
   int64_t row, column;  // the first one's place among the tiles
 };
 
-/** v[position*position_step + channel*width + at] of each run: the input's tiles, transformed. */
+/** v[position*position_step + channel*width + at] of each run: the input's tiles, transformed; positions row by row. */
 struct WinogradInput {
   const float* x;  // channels planes of h x w
   int64_t channels, h, w, pad_h, pad_w;
@@ -35,13 +38,19 @@ struct WinogradOutput {
   float* y;
 };
 
-struct WinogradKernels {
+struct WinogradTransforms {
   void (*input)(const WinogradInput& input, const TileRun& run);
   void (*output)(const WinogradOutput& output, const TileRun& run);
 };
+struct WinogradKernels {
+  WinogradTransforms of_stride[2];  // 1 and 2
+};
 
-/** True where a convolution of these weights is better done this way, whatever its input's size. */
-bool suits_winograd(const ConvGeometry& geometry, int lanes);
+/**
+ * True where a convolution of these weights is better done this way. `positions` are the outputs of a channel in one
+ * image, 0 where they are not known.
+ */
+bool suits_winograd(const ConvGeometry& geometry, int lanes, int64_t positions);
 
 /** Floats of transformed weights; the tiles of rows are as for GemmF32Kernels::block_packed_a. */
 int64_t winograd_weights_size(const ConvGeometry& geometry, const GemmF32Kernels& kernels);

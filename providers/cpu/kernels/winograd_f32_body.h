@@ -1,4 +1,4 @@
-// The transforms of F(2x2, 3x3) for one instruction set: a lane is a tile. Included as vec.h is.
+// Winograd's transforms for one instruction set: a lane is a tile. Included as vec.h is.
 #pragma once
 
 #include "cpu/kernels/vec_lanes.h"
@@ -7,20 +7,39 @@
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
-// Where the four columns of up to kLanes tiles lie in a row: the first column, and which lanes of it exist.
-struct TileColumns {
+// Where the columns of up to kLanes tiles lie in a row of inputs: the first column, and which lanes exist of each load.
+template <int kStride>
+struct TileColumns;
+template <>
+struct TileColumns<1> {
+  static constexpr int kSide = 4;
   int64_t first;
   LaneRange a, b, a2, b2;
 };
+template <>
+struct TileColumns<2> {
+  static constexpr int kSide = 5;
+  int64_t first;
+  LaneRange at[5];
+};
 
-ORTOLAN_INLINE TileColumns tile_columns(int64_t first, int64_t width) {
-  const auto range = [=](int64_t shift) __attribute__((always_inline)) {
-    return lane_range(clamp_lane(-first - shift), clamp_lane(width - first - shift));
-  };
-  return {first, range(0), range(kLanes), range(2), range(kLanes + 2)};
+// Lanes from `shift` past the first column on.
+ORTOLAN_INLINE LaneRange columns_inside(int64_t first, int64_t width, int64_t shift) {
+  const int64_t low = clamp_lane(-first - shift);
+  return lane_range(low, most(low, clamp_lane(width - first - shift)));
 }
 
-ORTOLAN_INLINE void load_tile_row(const float* row, const TileColumns& c, Vf (&d)[4]) {
+template <int kStride>
+ORTOLAN_INLINE TileColumns<kStride> tile_columns(int64_t first, int64_t width) {
+  const auto from = [=](int64_t shift) __attribute__((always_inline)) { return columns_inside(first, width, shift); };
+  if constexpr (kStride == 1) {
+    return {first, from(0), from(kLanes), from(2), from(kLanes + 2)};
+  } else {
+    return {first, {from(0), from(kLanes), from(2 * kLanes), from(3 * kLanes), from(4 * kLanes)}};
+  }
+}
+
+ORTOLAN_INLINE void load_tile_row(const float* row, const TileColumns<1>& c, Vf (&d)[4]) {
   const float* p = row + c.first;
   const Vf a = load_range(p, c.a), b = load_range(p + kLanes, c.b);
   const Vf a2 = load_range(p + 2, c.a2), b2 = load_range(p + kLanes + 2, c.b2);
@@ -30,40 +49,75 @@ ORTOLAN_INLINE void load_tile_row(const float* row, const TileColumns& c, Vf (&d
   d[3] = odd_lanes(a2, b2);
 }
 
-ORTOLAN_INLINE void transform_four(Vf d0, Vf d1, Vf d2, Vf d3, Vf (&t)[4]) {
-  t[0] = d0 - d2;
-  t[1] = d1 + d2;
-  t[2] = d2 - d1;
-  t[3] = d1 - d3;
+ORTOLAN_INLINE void load_tile_row(const float* row, const TileColumns<2>& c, Vf (&d)[5]) {
+  Vf v[5];
+#pragma GCC unroll 5
+  for (int i = 0; i < 5; ++i) v[i] = load_range(row + c.first + i * kLanes, c.at[i]);
+  const Vf even[2] = {even_lanes(v[0], v[1]), even_lanes(v[2], v[3])};
+  const Vf odd[2] = {odd_lanes(v[0], v[1]), odd_lanes(v[2], v[3])};
+  d[0] = even_lanes(even[0], even[1]);
+  d[1] = even_lanes(odd[0], odd[1]);
+  d[2] = odd_lanes(even[0], even[1]);
+  d[3] = odd_lanes(odd[0], odd[1]);
+  d[4] = next_lanes(d[0], v[4]);
+}
+
+ORTOLAN_INLINE void transform(const Vf (&d)[4], Vf (&t)[4]) {
+  t[0] = d[0] - d[2];
+  t[1] = d[1] + d[2];
+  t[2] = d[2] - d[1];
+  t[3] = d[1] - d[3];
+}
+ORTOLAN_INLINE void transform(const Vf (&d)[5], Vf (&t)[5]) {
+  t[0] = d[0] - d[2];
+  t[1] = d[2];
+  t[2] = d[2] - d[4];
+  t[3] = d[1];
+  t[4] = d[3];
+}
+
+// The two outputs of one line of products.
+ORTOLAN_INLINE void transform_back(const Vf (&m)[4], Vf& first, Vf& second) {
+  first = m[0] + m[1] + m[2];
+  second = m[1] - m[2] - m[3];
+}
+ORTOLAN_INLINE void transform_back(const Vf (&m)[5], Vf& first, Vf& second) {
+  first = m[0] + m[1] + m[3];
+  second = m[1] - m[2] + m[4];
 }
 
 // Up to kLanes tiles of one row of tiles, all channels.
+template <int kStride>
 ORTOLAN_INLINE void input_piece(const WinogradInput& in, int64_t tile_row, int64_t tile_column, int64_t count,
                                 float* to) {
-  const int64_t top = 2 * tile_row - in.pad_h;
-  const TileColumns columns = tile_columns(2 * tile_column - in.pad_w, in.w);
+  constexpr int kSide = TileColumns<kStride>::kSide;
+  const int64_t top = 2 * kStride * tile_row - in.pad_h;
+  const auto columns = tile_columns<kStride>(2 * kStride * tile_column - in.pad_w, in.w);
   const float* plane = in.x;
   for (int64_t c = 0; c < in.channels; ++c, plane += in.h * in.w, to += in.width) {
-    Vf rows[4][4];
-#pragma GCC unroll 4
-    for (int r = 0; r < 4; ++r) {
-      Vf d[4] = {};
+    Vf rows[kSide][kSide];
+#pragma GCC unroll 5
+    for (int r = 0; r < kSide; ++r) {
+      Vf d[kSide] = {};
       if (top + r >= 0 && top + r < in.h) load_tile_row(plane + (top + r) * in.w, columns, d);
-      transform_four(d[0], d[1], d[2], d[3], rows[r]);
+      transform(d, rows[r]);
     }
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      Vf t[4];
-      transform_four(rows[0][j], rows[1][j], rows[2][j], rows[3][j], t);
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) store_count(to + (4 * i + j) * in.position_step, count, t[i]);
+#pragma GCC unroll 5
+    for (int j = 0; j < kSide; ++j) {
+      Vf d[kSide], t[kSide];
+#pragma GCC unroll 5
+      for (int i = 0; i < kSide; ++i) d[i] = rows[i][j];
+      transform(d, t);
+#pragma GCC unroll 5
+      for (int i = 0; i < kSide; ++i) store_count(to + (kSide * i + j) * in.position_step, count, t[i]);
     }
   }
 }
 
+template <int kStride>
 void input(const WinogradInput& in, const TileRun& run) {
   for (int64_t i = 0; i < run.count; i += kLanes) {
-    input_piece(in, run.row, run.column + i, least(kLanes, run.count - i), in.v + run.at + i);
+    input_piece<kStride>(in, run.row, run.column + i, least(kLanes, run.count - i), in.v + run.at + i);
   }
 }
 
@@ -85,6 +139,7 @@ ORTOLAN_INLINE void finish_row(const OutputRow& row, Vf even, Vf odd) {
   if (row.count > kLanes) finish_vector(row, kLanes, row.count - kLanes, zip_high(even, odd));
 }
 
+template <int kSide>
 ORTOLAN_INLINE void output_piece(const WinogradOutput& out, int64_t tile_row, int64_t tile_column, int64_t count,
                                  const float* m) {
   const int64_t top = 2 * tile_row, left = 2 * tile_column, plane = out.h * out.w;
@@ -94,38 +149,42 @@ ORTOLAN_INLINE void output_piece(const WinogradOutput& out, int64_t tile_row, in
   row.low = set1(out.low);
   row.high = set1(out.high);
   for (int64_t c = 0; c < out.channels; ++c, m += out.width) {
-    Vf upper[4], lower[4];
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const auto at = [&](int i) __attribute__((always_inline)) {
-        const float* p = m + (4 * i + j) * out.position_step;
-        return count == kLanes ? load(p) : load_n(p, count);
-      };
-      const Vf m1 = at(1), m2 = at(2);
-      upper[j] = at(0) + m1 + m2;
-      lower[j] = m1 - m2 - at(3);
+    Vf upper[kSide], lower[kSide];
+#pragma GCC unroll 5
+    for (int j = 0; j < kSide; ++j) {
+      Vf column[kSide];
+#pragma GCC unroll 5
+      for (int i = 0; i < kSide; ++i) {
+        const float* p = m + (kSide * i + j) * out.position_step;
+        column[i] = count == kLanes ? load(p) : load_n(p, count);
+      }
+      transform_back(column, upper[j], lower[j]);
     }
     const int64_t offset = c * plane + top * out.w + left;
     row.bias = set1(out.bias == nullptr ? 0.0f : out.bias[c]);
     row.y = out.y + offset;
     row.residual = out.residual == nullptr ? nullptr : out.residual + offset;
-    finish_row(row, upper[0] + upper[1] + upper[2], upper[1] - upper[2] - upper[3]);
+    Vf even, odd;
+    transform_back(upper, even, odd);
+    finish_row(row, even, odd);
     if (!second_row) continue;
     row.y += out.w;
     if (row.residual != nullptr) row.residual += out.w;
-    finish_row(row, lower[0] + lower[1] + lower[2], lower[1] - lower[2] - lower[3]);
+    transform_back(lower, even, odd);
+    finish_row(row, even, odd);
   }
 }
 
+template <int kSide>
 void output(const WinogradOutput& out, const TileRun& run) {
   for (int64_t i = 0; i < run.count; i += kLanes) {
-    output_piece(out, run.row, run.column + i, least(kLanes, run.count - i), out.m + run.at + i);
+    output_piece<kSide>(out, run.row, run.column + i, least(kLanes, run.count - i), out.m + run.at + i);
   }
 }
 
 }  // namespace
 
 extern const WinogradKernels kWinograd;
-const WinogradKernels kWinograd = {input, output};
+const WinogradKernels kWinograd = {{{input<1>, output<4>}, {input<2>, output<5>}}};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
