@@ -104,6 +104,10 @@ ORTOLAN_INLINE void prefetch_tile(const float* p, int64_t stride) {
   }
 }
 
+// For panels of one vector, the rows of packed A that are read while memory answers; wider ones take as many times
+// longer.
+constexpr int64_t kAhead = 384;
+
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
 
 template <int MR, int NV, Operands kOperands>
@@ -127,7 +131,7 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
       if constexpr (!kListedB) prefetch(b + 8 * g.b_step + j * kLanes);
     }
     if constexpr (kPackedA && !kListedB) {
-      prefetch(a + 64 * kTileRows);
+      prefetch(a + kAhead / NV * kTileRows);
       prefetch(beside);
       beside += beside_step;
     }

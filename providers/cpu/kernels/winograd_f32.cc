@@ -16,11 +16,13 @@ namespace {
 
 constexpr int kFilterSide = 4;  // of transformed weights
 constexpr int kFilters = kFilterSide * kFilterSide;
-constexpr int64_t kLargestDepth = 256;      // input channels: one block of the sums
-constexpr int64_t kLargestWeights = 65536;  // input times output channels: more is bound by reading them
-constexpr int64_t kFewest = 16;             // channels on either side
-constexpr int64_t kFewestStrided = 128;     // outputs of a channel with stride 2: fewer fill panels badly
-constexpr int64_t kPanelFloats = 64 << 10;  // transformed tiles at once
+constexpr int64_t kLargestDepth = 512;        // input channels: one block of the sums
+constexpr int64_t kLargeWeights = 1 << 16;    // input times output channels: more take long to read,
+constexpr int64_t kFewestOfLarge = 49;        // which so many outputs of a channel outweigh,
+constexpr int64_t kLargestWeights = 1 << 18;  // up to here
+constexpr int64_t kFewest = 16;               // channels on either side
+constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
+constexpr int64_t kPanelFloats = 64 << 10;    // transformed tiles at once
 constexpr int64_t kMaxRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
 constexpr double kGrainFlops = 4e5;
@@ -31,20 +33,22 @@ int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
   return (g.out_channels + tile - 1) / tile * tile;
 }
 
-// One line of a 3x3 filter: what each product of a line of inputs is with.
-void transform_line(int64_t stride, double a, double b, double c, double (&u)[kFilterSide]) {
-  if (stride == 1) {
-    u[0] = a, u[1] = (a + b + c) / 2, u[2] = (a - b + c) / 2, u[3] = c;
-  } else {
-    u[0] = a, u[1] = a + c, u[2] = c, u[3] = b;
+constexpr int64_t kMostTileRows = 8;    // of any instruction set
+typedef double Weights[kMostTileRows];  // one of the filters of each row of a tile
+
+// One line of 3x3 filters: what each product of a line of inputs is with.
+void transform_line(int64_t stride, const Weights& a, const Weights& b, const Weights& c, Weights (&u)[kFilterSide]) {
+  for (int r = 0; r < kMostTileRows; ++r) {
+    u[0][r] = a[r];
+    u[1][r] = stride == 1 ? (a[r] + b[r] + c[r]) / 2 : a[r] + c[r];
+    u[2][r] = stride == 1 ? (a[r] - b[r] + c[r]) / 2 : c[r];
+    u[3][r] = stride == 1 ? c[r] : b[r];
   }
 }
 
-void transform_filter(int64_t stride, const float* w, double (&u)[kFilterSide][kFilterSide]) {
-  double columns[3][kFilterSide];
-  for (int j = 0; j < 3; ++j) {
-    transform_line(stride, read_unaligned(w + j), read_unaligned(w + 3 + j), read_unaligned(w + 6 + j), columns[j]);
-  }
+void transform_filters(int64_t stride, const Weights (&w)[9], Weights (&u)[kFilterSide][kFilterSide]) {
+  Weights columns[3][kFilterSide];
+  for (int j = 0; j < 3; ++j) transform_line(stride, w[j], w[3 + j], w[6 + j], columns[j]);
   for (int i = 0; i < kFilterSide; ++i) transform_line(stride, columns[0][i], columns[1][i], columns[2][i], u[i]);
 }
 
@@ -207,8 +211,9 @@ bool suits_winograd(const ConvGeometry& g, int lanes, int64_t positions) {
   const int64_t stride = g.stride[1];
   if (g.stride[0] != 1 || g.stride[2] != stride || stride > 2) return false;
   if (stride == 2 && (g.in_channels < 2 * kFewest || (positions > 0 && positions < kFewestStrided))) return false;
+  const bool large = stride == 1 && positions >= kFewestOfLarge;
   return three_by_three && lanes >= 8 && g.groups == 1 && g.in_channels >= kFewest && g.out_channels >= kFewest &&
-         g.in_channels <= kLargestDepth && g.in_channels * g.out_channels <= kLargestWeights;
+         g.in_channels <= kLargestDepth && g.in_channels * g.out_channels <= (large ? kLargestWeights : kLargeWeights);
 }
 
 int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kernels) {
@@ -221,14 +226,15 @@ void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, c
   base::parallel_for(pool, rows / tile, kFiltersAtOnce / (tile * depth) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t first = begin * tile; first < end * tile; first += tile) {
       const int64_t present = std::min(tile, g.out_channels - first);
+      Weights w[9] = {}, u[kFilterSide][kFilterSide];
       for (int64_t c = 0; c < depth; ++c) {
-        float* place = to + first * depth + c * tile;
-        for (int64_t r = 0; r < tile; ++r) {
-          double u[kFilterSide][kFilterSide] = {};
-          if (r < present) transform_filter(g.stride[1], weights + ((first + r) * depth + c) * 9, u);
-          for (int f = 0; f < kFilters; ++f) {
-            place[f * rows * depth + r] = static_cast<float>(u[f / kFilterSide][f % kFilterSide]);
-          }
+        for (int64_t r = 0; r < present; ++r) {
+          for (int i = 0; i < 9; ++i) w[i][r] = read_unaligned(weights + ((first + r) * depth + c) * 9 + i);
+        }
+        transform_filters(g.stride[1], w, u);
+        for (int f = 0; f < kFilters; ++f) {
+          float* place = to + (f * rows + first) * depth + c * tile;
+          for (int64_t r = 0; r < tile; ++r) place[r] = static_cast<float>(u[f / kFilterSide][f % kFilterSide][r]);
         }
       }
     }
