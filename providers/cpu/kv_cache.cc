@@ -29,11 +29,26 @@ void join_head(const CacheJoin& j, int64_t batch, int64_t head) {
   if (j.clear_rest && j.past != j.present && rest > 0) std::memset(to + j.fresh_rows * row, 0, rest * row);
 }
 
+/** Whether heads begin at other places in `present` than in `past`, which is the same memory. */
+bool moves_within(const CacheJoin& j) { return j.past && j.past == j.present && j.past_capacity != j.capacity; }
+
+/** The rows of `past` to where they are in `present`: the last head first, since heads only move up. */
+void move_heads(const CacheJoin& j) {
+  int64_t row = j.size * bits_of(j.fresh.type) / 8;
+  auto* memory = static_cast<char*>(j.present);
+  for (int64_t i = j.batch * j.heads; i-- > 0;) {
+    int64_t rows = j.past_rows_of ? j.past_rows_of[i / j.heads] : j.past_rows;
+    std::memmove(memory + i * j.capacity * row, memory + i * j.past_capacity * row, rows * row);
+  }
+}
+
 }  // namespace
 
 void join_cache(ThreadPool& threads, const CacheJoin& j) {
   if (j.batch * j.heads == 0 || j.capacity * j.size == 0) return;
-  int64_t grain = std::max<int64_t>(1, 65536 / (j.capacity * j.size));
+  if (moves_within(j)) move_heads(j);
+  int64_t written = j.past == j.present ? std::max<int64_t>(j.fresh_rows, 1) : j.capacity;
+  int64_t grain = std::max<int64_t>(1, 65536 / (written * j.size));
   threads.parallel_for(j.batch * j.heads, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) join_head(j, i / j.heads, i % j.heads);
   });
