@@ -1,6 +1,7 @@
 // Tests of elementwise fp32 functions against double references, on every instruction set.
 #include "cpu/kernels/vector_f32.h"
 
+#include <cstring>
 #include <limits>
 
 #include "isa_test.h"
@@ -132,6 +133,21 @@ TEST_P(VectorF32, UnaryFunctionsAreWithinAFewUlps) {
       if (!close_enough && ulps(y[i], want) > limit) {
         FAIL() << "op " << op << " x " << x[i] << " y " << y[i] << " exact " << want << " ulps " << ulps(y[i], want);
       }
+    }
+  }
+}
+
+/** So that spans may be cut anywhere. */
+TEST_P(VectorF32, ElementsDependOnNothingBesideThem) {
+  const std::vector<float> x = interesting_inputs(random_);
+  std::vector<float> y(x.size());
+  for (int op = 0; op < static_cast<int>(UnaryOp::kCount); ++op) {
+    unary(with_parameters(op), x.data(), y.data(), static_cast<int64_t>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      float alone;
+      unary(with_parameters(op), &x[i], &alone, 1);
+      bool both_nan = std::isnan(alone) && std::isnan(y[i]);
+      ASSERT_TRUE(both_nan || std::memcmp(&alone, &y[i], sizeof alone) == 0) << "op " << op << " x " << x[i];
     }
   }
 }

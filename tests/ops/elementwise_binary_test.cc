@@ -178,6 +178,17 @@ TEST(Pow, MixesTypes) {
   }
 }
 
+/** Whatever stands beside it, in whichever span. */
+TEST(Pow, HalfPowersAreThoseOfEachElementAlone) {
+  Tensor half = tensor_of<float>({1}, {0.5f}), x = random_tensor<float>({40}, test_seed(), 0, 9);
+  x.mutable_data<float>()[3] = -INFINITY, x.mutable_data<float>()[5] = NAN;
+  Tensor y = OpTest("Pow", 15).input(x).input(half).run_tensor();
+  for (int64_t i = 0; i < 40; ++i) {
+    float expected = i == 3 ? INFINITY : std::sqrt(x.data<float>()[i]);
+    EXPECT_TRUE(y.data<float>()[i] == expected || i == 5) << i;
+  }
+}
+
 TEST(Pow, HalfPowersOfSpecialValues) {
   Tensor half = tensor_of<float>({}, {0.5f});
   Tensor zeros = OpTest("Pow", 15).input<float>({2}, {-0.0f, 4}).input(half).run_tensor();

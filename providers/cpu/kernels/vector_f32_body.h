@@ -91,11 +91,6 @@ void map_gelu(const float* x, float* y, int64_t n, float, float) {
   }
 }
 
-template <float (*F)(float)>
-Vf each_lane(Vf x) {
-  for (int i = 0; i < kLanes; ++i) x[i] = F(x[i]);
-  return x;
-}
 float library_sin(float x) { return std::sin(x); }
 float library_cos(float x) { return std::cos(x); }
 
@@ -104,14 +99,19 @@ ORTOLAN_INLINE bool any_lane(Vi mask) {
   for (int i = 0; i < kLanes; ++i) all |= mask[i];
   return all != 0;
 }
-ORTOLAN_INLINE Vf apply_sin(Vf x, Params) {
-  if (any_lane(~(vabs(x) <= set1(8192.0f)))) return each_lane<library_sin>(x);
-  return sine(x, 0);
+/** sine(x, quarter), but F(x) in the lanes where x is too large for that. */
+template <float (*F)(float)>
+ORTOLAN_INLINE Vf sine_or(Vf x, int quarter) {
+  Vf y = sine(x, quarter);
+  const Vi large = ~(vabs(x) <= set1(8192.0f));
+  if (!any_lane(large)) return y;
+  for (int i = 0; i < kLanes; ++i) {
+    if (large[i] != 0) y[i] = F(x[i]);
+  }
+  return y;
 }
-ORTOLAN_INLINE Vf apply_cos(Vf x, Params) {
-  if (any_lane(~(vabs(x) <= set1(8192.0f)))) return each_lane<library_cos>(x);
-  return sine(x, 1);
-}
+ORTOLAN_INLINE Vf apply_sin(Vf x, Params) { return sine_or<library_sin>(x, 0); }
+ORTOLAN_INLINE Vf apply_cos(Vf x, Params) { return sine_or<library_cos>(x, 1); }
 
 ORTOLAN_INLINE Vf apply_add(Vf a, Vf b) { return a + b; }
 ORTOLAN_INLINE Vf apply_sub(Vf a, Vf b) { return a - b; }

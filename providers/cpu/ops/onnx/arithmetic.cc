@@ -4,31 +4,13 @@
 #include <cmath>
 
 #include "cpu/element_number.h"
-#include "cpu/elementwise_binary.h"
-#include "cpu/kernels/vector_f32.h"
+#include "cpu/float_loops.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
 using kernels::BinaryOp;
 using kernels::NumberOp;
-
-/** The loops of a vector function. */
-template <BinaryOp kOp>
-constexpr BinaryLoops vector_loops() {
-  return {[](const void* a, const void* b, void* y, int64_t count) {
-            kernels::binary(kOp, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(y),
-                            count);
-          },
-          [](const void* a, const void* b, void* y, int64_t count) {
-            kernels::binary(kOp, *static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(y),
-                            count);
-          },
-          [](const void* a, const void* b, void* y, int64_t count) {
-            kernels::binary(kOp, static_cast<const float*>(a), *static_cast<const float*>(b), static_cast<float*>(y),
-                            count);
-          }};
-}
 
 /** The unsigned type in which integers of T's size wrap around. */
 template <class T>
@@ -79,7 +61,7 @@ T modulo(T a, T b) {
 
 template <NumberOp kOp, BinaryOp kVector>
 BinaryLoops wrapping(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return vector_loops<kVector>();
+  if (type == ElementType::kFloat) return float_loops(kVector);
   return loops_of(kernels::number_loops(kOp, *number_of(type)));
 }
 /** Division of int32, which the vector function leaves undefined by zero. */
@@ -97,7 +79,7 @@ BinaryLoops int32_division() {
 }
 
 BinaryLoops division(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kDiv>();
+  if (type == ElementType::kFloat) return float_loops(BinaryOp::kDiv);
   if (type == ElementType::kDouble) return loops_of(kernels::number_loops(NumberOp::kDiv, kernels::Number::kF64));
   if (type == ElementType::kInt32) return int32_division();
   return dispatch<kIntegerTypes.without(ElementType::kInt32)>(
@@ -118,7 +100,7 @@ constexpr TypeSet kPReluTypes =
     kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
 
 BinaryLoops prelu(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return vector_loops<BinaryOp::kPRelu>();
+  if (type == ElementType::kFloat) return float_loops(BinaryOp::kPRelu);
   return dispatch<kPReluTypes.without(kHalfTypes | ElementType::kFloat)>(type, []<class T>(TypeTag<T>) {
     using U = typename Wrapping<T>::type;
     return loops_of<T, T, [](T x, T slope) { return x < 0 ? static_cast<T>(U(x) * U(slope)) : x; }>();

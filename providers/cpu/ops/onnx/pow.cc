@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/elementwise_binary.h"
-#include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/vector_f32.h"
+#include "cpu/float_loops.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
@@ -106,35 +104,8 @@ class MixedPow : public OpKernel {
   }
 };
 
-void vector_pow(const void* a, const void* b, void* y, int64_t count) {
-  kernels::binary(kernels::BinaryOp::kPow, static_cast<const float*>(a), static_cast<const float*>(b),
-                  static_cast<float*>(y), count);
-}
-void scalar_base(const void* a, const void* b, void* y, int64_t count) {
-  kernels::binary(kernels::BinaryOp::kPow, *static_cast<const float*>(a), static_cast<const float*>(b),
-                  static_cast<float*>(y), count);
-}
-/** Squares, square roots and the like, which models use most, are worth their own loops. */
-void scalar_exponent(const void* a, const void* b, void* y, int64_t count) {
-  auto* x = static_cast<const float*>(a);
-  auto* to = static_cast<float*>(y);
-  const float exponent = *static_cast<const float*>(b);
-  if (exponent == 2) return kernels::binary(kernels::BinaryOp::kMul, x, x, to, count);
-  if (exponent == 1) return kernels::unary({kernels::UnaryOp::kIdentity}, x, to, count);
-  if (exponent == -1) return kernels::unary({kernels::UnaryOp::kReciprocal}, x, to, count);
-  if (exponent == 0.5f && kernels::reduce(kernels::ReduceOp::kMin, x, count) > -INFINITY) {
-    kernels::unary({kernels::UnaryOp::kSqrt}, x, to, count);
-    return kernels::binary(kernels::BinaryOp::kAdd, to, 0.0f, to, count);  // -0 gives +0
-  }
-  if (exponent == 3) {
-    for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i] * x[i];
-    return;
-  }
-  kernels::binary(kernels::BinaryOp::kPow, x, exponent, to, count);
-}
-
-BinaryLoops float_loops(const Node&, ElementType type) {
-  if (type == ElementType::kFloat) return {vector_pow, scalar_base, scalar_exponent, 4096};
+BinaryLoops floating_loops(const Node&, ElementType type) {
+  if (type == ElementType::kFloat) return float_loops(kernels::BinaryOp::kPow);
   return loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(2048);
 }
 
@@ -142,7 +113,7 @@ BinaryLoops float_loops(const Node&, ElementType type) {
 std::unique_ptr<OpKernel> make_pow(const KernelInfo& info) {
   bool one_type = info.input_type(0).element == info.input_type(1).element;
   bool is_float = kFloatTypes.contains(info.input_type(0).element);
-  if (one_type && is_float) return std::make_unique<ElementwiseBinary>(info, float_loops);
+  if (one_type && is_float) return std::make_unique<ElementwiseBinary>(info, floating_loops);
   return std::make_unique<MixedPow>(info);
 }
 
