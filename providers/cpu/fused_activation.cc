@@ -34,6 +34,18 @@ constexpr Named kActivations[] = {
     {"Silu", {UnaryOp::kSilu}},
     {"Mish", {UnaryOp::kMish}},
     {"Abs", {UnaryOp::kAbs}},
+    {"Ceil", {UnaryOp::kCeil}},
+    {"Cos", {UnaryOp::kCos}},
+    {"Erf", {UnaryOp::kErf}},
+    {"Exp", {UnaryOp::kExp}},
+    {"Floor", {UnaryOp::kFloor}},
+    {"Log", {UnaryOp::kLog}},
+    {"Neg", {UnaryOp::kNeg}},
+    {"Reciprocal", {UnaryOp::kReciprocal}},
+    {"Round", {UnaryOp::kRound}},
+    {"Sign", {UnaryOp::kSign}},
+    {"Sin", {UnaryOp::kSin}},
+    {"Sqrt", {UnaryOp::kSqrt}},
 };
 
 std::string_view activation_name(const Node& node) {
