@@ -49,6 +49,16 @@ void BroadcastPlan::add_dimension(const Loop& loop) {
   }
 }
 
+int64_t BroadcastPlan::offset(size_t k, int64_t element) const {
+  int64_t at = element % inner_ * inner_step_[k];
+  int64_t rest = element / inner_;
+  for (const Loop& loop : outer_) {
+    at += rest % loop.size * loop.step[k];
+    rest /= loop.size;
+  }
+  return at;
+}
+
 void BroadcastPlan::run(ThreadPool& threads, int64_t grain, Row row) const {
   if (count_ == 0) return;
   threads.parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_range(begin, end, row); });

@@ -28,6 +28,9 @@ class BroadcastPlan {
   /** True when operand k is one row that repeats. */
   bool is_repeated_row(size_t k) const { return walk_[k] == Walk::kRepeatedRow; }
 
+  /** Where operand k's element for that output element is. */
+  int64_t offset(size_t k, int64_t element) const;
+
   /** Called for a row, or a part of one: the operands' offsets in elements, the output's, and the length. */
   using Row = FunctionRef<void(const int64_t* offsets, int64_t output_offset, int64_t length)>;
   /** Calls `row` for every row, on several threads when there are more than `grain` elements. */

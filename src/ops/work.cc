@@ -54,6 +54,8 @@ double variadic(const Operands& o) {
   return o.out_count(0) * static_cast<double>(std::max<size_t>(o.inputs.size(), 2) - 1);
 }
 
+double chain(const Operands& o) { return o.out_count(0) * static_cast<double>(o.node.strings("ops").size()); }
+
 double matrix_product(const Operands& o) { return 2 * o.out_count(0) * o.in_dim(0, -1); }
 
 /** FusedMatMul: A may be transposed, and its first dimension may belong behind those of its stack. */
@@ -282,6 +284,7 @@ const Row kRows[] = {
       "Tanh",
       "ThresholdedRelu",
       "Xor"}},
+    {chain, {"ElementwiseChain"}},
     {variadic, {"Max", "Mean", "Min", "Sum"}},
     {read,
      {"ArgMax",

@@ -40,14 +40,15 @@ struct Pass {
   const char* name;
   int level;
   bool (*run)(Graph& graph, const PassContext& context);
+  bool at_end = false;  // takes what the others leave: runs once, when nothing changes any more
 };
 
 /** All passes in the order in which they run. */
 std::span<const Pass> all_passes();
 
 /** Runs the passes of levels `first` to `last` on the graph and its subgraphs until nothing changes, a few rounds at
-    most. Values that are graph outputs keep their names; results stay the same. Basic passes leave a plain ONNX model;
-    others make nodes of domain "ortolan" and run after the graph is partitioned. */
+    most, and then those for the end. Values that are graph outputs keep their names; results stay the same. Basic
+   passes leave a plain ONNX model; others make nodes of domain "ortolan" and run after the graph is partitioned. */
 void rewrite(Graph& graph, int first, int last, const PassContext& context);
 
 }  // namespace ortolan::passes

@@ -9,14 +9,20 @@ namespace {
 
 constexpr int kMostRounds = 8;
 
-bool run_round(Graph& graph, int first, int last, const PassContext& context) {
+/** Runs the passes of the levels that are for the end, or those that are not; then tidies up what changed. */
+bool run_round(Graph& graph, int first, int last, bool at_end, const PassContext& context) {
   bool changed = false;
   for_each_graph(graph, [&](Graph& part) {
     for (const Pass& pass : all_passes()) {
-      if (pass.level >= first && pass.level <= last) changed |= pass.run(part, context);
+      bool fits = pass.level >= first && pass.level <= last && pass.at_end == at_end;
+      if (fits) changed |= pass.run(part, context);
     }
   });
-  return changed;
+  if (!changed) return false;
+  graph.remove_unreachable();
+  for_each_graph(graph, [](Graph& part) { part.sort(); });
+  context.infer(graph);
+  return true;
 }
 
 /** What the model's constants take. */
@@ -55,6 +61,7 @@ std::span<const Pass> all_passes() {
       {"fuse_residual", 2, fuse_residual},
       {"fuse_activations", 2, fuse_activations},
       {"fuse_transposes", 2, fuse_transposes},
+      {"fuse_elementwise_chains", 2, fuse_elementwise_chains, true},
   };
   return kPasses;
 }
@@ -62,11 +69,9 @@ std::span<const Pass> all_passes() {
 void rewrite(Graph& graph, int first, int last, const PassContext& context) {
   context.folding_budget += constant_bytes(graph);
   for (int round = 0; round < kMostRounds; ++round) {
-    if (!run_round(graph, first, last, context)) return;
-    graph.remove_unreachable();
-    for_each_graph(graph, [](Graph& part) { part.sort(); });
-    context.infer(graph);
+    if (!run_round(graph, first, last, false, context)) break;
   }
+  run_round(graph, first, last, true, context);
 }
 
 }  // namespace ortolan::passes

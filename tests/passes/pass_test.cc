@@ -123,29 +123,35 @@ Counts count_nodes(Graph& graph) {
 
 Counts PassTest::after(int level) const { return count_nodes(*rewritten(level)->graph); }
 
-std::vector<Value> PassTest::run(RewriteLevel level) const {
-  SessionOptions options;
-  options.level = level;
-  auto made = model();
+std::vector<Value> run_model(std::unique_ptr<Model> model, std::span<const Value> inputs,
+                             const SessionOptions& options) {
   std::vector<std::string> names, outputs;
-  std::vector<Value> values;
-  for (const ValueInfo* input : made->graph->inputs) {
-    if (input->constant) continue;
-    names.push_back(input->name);
-    values.push_back(random_value(input->type, static_cast<uint32_t>(values.size()) + 1));
+  for (const ValueInfo* input : model->graph->inputs) {
+    if (!input->constant) names.push_back(input->name);
   }
-  for (const ValueInfo* output : made->graph->outputs) outputs.push_back(output->name);
-  auto session = Session::from_model(environment(), std::move(made), options);
+  for (const ValueInfo* output : model->graph->outputs) outputs.push_back(output->name);
+  auto session = Session::from_model(environment(), std::move(model), options);
   std::vector<const char*> name_texts, output_texts;
   std::vector<const Value*> feeds;
   for (size_t i = 0; i < names.size(); ++i) {
     name_texts.push_back(names[i].c_str());
-    feeds.push_back(&values[i]);
+    feeds.push_back(&inputs[i]);
   }
   for (const std::string& output : outputs) output_texts.push_back(output.c_str());
   std::vector<Value> results(outputs.size());
   session->run(nullptr, name_texts, feeds, output_texts, results);
   return results;
+}
+
+std::vector<Value> PassTest::run(RewriteLevel level) const {
+  SessionOptions options;
+  options.level = level;
+  auto made = model();
+  std::vector<Value> values;
+  for (const ValueInfo* input : made->graph->inputs) {
+    if (!input->constant) values.push_back(random_value(input->type, static_cast<uint32_t>(values.size()) + 1));
+  }
+  return run_model(std::move(made), values, options);
 }
 
 void PassTest::expect_same_results(double tolerance) const {

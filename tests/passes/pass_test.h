@@ -59,6 +59,10 @@ class PassTest {
   int opset_;
 };
 
+/** The outputs of a session of that model. `inputs` are those without a default, in order. */
+std::vector<Value> run_model(std::unique_ptr<Model> model, std::span<const Value> inputs,
+                             const SessionOptions& options);
+
 Counts count_nodes(Graph& graph);
 
 /** How often the passes of one rewrite() asked the runtime for something. */

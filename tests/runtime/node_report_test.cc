@@ -41,13 +41,23 @@ std::unique_ptr<Model> chain() {
   return std::move(build.model);
 }
 
-/** The arguments of each node's event in the profile of one run of chain(), by the node's name. */
-std::map<std::string, Json> profile() {
+/** y = sigmoid(x) * u - 1, of x[4, 8]; u is one value, or one a column. */
+std::unique_ptr<Model> elementwise(const Shape& u) {
+  Builder build;
+  Graph& graph = build.graph();
+  ValueInfo* gate = build.node("Sigmoid", {build.input("x", Shape{4, 8})}, "gate");
+  ValueInfo* scaled = build.node("Mul", {gate, graph.add_initializer("u", filled(u))}, "scaled");
+  graph.mark_output(build.node("Sub", {scaled, graph.add_initializer("one", filled({}))}, "pool"));
+  return std::move(build.model);
+}
+
+/** The arguments of each node's event in the profile of one run, by the node's name. */
+std::map<std::string, Json> profile(std::unique_ptr<Model> model = chain(), RewriteLevel level = RewriteLevel::kNone) {
   SessionOptions options;
   options.profile = true;
-  options.level = RewriteLevel::kNone;
+  options.level = level;
   options.profile_prefix = join(::testing::TempDir(), "node_report_test_", getpid());
-  auto session = Session::from_model(environment(), chain(), options);
+  auto session = Session::from_model(environment(), std::move(model), options);
   Value x(filled(Shape{4, 8})), result;
   const Value* values[] = {&x};
   const char *in[] = {"x"}, *out[] = {"pool"};
@@ -87,6 +97,17 @@ TEST(NodeReport, NamesWhatHasNoNameOfItsOwn) {
   EXPECT_EQ(nodes["relu"]["kernel"], "relu");
   EXPECT_EQ(nodes["conv"]["kernel"].get<std::string>().rfind("conv_f32 ", 0), 0u);
   EXPECT_EQ(nodes["plane"]["flops"], "0");
+}
+
+TEST(NodeReport, NamesTheMembersOfAnElementwiseChain) {
+  auto nodes = profile(elementwise({8}), RewriteLevel::kAll);
+  ASSERT_EQ(nodes.size(), 1u);
+  Json chain = nodes["pool"];
+  EXPECT_EQ(chain["op_name"], "ElementwiseChain");
+  EXPECT_EQ(chain["kernel"], "chain Sigmoid 'gate' + Mul 'scaled' + Sub 'pool'");
+  EXPECT_EQ(chain["flops"], join(3 * 4 * 8));
+  EXPECT_EQ(chain["bytes"], join(4 * (2 * 4 * 8 + 8 + 1)));
+  EXPECT_EQ(chain["parameter_size"], join(4 * 9));
 }
 
 /** Every instruction set that this processor has runs under its own name. */
