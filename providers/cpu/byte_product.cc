@@ -63,7 +63,7 @@ void ByteProduct::for_each(KernelContext& context, const StackedProduct& p, Byte
       each(i, a, *packed_, zeros);
     } else {
       kernels::ByteMatrix b{static_cast<const char*>(in.b->raw()) + p.offset_b(i), p.n, false, is_signed_byte(*in.b)};
-      each(i, a, kernels::pack_b_int8(&context.threads(), p.k, p.n, b), zeros);
+      each(i, a, {p.k, p.n, b}, zeros);
     }
   }
 }

@@ -53,7 +53,7 @@ class ByteProduct : public OpKernel {
            float* y) const;
 
  private:
-  using Each = FunctionRef<void(int64_t i, const kernels::ByteMatrix& a, const kernels::PackedMatrixInt8& b,
+  using Each = FunctionRef<void(int64_t i, const kernels::ByteMatrix& a, const kernels::RightInt8& b,
                                 const kernels::ZeroPoints& zeros)>;
   void for_each(KernelContext& context, const StackedProduct& p, ByteOperands in, Each each) const;
 

@@ -102,8 +102,8 @@ TEST_P(Bounds, Products) {
     gemm(nullptr, m, a.get(), trans_a ? m : k, trans_a, packed, c.get(), n, e);
     auto bytes_a = span<uint8_t>(m * k, edge), bytes_b = span<uint8_t>(k * n, edge);
     auto sums = span<int32_t>(m * n, edge);
-    gemm_int8(nullptr, m, n, k, {bytes_a.get(), trans_a ? m : k, trans_a, integer(0, 1) == 1},
-              {bytes_b.get(), trans_b ? k : n, trans_b, integer(0, 1) == 1}, {}, sums.get(), n);
+    gemm_int8(nullptr, m, {bytes_a.get(), trans_a ? m : k, trans_a, integer(0, 1) == 1},
+              {k, n, {bytes_b.get(), trans_b ? k : n, trans_b, integer(0, 1) == 1}}, {}, sums.get(), n);
     const PackedMatrixInt8 packed_bytes = pack_b_int8(nullptr, k, n, {bytes_b.get(), trans_b ? k : n, trans_b, false});
     const SumEpilogue floats{bias.get(), true, bias.get(), c.get(), n, {UnaryOp::kGelu}};
     auto y = span(m * n, edge);

@@ -75,7 +75,7 @@ class Int8 : public IsaTest {
       const PackedMatrixInt8 matrix = pack_b_int8(&two_threads(), k, n, f.right());
       gemm_int8(&two_threads(), m, f.left(), matrix, f.zeros, c.data(), n);
     } else {
-      gemm_int8(nullptr, m, n, k, f.left(), f.right(), f.zeros, c.data(), n);
+      gemm_int8(form & 1 ? &two_threads() : nullptr, m, f.left(), {k, n, f.right()}, f.zeros, c.data(), n);
     }
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
@@ -98,7 +98,8 @@ class Int8 : public IsaTest {
     const int64_t ldy = n + 1;
     std::vector<float> y(m * ldy, 77);
     const PackedMatrixInt8 matrix = pack_b_int8(nullptr, k, n, f.right());
-    gemm_int8_to_float(form & 1 ? &two_threads() : nullptr, m, f.left(), matrix, f.zeros, e, y.data(), ldy);
+    const RightInt8 right = form & 16 ? RightInt8(matrix) : RightInt8(k, n, f.right());
+    gemm_int8_to_float(form & 1 ? &two_threads() : nullptr, m, f.left(), right, f.zeros, e, y.data(), ldy);
     for (int64_t i = 0; i < m; ++i) {
       ASSERT_EQ(y[i * ldy + n], 77);
       for (int64_t j = 0; j < n; ++j) {
@@ -119,7 +120,7 @@ TEST_P(Int8, ProductsOfEveryForm) {
     check_product(integer(1, 20), integer(1, 70), integer(0, 40), form);
   }
   for (int64_t m = 1; m < 18; ++m) check_product(m, 97, 33, 16);
-  check_product(150, 50, 300, 16 + 2);
+  for (int packed : {0, 16}) check_product(150, 50, 300, packed + 2);
   check_product(1, 200, 256, 16 + 2 + 128);
   for (int signs = 0; signs < 4; ++signs) {  // rows read in place, and a last band of few of them
     check_product(133, 40, 128, signs + 16 + 128 + 256);

@@ -179,10 +179,6 @@ void run_unit(const Job& job, const int32_t* words, int64_t unit, int32_t* packe
          ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros + channel, column_sums});
 }
 
-int32_t byte_at(const void* data, int64_t i, bool is_signed) {
-  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
-}
-
 int32_t weight_zero(const ConvInt8& operands, bool is_signed, int64_t channel) {
   if (operands.w_zero == nullptr) return 0;
   return byte_at(operands.w_zero, operands.w_zero_per_channel ? channel : 0, is_signed);

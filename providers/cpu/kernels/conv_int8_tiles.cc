@@ -23,10 +23,6 @@ int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 int64_t spaced(int64_t words) { return up(words, 16) | 16; }
 int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
-int32_t byte_at(const void* data, int64_t i, bool is_signed) {
-  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
-}
-
 }  // namespace
 
 bool TileConvWeights::suit(const ConvGeometry& g) {

@@ -1,4 +1,4 @@
-// Products of bytes: packing with shifts into the kernels' types, sharing among threads, zero points, requantisation.
+// Products of bytes: sharing among threads, zero points, requantisation.
 #include "cpu/kernels/gemm_int8.h"
 
 #include <algorithm>
@@ -11,112 +11,12 @@
 #include "cpu/kernels/kernel_table.h"
 
 namespace ortolan::cpu::kernels {
-
-struct PackedMatrixInt8::Storage {
-  const GemmInt8Kernels* kernels;
-  int64_t k, n;
-  int32_t shift;   // taken from every element
-  bool is_signed;  // of the bytes it was made from
-  AlignedBuffer data, sums;
-
-  PanelSplit split() const { return PanelSplit(n, *kernels); }
-  const int32_t* column_sums() const { return sums.as<int32_t>(); }
-};
-
-PackedMatrixInt8::PackedMatrixInt8() = default;
-PackedMatrixInt8::~PackedMatrixInt8() = default;
-PackedMatrixInt8::PackedMatrixInt8(PackedMatrixInt8&&) noexcept = default;
-PackedMatrixInt8& PackedMatrixInt8::operator=(PackedMatrixInt8&&) noexcept = default;
-int64_t PackedMatrixInt8::k() const noexcept { return storage_ == nullptr ? 0 : storage_->k; }
-int64_t PackedMatrixInt8::n() const noexcept { return storage_ == nullptr ? 0 : storage_->n; }
-int64_t PackedMatrixInt8::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes() + storage_->sums.bytes());
-}
-
 namespace {
 
 constexpr double kGrainOps = 2e6, kTileGrainOps = 8e6;
-constexpr int64_t kPrefetchSlack = 4096;
 constexpr int64_t kBandRows = 128;
-constexpr int64_t kMostColumns = 64;  // of a panel
 constexpr int64_t kLeastTileRows = 4;
-
-int32_t byte_at(const void* data, int64_t i, bool is_signed) {
-  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
-}
-
-// One panel: rows of bytes, gathered first where B is stored the other way round.
-void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
-                int32_t* packed, int32_t* sums) {
-  const int64_t column = split.first_column(panel), columns = split.columns(panel), width = split.width(panel);
-  const auto* bytes = static_cast<const uint8_t*>(b.data);
-  const bool flip = kernels.b_shift(b.is_signed) != 0;
-  // Elements past the last k must become 0 after the shift, so they start as the shift.
-  uint8_t gathered[4][64], nothing[64];
-  std::memset(nothing, flip ? 128 : 0, sizeof nothing);
-  for (int64_t i = 0; i < k; i += kernels.group, packed += width) {
-    const uint8_t* rows[4];
-    for (int r = 0; r < kernels.group; ++r) {
-      rows[r] = i + r >= k ? nothing : b.transposed ? gathered[r] : bytes + (i + r) * b.stride + column;
-      if (i + r >= k || !b.transposed) continue;
-      for (int64_t c = 0; c < columns; ++c) gathered[r][c] = bytes[(column + c) * b.stride + i + r];
-    }
-    kernels.pack_group(rows, columns, b.is_signed, flip, packed, sums + column);
-    std::fill(packed + columns, packed + width, 0);
-  }
-  const int64_t used = (k + kernels.group - 1) / kernels.group;
-  std::fill_n(packed, (kernels.groups(k) - used) * width, 0);
-}
-
-// Copies bytes with `flip` applied to each; returns the sum of what it wrote.
-int32_t copy_and_sum(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
-  constexpr uint64_t kOnes = 0x0101010101010101u, kEven = 0x00ff00ff00ff00ffu;
-  constexpr int64_t kMostWords = 64;  // sums in 16 bits that cannot overflow
-  int64_t i = 0;
-  uint64_t total = 0;
-  while (i + 8 <= count) {
-    uint64_t sums = 0;
-    for (int64_t word = 0; word < kMostWords && i + 8 <= count; ++word, i += 8) {
-      uint64_t bytes;
-      std::memcpy(&bytes, from + i, 8);
-      bytes ^= flip * kOnes;
-      std::memcpy(to + i, &bytes, 8);
-      sums += (bytes & kEven) + (bytes >> 8 & kEven);
-    }
-    for (; sums != 0; sums >>= 16) total += sums & 0xffff;
-  }
-  for (; i < count; ++i) total += to[i] = from[i] ^ flip;
-  return static_cast<int32_t>(total);
-}
-
-void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
-                   int32_t* sum) {
-  const auto* bytes = static_cast<const uint8_t*>(a.data);
-  const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
-  const int32_t shift = kernels.a_shift(a.is_signed);
-  int32_t total = 0;
-  const bool neighbours = kernels.group == 4 && step == 1;
-  if (neighbours) {
-    total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
-    if (a.is_signed && shift == 0) {
-      std::memcpy(to, bytes + start, k);
-      total -= static_cast<int32_t>(k * 128);
-    }
-  }
-  for (int64_t i = neighbours ? k : 0; i < k; ++i) {
-    const int32_t value = byte_at(bytes, start + i * step, a.is_signed) + shift;
-    total += value;
-    if (kernels.group == 4) {
-      to[i] = static_cast<uint8_t>(value);
-    } else {
-      const auto half = static_cast<int16_t>(value);
-      std::memcpy(to + 2 * i, &half, 2);
-    }
-  }
-  const int64_t used = k * (4 / kernels.group);
-  std::memset(to + used, 0, left_row_bytes(kernels, k) - used);
-  *sum = total;
-}
+constexpr int64_t kSlackWords = 1024;  // past a panel, for what prefetches past its end
 
 // Row sums of a left operand that is read in place.
 template <class T>
@@ -163,20 +63,6 @@ void activate(Activation activation, const Int8Block& g, float* y, int64_t ldy) 
 
 }  // namespace
 
-int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) { return kernels.groups(k) * 4; }
-
-int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
-  return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
-}
-
-LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to) {
-  auto* data = static_cast<uint8_t*>(to);
-  const int64_t stride = left_row_bytes(kernels, k);
-  auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
-  for (int64_t row = 0; row < rows; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
-  return {data, stride, sums, kernels.a_shift(a.is_signed)};
-}
-
 void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros& zeros, const int32_t* row_sums,
                    const int32_t* column_sums, int64_t rows, int64_t columns, int32_t* c, int64_t ldc) {
   int32_t adjusted[kMostColumns];
@@ -189,38 +75,21 @@ void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros
   }
 }
 
-PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
-                             const GemmInt8Kernels* chosen) {
-  const GemmInt8Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_int8;
-  PackedMatrixInt8 packed;
-  packed.storage_ = std::make_unique<PackedMatrixInt8::Storage>();
-  auto& s = *packed.storage_;
-  s.kernels = &best;
-  s.k = k;
-  s.n = n;
-  s.is_signed = b.is_signed;
-  s.shift = best.b_shift(b.is_signed);
-  const PanelSplit split = s.split();
-  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack, Lifetime::kSession);
-  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
-  std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
-  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
-  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      pack_panel(best, split, panel, k, b, s.data.as<int32_t>() + split.first_column(panel) * best.groups(k),
-                 s.sums.as<int32_t>());
-    }
-  });
-  return packed;
-}
-
 namespace {
+
+// A panel of B: its words, and the sums of its columns.
+struct Panel {
+  int64_t index;
+  const int32_t* words;
+  const int32_t* sums;
+};
 
 // A product as its blocks see it. Sums become floats where there is an epilogue.
 struct Product {
-  const PackedMatrixInt8::Storage& b;
-  const GemmInt8Kernels& kernels;
-  PanelSplit split = b.split();
+  const RightInt8& b;
+  const GemmInt8Kernels& packing;  // what B is packed for
+  const GemmInt8Kernels& kernels;  // what multiplies: the same, or its vectors
+  PanelSplit split = PanelSplit(b.n, packing);
   int64_t m;
   bool a_signed;  // as the kernels take it
   LeftInt8 left{};
@@ -231,27 +100,36 @@ struct Product {
   int64_t ldc = 0;
   const SumEpilogue* epilogue = nullptr;
 
-  Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage& b, const ZeroPoints& zero_points);
+  Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
+          const ZeroPoints& zero_points);
   void run(base::ThreadPool* pool) const;
 
  private:
   void set_left(const ByteMatrix& a);
   bool starts_corrected() const { return !a_per_row && !needs_row_sums; }
   bool corrects() const { return !starts_corrected() && (needs_row_sums || any_nonzero(a_zeros)); }
-  Int8Block block(int64_t panel, int64_t row) const;
-  void correct(const Int8Block& g, int64_t column, int64_t row) const;
-  void multiply(int64_t panel, int64_t row) const;
+  Panel panel_of_packed(int64_t index) const;
+  Panel pack(int64_t index, int32_t* space) const;
+  void run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
+  void pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
+  Int8Block block(const Panel& panel, int64_t row) const;
+  void correct(const Int8Block& g, const Panel& panel, int64_t row) const;
+  void multiply(const Panel& panel, int64_t row) const;
+  void multiply_to_floats(const Panel& panel, int64_t row, Int8Block g) const;
 };
 
-Product::Product(int64_t m, const ByteMatrix& a, const PackedMatrixInt8::Storage& b, const ZeroPoints& zero_points)
+Product::Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
+                 const ZeroPoints& zero_points)
     : b(b),
-      kernels(m < kLeastTileRows ? b.kernels->without_tiles() : *b.kernels),
+      packing(packing),
+      kernels(m < kLeastTileRows ? packing.without_tiles() : packing),
       m(m),
       a_signed(a.is_signed && kernels.a_signs),
       a_zeros(shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, kernels.a_shift(a.is_signed))),
-      b_zeros(shifted(zero_points.b, b.is_signed, zero_points.b_per_column, b.n, -b.shift)),
-      a_per_row(zero_points.a_per_row),
-      needs_row_sums(any_nonzero(b_zeros)) {
+      a_per_row(zero_points.a_per_row) {
+  const bool b_signed = b.packed != nullptr ? b.packed->is_signed : b.bytes.is_signed;
+  b_zeros = shifted(zero_points.b, b_signed, zero_points.b_per_column, b.n, -packing.b_shift(b_signed));
+  needs_row_sums = any_nonzero(b_zeros);
   b_zeros.resize(split.padded(), zero_points.b_per_column ? 0 : b_zeros[0]);
   set_left(a);
 }
@@ -276,43 +154,56 @@ void Product::set_left(const ByteMatrix& a) {
   }
 }
 
-Int8Block Product::block(int64_t panel, int64_t row) const {
-  const int64_t column = split.first_column(panel), groups = b.kernels->groups(b.k);
-  const auto* packed = b.data.as<int32_t>() + column * groups;
+Panel Product::panel_of_packed(int64_t index) const {
+  const int64_t column = split.first_column(index);
+  return {index, b.packed->data.as<int32_t>() + column * packing.groups(b.k), b.packed->column_sums() + column};
+}
+
+Panel Product::pack(int64_t index, int32_t* space) const {
+  int32_t* sums = space + packing.groups(b.k) * packing.lanes * packing.max_vectors;
+  std::fill_n(sums, kMostColumns, 0);
+  pack_panel(packing, split, index, b.k, b.bytes, space, sums);
+  return {index, space, sums};
+}
+
+Int8Block Product::block(const Panel& panel, int64_t row) const {
   Int8Block g{left.data + row * left.stride,
               left.stride,
-              packed,
-              c + row * ldc + column,
+              panel.words,
+              c + row * ldc + split.first_column(panel.index),
               ldc,
               std::min(kBandRows, m - row),
-              split.columns(panel),
+              split.columns(panel.index),
               kernels.groups(b.k)};
   g.a_signed = a_signed;
-  if (panel + 1 < split.count()) {
-    g.next = packed + split.width(panel) * groups;
-    g.next_bytes = split.width(panel + 1) * groups * 4;
+  if (b.packed != nullptr && panel.index + 1 < split.count()) {
+    const Panel next = panel_of_packed(panel.index + 1);
+    g.next = next.words;
+    g.next_bytes = split.width(next.index) * packing.groups(b.k) * 4;
   }
   return g;
 }
 
-void Product::correct(const Int8Block& g, int64_t column, int64_t row) const {
-  correct_block(kernels, b.k, {a_zeros.data() + (a_per_row ? row : 0), a_per_row, b_zeros.data() + column},
-                left.row_sums + row, b.column_sums() + column, g.rows, g.columns, g.c, g.ldc);
+void Product::correct(const Int8Block& g, const Panel& panel, int64_t row) const {
+  correct_block(kernels, b.k,
+                {a_zeros.data() + (a_per_row ? row : 0), a_per_row, b_zeros.data() + split.first_column(panel.index)},
+                left.row_sums + row, panel.sums, g.rows, g.columns, g.c, g.ldc);
 }
 
-void Product::multiply(int64_t panel, int64_t row) const {
-  const int64_t column = split.first_column(panel);
+void Product::multiply(const Panel& panel, int64_t row) const {
   Int8Block g = block(panel, row);
   int32_t start[kMostColumns];
   if (starts_corrected() && a_zeros[0] != 0) {
-    for (int64_t j = 0; j < g.columns; ++j) start[j] = wrapping_product(-a_zeros[0], b.column_sums()[column + j]);
+    for (int64_t j = 0; j < g.columns; ++j) start[j] = wrapping_product(-a_zeros[0], panel.sums[j]);
     g.start = start;
   }
-  if (epilogue == nullptr) {
-    kernels.block(split.vectors(panel), g);
-    if (corrects()) correct(g, column, row);
-    return;
-  }
+  if (epilogue != nullptr) return multiply_to_floats(panel, row, g);
+  kernels.block(split.vectors(panel.index), g);
+  if (corrects()) correct(g, panel, row);
+}
+
+void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g) const {
+  const int64_t column = split.first_column(panel.index);
   float scales[kMostColumns];
   const SumEpilogue& e = *epilogue;
   for (int64_t j = 0; j < g.columns; ++j) scales[j] = e.scale[e.scale_per_column ? column + j : 0];
@@ -330,9 +221,9 @@ void Product::multiply(int64_t panel, int64_t row) const {
     g.c = thread_scratch<int32_t>(Scratch::kTile, g.rows * g.columns);
     g.ldc = g.columns;
   }
-  kernels.block(split.vectors(panel), g);
+  kernels.block(split.vectors(panel.index), g);
   if (corrects()) {
-    correct(g, column, row);
+    correct(g, panel, row);
     g.scale = scales;
     kernels.to_floats(g);
   }
@@ -340,40 +231,67 @@ void Product::multiply(int64_t panel, int64_t row) const {
 }
 
 void Product::run(base::ThreadPool* pool) const {
-  const int64_t bands = (m + kBandRows - 1) / kBandRows, panels = split.count();
+  const int64_t bands = (m + kBandRows - 1) / kBandRows;
   const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
   const double grain = kernels.begin != nullptr ? kTileGrainOps : kGrainOps;
-  base::parallel_for(pool, panels * bands, static_cast<int64_t>(grain / ops) + 1, [&](int64_t begin, int64_t end) {
+  b.packed != nullptr ? run_packed(pool, bands, static_cast<int64_t>(grain / ops) + 1)
+                      : pack_and_run(pool, bands, static_cast<int64_t>(grain / ops / bands) + 1);
+}
+
+void Product::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
+  const int64_t panels = split.count();
+  base::parallel_for(pool, panels * bands, grain, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
-    for (int64_t i = begin; i < end; ++i) multiply(i % panels, i / panels * kBandRows);
+    for (int64_t i = begin; i < end; ++i) multiply(panel_of_packed(i % panels), i / panels * kBandRows);
   });
+}
+
+void Product::pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
+  const int64_t words = packing.groups(b.k) * packing.lanes * packing.max_vectors;
+  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
+    const Int8Blocks blocks(kernels);
+    auto* space = thread_scratch<int32_t>(Scratch::kPackedB, words + kMostColumns + kSlackWords);
+    for (int64_t i = begin; i < end; ++i) {
+      const Panel panel = pack(i, space);
+      for (int64_t band = 0; band < bands; ++band) multiply(panel, band * kBandRows);
+    }
+  });
+}
+
+// So tall a product is worth packing all of B first, so that threads can share the rows, too.
+bool packs_first(int64_t m, const RightInt8& b) { return b.packed == nullptr && m > kBandRows; }
+
+// Runs what `set` completes.
+template <class Set>
+void multiply(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b, const ZeroPoints& zero_points,
+              Set set) {
+  if (m == 0 || b.n == 0) return;
+  if (packs_first(m, b)) {
+    return multiply(pool, m, a, pack_b_int8(pool, b.k, b.n, b.bytes, b.kernels), zero_points, set);
+  }
+  const GemmInt8Kernels* chosen = b.packed != nullptr ? b.packed->kernels : b.kernels;
+  Product product(m, a, b, chosen != nullptr ? *chosen : *kernels().gemm_int8, zero_points);
+  set(product);
+  product.run(pool);
 }
 
 }  // namespace
 
-void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc) {
-  if (m == 0 || b.n() == 0) return;
-  Product product(m, a, *b.storage(), zero_points);
-  product.c = c;
-  product.ldc = ldc;
-  product.run(pool);
+  multiply(pool, m, a, b, zero_points, [&](Product& product) {
+    product.c = c;
+    product.ldc = ldc;
+  });
 }
 
-void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                         const ZeroPoints& zero_points, const SumEpilogue& epilogue, float* y, int64_t ldy) {
-  if (m == 0 || b.n() == 0) return;
-  Product product(m, a, *b.storage(), zero_points);
-  product.c = reinterpret_cast<int32_t*>(y);
-  product.ldc = ldy;
-  product.epilogue = &epilogue;
-  product.run(pool);
-}
-
-void gemm_int8(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const ByteMatrix& a, const ByteMatrix& b,
-               const ZeroPoints& zero_points, int32_t* c, int64_t ldc, const GemmInt8Kernels* chosen) {
-  if (m == 0 || n == 0) return;
-  gemm_int8(pool, m, a, pack_b_int8(pool, k, n, b, chosen), zero_points, c, ldc);
+  multiply(pool, m, a, b, zero_points, [&](Product& product) {
+    product.c = reinterpret_cast<int32_t*>(y);
+    product.ldc = ldy;
+    product.epilogue = &epilogue;
+  });
 }
 
 template <class T>

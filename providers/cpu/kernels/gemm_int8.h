@@ -47,6 +47,19 @@ class PackedMatrixInt8 {
 PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
                              const GemmInt8Kernels* kernels = nullptr);
 
+/** The right operand of one product: packed before, or bytes that are packed on the way. */
+struct RightInt8 {
+  RightInt8(const PackedMatrixInt8& packed) : packed(packed.storage()), k(packed.k()), n(packed.n()) {}
+  /** K x N, or N x K where transposed. `kernels` as for pack_b_int8. */
+  RightInt8(int64_t k, int64_t n, const ByteMatrix& bytes, const GemmInt8Kernels* kernels = nullptr)
+      : k(k), n(n), bytes(bytes), kernels(kernels) {}
+
+  const PackedMatrixInt8::Storage* packed = nullptr;
+  int64_t k, n;
+  ByteMatrix bytes;
+  const GemmInt8Kernels* kernels = nullptr;
+};
+
 /** Zero points: one for all, or one a row of A and one a column of B. nullptr means zero. Values of the operand's type.
  */
 struct ZeroPoints {
@@ -58,9 +71,9 @@ struct ZeroPoints {
 
 /**
  * C[M,N] = (A - zero_a) * (B - zero_b), sums modulo 2^32 (exact while K < 2^15 or so). C has row stride `ldc`.
- * B is packed; A is M x K, or K x M where transposed. `pool` may be nullptr.
+ * A is M x K, or K x M where transposed. `pool` may be nullptr.
  */
-void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc);
 
 /**
@@ -79,12 +92,8 @@ struct SumEpilogue {
 };
 
 /** The product as floats, finished block by block; sums are exact as gemm_int8's are. y overlaps no operand. */
-void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const PackedMatrixInt8& b,
+void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                         const ZeroPoints& zero_points, const SumEpilogue& epilogue, float* y, int64_t ldy);
-
-/** The same sums with B not packed. */
-void gemm_int8(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const ByteMatrix& a, const ByteMatrix& b,
-               const ZeroPoints& zero_points, int32_t* c, int64_t ldc, const GemmInt8Kernels* kernels = nullptr);
 
 /**
  * y = saturate(round_half_even(c * scale) + zero_point) for an M x N matrix of sums, after bias (one int32 a column, or

@@ -126,6 +126,10 @@ void pack_group(const uint8_t* const* rows, int64_t columns, bool is_signed, boo
   avx512vnni::kGemmInt8.pack_group(rows, columns, is_signed, flip, to, sums);
 }
 
+void pack_rows(int vectors, const PanelRows& panel, int32_t* to, int32_t* sums) {
+  avx512vnni::kGemmInt8.pack_rows(vectors, panel, to, sums);
+}
+
 void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                  const int32_t* b_zero) {
   avx512vnni::kGemmInt8.correct_row(c, columns, a_zero, adjusted, row_sum, b_zero);
@@ -146,6 +150,7 @@ const GemmInt8Kernels kGemmInt8 = {
     .block = block,
     .to_floats = to_floats,
     .pack_group = pack_group,
+    .pack_rows = pack_rows,
     .correct_row = correct_row,
     .filled = kTileHeight,
     .a_signs = true,

@@ -198,39 +198,114 @@ ORTOLAN_INLINE int64_t pack_vectors(const uint8_t* const* rows, int64_t columns,
 }
 
 #if defined(__AVX512VNNI__)
-// Sixteen columns of four rows: bytes are paired, then pairs; each 128-bit part ends up with four whole columns.
-ORTOLAN_INLINE int64_t pack_quads(const uint8_t* const* rows, int64_t columns, bool flip, int32_t* to, int32_t* sums) {
-  const __m128i mask = _mm_set1_epi8(flip ? static_cast<char>(0x80) : 0);
-  const auto row = [&](int i, int64_t c) {
-    return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i] + c)), mask);
-  };
+// The first kVectors of four vectors of words, each of which has a byte of each of four rows of 64. Bytes are paired,
+// then pairs, so that each 128-bit part has four whole columns; then the parts are put in order.
+template <int kVectors>
+ORTOLAN_INLINE void join_rows(const __m512i (&rows)[4], Vi (&words)[kVectors]) {
+  const __m512i low_a = _mm512_unpacklo_epi8(rows[0], rows[1]), low_b = _mm512_unpacklo_epi8(rows[2], rows[3]);
+  const __m512i high_a = _mm512_unpackhi_epi8(rows[0], rows[1]), high_b = _mm512_unpackhi_epi8(rows[2], rows[3]);
+  const __m512i w0 = _mm512_unpacklo_epi16(low_a, low_b), w1 = _mm512_unpackhi_epi16(low_a, low_b);
+  const __m512i w2 = _mm512_unpacklo_epi16(high_a, high_b), w3 = _mm512_unpackhi_epi16(high_a, high_b);
+  const __m512i a = _mm512_shuffle_i32x4(w0, w1, 0x44), b = _mm512_shuffle_i32x4(w2, w3, 0x44);
+  words[0] = (Vi)_mm512_shuffle_i32x4(a, b, 0x88);
+  if constexpr (kVectors > 1) words[1] = (Vi)_mm512_shuffle_i32x4(a, b, 0xdd);
+  if constexpr (kVectors > 2) {
+    const __m512i c = _mm512_shuffle_i32x4(w0, w1, 0xee), d = _mm512_shuffle_i32x4(w2, w3, 0xee);
+    words[2] = (Vi)_mm512_shuffle_i32x4(c, d, 0x88);
+    if constexpr (kVectors > 3) words[3] = (Vi)_mm512_shuffle_i32x4(c, d, 0xdd);
+  }
+}
+
+// The words of at most 64 columns, those past the last 0; the sums grow.
+template <int kVectors>
+ORTOLAN_INLINE void pack_columns(const uint8_t* const* rows, __mmask64 used, __m512i flip, int32_t* to,
+                                 Vi (&sums)[kVectors]) {
+  __m512i bytes[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) bytes[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(used, rows[i]), flip);
+  Vi words[kVectors];
+  join_rows(bytes, words);
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    store(to + v * kLanes, words[v]);
+    sums[v] = dot(sums[v], set1i(0x01010101), words[v]);
+  }
+}
+
+ORTOLAN_INLINE __mmask64 first_bytes(int64_t n) { return ~uint64_t{0} >> (64 - n); }
+ORTOLAN_INLINE __m512i flips(bool flip, __mmask64 used) {
+  return _mm512_maskz_set1_epi8(used, flip ? static_cast<char>(0x80) : 0);
+}
+
+int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, bool, bool flip, int32_t* to, int32_t* sums) {
+  const __m512i mask = flips(flip, ~uint64_t{0});
   int64_t c = 0;
-  for (; c + 16 <= columns; c += 16) {
-    const __m128i r0 = row(0, c), r1 = row(1, c), r2 = row(2, c), r3 = row(3, c);
-    const __m128i low_a = _mm_unpacklo_epi8(r0, r1), low_b = _mm_unpacklo_epi8(r2, r3);
-    const __m128i high_a = _mm_unpackhi_epi8(r0, r1), high_b = _mm_unpackhi_epi8(r2, r3);
-    __m512i word = _mm512_castsi128_si512(_mm_unpacklo_epi16(low_a, low_b));
-    word = _mm512_inserti32x4(word, _mm_unpackhi_epi16(low_a, low_b), 1);
-    word = _mm512_inserti32x4(word, _mm_unpacklo_epi16(high_a, high_b), 2);
-    word = _mm512_inserti32x4(word, _mm_unpackhi_epi16(high_a, high_b), 3);
-    store(to + c, (Vi)word);
-    store(sums + c, dot(load(sums + c), set1i(0x01010101), (Vi)word));
+  for (; c + 64 <= columns; c += 64) {
+    const uint8_t* const from[] = {rows[0] + c, rows[1] + c, rows[2] + c, rows[3] + c};
+    Vi sum[] = {load(sums + c), load(sums + c + kLanes), load(sums + c + 2 * kLanes), load(sums + c + 3 * kLanes)};
+    pack_columns(from, ~uint64_t{0}, mask, to + c, sum);
+    for (int v = 0; v < 4; ++v) store(sums + c + v * kLanes, sum[v]);
+  }
+  for (; c + kLanes <= columns; c += kLanes) {
+    const uint8_t* const from[] = {rows[0] + c, rows[1] + c, rows[2] + c, rows[3] + c};
+    Vi sum[] = {load(sums + c)};
+    pack_columns(from, first_bytes(kLanes), mask, to + c, sum);
+    store(sums + c, sum[0]);
   }
   return c;
+}
+
+constexpr int64_t kRowsAhead = 64;
+
+template <int NV>
+void pack_panel_rows(const PanelRows& p, int32_t* to, int32_t* sums) {
+  const __mmask64 used = first_bytes(p.columns);
+  const __m512i mask = flips(p.flip, used);
+  Vi sum[NV] = {};
+  const uint8_t* rows[] = {p.rows, p.rows + p.stride, p.rows + 2 * p.stride, p.rows + 3 * p.stride};
+  for (int64_t g = 0; g < p.groups; ++g, to += NV * kLanes) {
+    pack_columns(rows, used, mask, to, sum);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      __builtin_prefetch(rows[i] + kRowsAhead * p.stride);
+      rows[i] += 4 * p.stride;
+    }
+  }
+#pragma GCC unroll 3
+  for (int v = 0; v < NV; ++v) {
+    const int64_t left = p.columns - v * kLanes;
+    auto* s = reinterpret_cast<float*>(sums + v * kLanes);
+    store_columns(s, left, from_bits(bits(load_columns(s, left)) + sum[v]));
+  }
+}
+#else
+int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to,
+                     int32_t* sums) {
+  const int32_t shift = flip ? 128 : 0;
+  return is_signed ? pack_vectors<true>(rows, columns, shift, to, sums)
+                   : pack_vectors<false>(rows, columns, shift, to, sums);
 }
 #endif
 
 void pack_group(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to, int32_t* sums) {
-  const int32_t shift = flip ? 128 : 0;
-#if defined(__AVX512VNNI__)
-  int64_t c = pack_quads(rows, columns, flip, to, sums);
-#else
-  int64_t c = is_signed ? pack_vectors<true>(rows, columns, shift, to, sums)
-                        : pack_vectors<false>(rows, columns, shift, to, sums);
-#endif
-  for (; c < columns; ++c) {
-    to[c] = join_group(shift, sums[c], [&](int i) { return widen_one(rows[i] + c, is_signed); });
+  for (int64_t c = pack_vectors(rows, columns, is_signed, flip, to, sums); c < columns; ++c) {
+    to[c] = join_group(flip ? 128 : 0, sums[c], [&](int i) { return widen_one(rows[i] + c, is_signed); });
   }
+}
+
+void pack_rows(int vectors, const PanelRows& p, int32_t* to, int32_t* sums) {
+#if defined(__AVX512VNNI__)
+  if (vectors == 1) return pack_panel_rows<1>(p, to, sums);
+  if (vectors == 2) return pack_panel_rows<2>(p, to, sums);
+  pack_panel_rows<3>(p, to, sums);
+#else
+  const uint8_t* rows[kGroup];
+  for (int64_t g = 0; g < p.groups; ++g, to += vectors * kLanes) {
+    for (int i = 0; i < kGroup; ++i) rows[i] = p.rows + (g * kGroup + i) * p.stride;
+    pack_group(rows, p.columns, p.is_signed, p.flip, to, sums);
+    for (int64_t c = p.columns; c < vectors * kLanes; ++c) to[c] = 0;
+  }
+#endif
 }
 
 void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
@@ -246,7 +321,7 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, to_floats, pack_group, correct_row,
+    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, to_floats, pack_group, pack_rows, correct_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -43,6 +43,14 @@ struct Int8Block {
   float p0 = 0, p1 = 0;
 };
 
+/** Whole groups of rows of bytes, a panel's columns of them. */
+struct PanelRows {
+  const uint8_t* rows;
+  int64_t stride;  // from one row to the next
+  int64_t groups, columns;
+  bool is_signed, flip;
+};
+
 struct GemmInt8Kernels {
   base::IsaLevel isa;
   int lanes, max_vectors, tile_rows;
@@ -57,6 +65,8 @@ struct GemmInt8Kernels {
    */
   void (*pack_group)(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to,
                      int32_t* sums);
+  /** The same for groups of a panel of `vectors` vectors; columns that it has not are 0. */
+  void (*pack_rows)(int vectors, const PanelRows& panel, int32_t* to, int32_t* sums);
   /** c[j] -= a_zero * adjusted[j] + row_sum * b_zero[j] */
   void (*correct_row)(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                       const int32_t* b_zero);
@@ -91,6 +101,27 @@ class Int8Blocks {
  private:
   const GemmInt8Kernels& kernels_;
 };
+
+constexpr int64_t kMostColumns = 64;  // of a panel
+
+struct PackedMatrixInt8::Storage {
+  const GemmInt8Kernels* kernels;
+  int64_t k, n;
+  int32_t shift;   // taken from every element
+  bool is_signed;  // of the bytes it was made from
+  AlignedBuffer data, sums;
+
+  PanelSplit split() const { return PanelSplit(n, *kernels); }
+  const int32_t* column_sums() const { return sums.as<int32_t>(); }
+};
+
+inline int32_t byte_at(const void* data, int64_t i, bool is_signed) {
+  return is_signed ? static_cast<const int8_t*>(data)[i] : static_cast<const uint8_t*>(data)[i];
+}
+
+/** Packs one panel of B and adds the sums of its columns to `sums`. */
+void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
+                int32_t* packed, int32_t* sums);
 
 /** The left operand as kernels take it, with its row sums (after the shift). */
 struct LeftInt8 {

@@ -99,11 +99,8 @@ float* QAttention::project(KernelContext& context, const Sizes& s) const {
   zeros.b_per_column = !zero_columns.single();
   auto* sums = reinterpret_cast<int32_t*>(result);
   kernels::ByteMatrix a{x.raw(), s.input, false, is_signed_byte(x)}, b{w.raw(), n, false, is_signed_byte(w)};
-  if (packed_) {
-    kernels::gemm_int8(&context.threads(), rows, a, *packed_, zeros, sums, n);
-  } else {
-    kernels::gemm_int8(&context.threads(), rows, n, s.input, a, b, zeros, sums, n);
-  }
+  kernels::RightInt8 right = packed_ ? kernels::RightInt8(*packed_) : kernels::RightInt8(s.input, n, b);
+  kernels::gemm_int8(&context.threads(), rows, a, right, zeros, sums, n);
   float scale = *read_as<float>(context, x_scale);
   const float* w_scales = read_input<float>(context, 4);
   auto scales = context.scratch<float>(columns.values);

@@ -117,7 +117,7 @@ class QGemm final : public OpKernel {
     kernels::ByteMatrix left{a.raw(), trans_a_ ? size.m : size.k, trans_a_, is_signed_byte(a)};
     if (packed_) return kernels::gemm_int8(&context.threads(), size.m, left, *packed_, zeros, sums, size.n);
     kernels::ByteMatrix right{b.raw(), trans_b_ ? size.k : size.n, trans_b_, is_signed_byte(b)};
-    kernels::gemm_int8(&context.threads(), size.m, size.n, size.k, left, right, zeros, sums, size.n);
+    kernels::gemm_int8(&context.threads(), size.m, left, {size.k, size.n, right}, zeros, sums, size.n);
   }
 
   static void add(KernelContext& context, const Tensor& c, const Sizes& size, int32_t* sums) {

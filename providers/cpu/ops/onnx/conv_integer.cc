@@ -220,7 +220,7 @@ class ChannelsLastQLinearConv final : public QLinearConv {
     kernels::ByteMatrix a{x.raw(), g.in_channels, false, in.x_signed};
     kernels::ByteMatrix b{w.raw(), g.in_channels, true, is_signed_byte(w)};
     kernels::ZeroPoints zeros{context.input(2).raw(), false, in.w_zero, in.w_zero_per_channel};
-    kernels::gemm_int8(&context.threads(), rows, g.out_channels, g.in_channels, a, b, zeros, sums, g.out_channels);
+    kernels::gemm_int8(&context.threads(), rows, a, {g.in_channels, g.out_channels, b}, zeros, sums, g.out_channels);
     dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
       kernels::requantize<T>(&context.threads(), rows, g.out_channels, sums, g.out_channels, added, scale, by_channel,
                              y_zero, y.mutable_data<T>(), g.out_channels);

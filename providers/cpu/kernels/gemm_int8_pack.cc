@@ -1,0 +1,142 @@
+// Packing for products of bytes: panels of the right operand, rows of the left one, with shifts into the kernels'
+// types.
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/kernel_table.h"
+
+namespace ortolan::cpu::kernels {
+
+PackedMatrixInt8::PackedMatrixInt8() = default;
+PackedMatrixInt8::~PackedMatrixInt8() = default;
+PackedMatrixInt8::PackedMatrixInt8(PackedMatrixInt8&&) noexcept = default;
+PackedMatrixInt8& PackedMatrixInt8::operator=(PackedMatrixInt8&&) noexcept = default;
+int64_t PackedMatrixInt8::k() const noexcept { return storage_ == nullptr ? 0 : storage_->k; }
+int64_t PackedMatrixInt8::n() const noexcept { return storage_ == nullptr ? 0 : storage_->n; }
+int64_t PackedMatrixInt8::bytes() const noexcept {
+  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes() + storage_->sums.bytes());
+}
+
+namespace {
+
+constexpr int64_t kPrefetchSlack = 4096;
+
+// Copies bytes with `flip` applied to each; returns the sum of what it wrote.
+int32_t copy_and_sum(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+  constexpr uint64_t kOnes = 0x0101010101010101u, kEven = 0x00ff00ff00ff00ffu;
+  constexpr int64_t kMostWords = 64;  // sums in 16 bits that cannot overflow
+  int64_t i = 0;
+  uint64_t total = 0;
+  while (i + 8 <= count) {
+    uint64_t sums = 0;
+    for (int64_t word = 0; word < kMostWords && i + 8 <= count; ++word, i += 8) {
+      uint64_t bytes;
+      std::memcpy(&bytes, from + i, 8);
+      bytes ^= flip * kOnes;
+      std::memcpy(to + i, &bytes, 8);
+      sums += (bytes & kEven) + (bytes >> 8 & kEven);
+    }
+    for (; sums != 0; sums >>= 16) total += sums & 0xffff;
+  }
+  for (; i < count; ++i) total += to[i] = from[i] ^ flip;
+  return static_cast<int32_t>(total);
+}
+
+void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
+                   int32_t* sum) {
+  const auto* bytes = static_cast<const uint8_t*>(a.data);
+  const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
+  const int32_t shift = kernels.a_shift(a.is_signed);
+  int32_t total = 0;
+  const bool neighbours = kernels.group == 4 && step == 1;
+  if (neighbours) {
+    total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
+    if (a.is_signed && shift == 0) {
+      std::memcpy(to, bytes + start, k);
+      total -= static_cast<int32_t>(k * 128);
+    }
+  }
+  for (int64_t i = neighbours ? k : 0; i < k; ++i) {
+    const int32_t value = byte_at(bytes, start + i * step, a.is_signed) + shift;
+    total += value;
+    if (kernels.group == 4) {
+      to[i] = static_cast<uint8_t>(value);
+    } else {
+      const auto half = static_cast<int16_t>(value);
+      std::memcpy(to + 2 * i, &half, 2);
+    }
+  }
+  const int64_t used = k * (4 / kernels.group);
+  std::memset(to + used, 0, left_row_bytes(kernels, k) - used);
+  *sum = total;
+}
+
+}  // namespace
+
+void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
+                int32_t* packed, int32_t* sums) {
+  const int64_t column = split.first_column(panel), columns = split.columns(panel), width = split.width(panel);
+  const auto* bytes = static_cast<const uint8_t*>(b.data) + (b.transposed ? column * b.stride : column);
+  const bool flip = kernels.b_shift(b.is_signed) != 0;
+  const int64_t whole = b.transposed ? 0 : k / kernels.group;
+  kernels.pack_rows(split.vectors(panel), {bytes, b.stride, whole, columns, b.is_signed, flip}, packed, sums);
+  packed += whole * width;
+  // Elements past the last k must become 0 after the shift, so they start as the shift.
+  uint8_t gathered[4][kMostColumns], nothing[kMostColumns];
+  std::memset(nothing, flip ? 128 : 0, sizeof nothing);
+  for (int64_t i = whole * kernels.group; i < k; i += kernels.group, packed += width) {
+    const uint8_t* rows[4];
+    for (int r = 0; r < kernels.group; ++r) {
+      rows[r] = i + r >= k ? nothing : b.transposed ? gathered[r] : bytes + (i + r) * b.stride;
+      if (i + r >= k || !b.transposed) continue;
+      for (int64_t c = 0; c < columns; ++c) gathered[r][c] = bytes[c * b.stride + i + r];
+    }
+    kernels.pack_group(rows, columns, b.is_signed, flip, packed, sums);
+    std::fill(packed + columns, packed + width, 0);
+  }
+  const int64_t used = (k + kernels.group - 1) / kernels.group;
+  std::fill_n(packed, (kernels.groups(k) - used) * width, 0);
+}
+
+int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) { return kernels.groups(k) * 4; }
+
+int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
+  return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
+}
+
+LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to) {
+  auto* data = static_cast<uint8_t*>(to);
+  const int64_t stride = left_row_bytes(kernels, k);
+  auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
+  for (int64_t row = 0; row < rows; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
+  return {data, stride, sums, kernels.a_shift(a.is_signed)};
+}
+
+PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
+                             const GemmInt8Kernels* chosen) {
+  const GemmInt8Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_int8;
+  PackedMatrixInt8 packed;
+  packed.storage_ = std::make_unique<PackedMatrixInt8::Storage>();
+  auto& s = *packed.storage_;
+  s.kernels = &best;
+  s.k = k;
+  s.n = n;
+  s.is_signed = b.is_signed;
+  s.shift = best.b_shift(b.is_signed);
+  const PanelSplit split = s.split();
+  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack, Lifetime::kSession);
+  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
+  std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
+  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
+  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      pack_panel(best, split, panel, k, b, s.data.as<int32_t>() + split.first_column(panel) * best.groups(k),
+                 s.sums.as<int32_t>() + split.first_column(panel));
+    }
+  });
+  return packed;
+}
+
+}  // namespace ortolan::cpu::kernels
