@@ -151,7 +151,7 @@ class Tiles {
       RowsOf<C> keys = read_rows(p_.k, item_.batch, kv_head_, first, count, p_.head, s_.keys);
       attention_math::products(rows, count, p_.head, C(p_.scale), queries.data, queries.stride, keys.data, keys.stride,
                                s_.scores);
-      for (int64_t row = 0; row < rows; ++row) weigh(row, first, count);
+      weigh_all(first, count);
       RowsOf<C> values = read_rows(p_.v, item_.batch, kv_head_, first, count, p_.value_head, s_.values);
       attention_math::add_weighted(rows, p_.value_head, count, s_.scores, values.data, values.stride,
                                    first > item_.keys.low, s_.sums);
@@ -186,6 +186,35 @@ class Tiles {
                            s_.queries + row * p_.head);
     }
     return {s_.queries, p_.head};
+  }
+
+  void weigh_all(int64_t first, int64_t count) {
+    if constexpr (std::is_same_v<C, float>) {
+      if (is_plain(first, count)) return weigh_plainly(first, count);
+    }
+    for (int64_t row = 0; row < item_.rows(); ++row) weigh(row, first, count);
+  }
+
+  /** True when a tile is the first, all queries see all its keys, and nothing but one bias changes their scores. */
+  bool is_plain(int64_t first, int64_t count) const {
+    KeyRange begin = keys_seen(p_, item_.batch, item_.query);
+    KeyRange end = keys_seen(p_, item_.batch, item_.query + item_.queries - 1);
+    return first == item_.keys.low && begin.low <= first && end.low <= first && begin.high >= first + count &&
+           end.high >= first + count && p_.softcap == 0 && !p_.edit && p_.taken == ScoresTaken::kNothing &&
+           !p_.biases[1].data && (!p_.biases[0].data || p_.biases[0].columns >= first + count);
+  }
+
+  void weigh_plainly(int64_t first, int64_t count) {
+    const ScoreBias& bias = p_.biases[0];
+    for (int64_t i = 0; i < item_.heads; ++i) {
+      int64_t row = i * item_.queries;
+      const C* added = static_cast<const C*>(bias.data);
+      if (added) {
+        added += item_.batch * bias.batch + (item_.head + i) * bias.head + item_.query * bias.row + first;
+      }
+      attention_math::weigh_rows(s_.scores + row * count, item_.queries, count, added, bias.row, s_.maxima + row,
+                                 s_.totals + row);
+    }
   }
 
   /** Makes a row of scores into weights exp(score - maximum), 0 where the query does not see the key. */

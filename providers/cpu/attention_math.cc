@@ -82,6 +82,11 @@ double weigh(double* x, int64_t count, double* maximum) {
   return sum;
 }
 
+void weigh_rows(float* x, int64_t rows, int64_t count, const float* added, int64_t added_stride, float* maxima,
+                float* totals) {
+  kernels::weigh_rows(x, rows, count, added, added_stride, maxima, totals);
+}
+
 void cap(float* x, float limit, int64_t count) {
   kernels::scale_shift(x, 1 / limit, 0, x, count);
   kernels::unary({kernels::UnaryOp::kTanh}, x, x, count);

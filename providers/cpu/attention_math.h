@@ -27,6 +27,10 @@ void add_weighted(int64_t rows, int64_t size, int64_t keys, const double* weight
  */
 float weigh(float* x, int64_t count, float* maximum);
 double weigh(double* x, int64_t count, double* maximum);
+/** The same for whole rows of `count` that lie side by side and begin; first row r of `added` is added to row r, where
+    it is not NULL. */
+void weigh_rows(float* x, int64_t rows, int64_t count, const float* added, int64_t added_stride, float* maxima,
+                float* totals);
 /** x = limit * tanh(x / limit). */
 void cap(float* x, float limit, int64_t count);
 void cap(double* x, double limit, int64_t count);

@@ -147,6 +147,32 @@ TEST_P(RowF32, SoftmaxRowScalesAndMasks) {
   EXPECT_TRUE(std::isnan(y[0]));
 }
 
+TEST_P(RowF32, WeighsRows) {
+  for (int64_t n : {1, 15, 16, 31, 128, 150, 300}) {
+    for (int64_t stride : {int64_t{-1}, int64_t{0}, n + 3}) {
+      const int64_t rows = integer(1, 20), nothing = rows / 2;
+      std::vector<float> x = normal(rows * n, 5), added = normal(rows * (n + 3), 40), maxima(rows), totals(rows);
+      std::fill_n(x.begin() + nothing * n, n, -kInf);
+      std::vector<float> y = x;
+      weigh_rows(y.data(), rows, n, stride < 0 ? nullptr : added.data(), stride, maxima.data(), totals.data());
+      for (int64_t row = 0; row < rows; ++row) {
+        float largest = -kInf;
+        double total = 0;
+        const auto score = [&](int64_t i) { return x[row * n + i] + (stride < 0 ? 0 : added[row * stride + i]); };
+        for (int64_t i = 0; i < n; ++i) largest = std::max(largest, score(i));
+        for (int64_t i = 0; i < n; ++i) {
+          const double below = row == nothing ? -kInf : double(score(i)) - largest, want = std::exp(below);
+          total += want;
+          const double tolerance = row == nothing ? 0 : (2e-7 - 1e-7 * below) * want + 1e-44;
+          EXPECT_NEAR(y[row * n + i], want, tolerance) << row << "," << i << " of " << n;
+        }
+        EXPECT_EQ(maxima[row], largest);
+        EXPECT_NEAR(totals[row], total, 1e-6 * total);
+      }
+    }
+  }
+}
+
 TEST_P(RowF32, LayerNormInEveryForm) {
   for (int64_t columns : {1, 5, 16, 100, 768, 5000}) {
     for (int form = 0; form < 16; ++form) {

@@ -53,6 +53,8 @@ struct RowF32Kernels {
   float (*dot)(const float* a, const float* b, int64_t n);
   void (*softmax_row)(const float* x, float scale, const float* mask, int64_t n, bool logarithm, float* y);
   float (*weigh_row)(float* x, int64_t n, float* maximum);
+  void (*weigh_rows)(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+                     float* totals);
   /** Softmax over a of x[a*stride + c] for each of `columns`; y likewise; scratch holds 2*columns floats. */
   void (*softmax_columns)(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
                           float* y);

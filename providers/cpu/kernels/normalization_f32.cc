@@ -87,6 +87,11 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, floa
 
 float weigh_row(float* x, int64_t n, float* maximum) { return kernels().rows->weigh_row(x, n, maximum); }
 
+void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+                float* totals) {
+  kernels().rows->weigh_rows(x, rows, n, added, added_stride, maxima, totals);
+}
+
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
   const auto& rows = *kernels().rows;
   base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {

@@ -23,6 +23,11 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, floa
     and returns the sum. While all is -inf, x becomes 0. n > 0. */
 float weigh_row(float* x, int64_t n, float* maximum);
 
+/** The first such step of rows that lie side by side, after row r of `added` is added to row r (rows of it are
+    `added_stride` apart; it may be nullptr): their maxima and sums. */
+void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+                float* totals);
+
 struct LayerNorm {
   int64_t rows = 0, columns = 0;
   const float* x = nullptr;

@@ -232,30 +232,69 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool
   if (i < n) store_n(y + i, n - i, fma(load_n(y + i, n - i), factor_out, shift));
 }
 
-float weigh_row(float* x, int64_t n, float* maximum) {
-  const float now = softmax_largest(x, set1(1.0f), nullptr, n);
-  if (now > *maximum || now != now) *maximum = now;
-  if (*maximum == -kInfinity) {
-    for (int64_t i = 0; i < n; i += kLanes) store_n(x + i, least(kLanes, n - i), Vf{});
-    return 0;
-  }
-  const Vf centre = set1(*maximum);
-  Vf a = {}, b = {};
+ORTOLAN_INLINE Vf added_at(const float* x, const float* a, const float* b, int64_t i, int64_t left) {
+  const auto read = [&](const float* p) { return left == kLanes ? load(p + i) : load_n(p + i, left); };
+  Vf v = read(x);
+  if (a != nullptr) v = v + read(a);
+  if (b != nullptr) v = v + read(b);
+  return v;
+}
+
+void add_rows(const float* x, const float* a, const float* b, float* y, int64_t n) {
   int64_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    const Vf u = exp(load(x + i) - centre), v = exp(load(x + i + kLanes) - centre);
-    a = a + u;
-    b = b + v;
-    store(x + i, u);
-    store(x + i + kLanes, v);
+  for (; i + kLanes <= n; i += kLanes) store(y + i, added_at(x, a, b, i, kLanes));
+  if (i < n) store_n(y + i, n - i, added_at(x, a, b, i, n - i));
+}
+
+// Makes x exp(x - centre), which is its largest, and returns the sum.
+ORTOLAN_INLINE float weigh_about(float* x, int64_t n, Vf centre) {
+  constexpr int kAtOnce = kLanes == 16 ? 8 : 2;
+  Vf sums[2] = {};
+  int64_t i = 0;
+  for (; i + kAtOnce * kLanes <= n; i += kAtOnce * kLanes) {
+    Vf v[kAtOnce];
+#pragma GCC unroll 8
+    for (int j = 0; j < kAtOnce; ++j) v[j] = load(x + i + j * kLanes) - centre;
+    exp_of_negatives(v);
+#pragma GCC unroll 8
+    for (int j = 0; j < kAtOnce; ++j) {
+      store(x + i + j * kLanes, v[j]);
+      sums[j & 1] = sums[j & 1] + v[j];
+    }
   }
   for (; i < n; i += kLanes) {
     const int64_t left = least(kLanes, n - i);
-    const Vf e = exp(softmax_input(x, set1(1.0f), nullptr, i, left) - centre);
-    store_n(x + i, left, e);
-    b = b + e;
+    Vf e[] = {softmax_input(x, set1(1.0f), nullptr, i, left) - centre};
+    exp_of_negatives(e);
+    store_n(x + i, left, e[0]);
+    sums[0] = sums[0] + e[0];
   }
-  return sum_lanes(a + b);
+  return sum_lanes(sums[0] + sums[1]);
+}
+
+ORTOLAN_INLINE float weigh_below(float* x, int64_t n, float maximum) {
+  if (maximum != -kInfinity) return weigh_about(x, n, set1(maximum));
+  for (int64_t i = 0; i < n; i += kLanes) store_n(x + i, least(kLanes, n - i), Vf{});
+  return 0;
+}
+
+float weigh_row(float* x, int64_t n, float* maximum) {
+  const float now = softmax_largest(x, set1(1.0f), nullptr, n);
+  if (now > *maximum || now != now) *maximum = now;
+  return weigh_below(x, n, *maximum);
+}
+
+void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+                float* totals) {
+  constexpr int64_t kAtOnce = 8;  // rows whose maxima are found before any is needed
+  for (int64_t begin = 0; begin < rows; begin += kAtOnce) {
+    const int64_t end = least(rows, begin + kAtOnce);
+    for (int64_t row = begin; row < end; ++row) {
+      if (added != nullptr) add_rows(x + row * n, added + row * added_stride, nullptr, x + row * n, n);
+      maxima[row] = softmax_largest(x + row * n, set1(1.0f), nullptr, n);
+    }
+    for (int64_t row = begin; row < end; ++row) totals[row] = weigh_below(x + row * n, n, maxima[row]);
+  }
 }
 
 void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
@@ -285,16 +324,6 @@ void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t colum
       const Vf v = load_n(y + a * stride + c, left);
       store_n(y + a * stride + c, left, logarithm ? v - t : v * t);
     }
-  }
-}
-
-void add_rows(const float* x, const float* a, const float* b, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const int64_t left = least(kLanes, n - i);
-    Vf v = load_n(x + i, left);
-    if (a != nullptr) v = v + load_n(a + i, left);
-    if (b != nullptr) v = v + load_n(b + i, left);
-    store_n(y + i, left, v);
   }
 }
 
@@ -414,6 +443,7 @@ const RowF32Kernels kRowF32 = {
     dot,
     softmax_row,
     weigh_row,
+    weigh_rows,
     softmax_columns,
     add_rows,
     moments,

@@ -135,6 +135,19 @@ ORTOLAN_INLINE void polynomials(const Vf (&x)[W], const float (&highest_first)[N
   }
 }
 
+/** exp(x) of W vectors, none above 0. */
+template <int W>
+ORTOLAN_INLINE void exp_of_negatives(Vf (&x)[W]) {
+  Vf r[W], n[W], y[W];
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) r[i] = reduce_ln2(vmax(set1(-104.0f), x[i]), n[i]);
+  polynomials(r, kExpTail, y);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) y[i] = fma(y[i], r[i] * r[i], r[i]) + set1(1.0f);
+#pragma GCC unroll 8
+  for (int i = 0; i < W; ++i) x[i] = scale2(y[i], n[i]);
+}
+
 /** x/2 * (1 + erf(x/sqrt(2))) of W vectors as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
 template <int W>
 ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
