@@ -8,8 +8,9 @@ namespace ortolan::cpu {
 
 std::shared_ptr<const kernels::PackedMatrixInt8> pack_byte_matrix(const KernelInfo& info, size_t i, bool transposed) {
   const Tensor* b = info.weights_input(i);
-  if (!b || b->rank() == 0 || b->rank() > 2 || b->element_count() == 0) return nullptr;
-  int64_t rows = b->shape()[0], columns = b->rank() == 2 ? b->shape()[1] : 1;
+  if (!b || b->rank() == 0 || b->element_count() == 0) return nullptr;
+  if (b->rank() > 2 && (!transposed || b->shape().count_from(2) != 1)) return nullptr;
+  int64_t rows = b->shape()[0], columns = b->rank() >= 2 ? b->shape()[1] : 1;
   std::string layout = join("gemm_int8 ", name_of(b->type()), transposed ? " t " : " ", rows, "x", columns);
   auto packed = info.packed_weights().get(*b, layout, [&]() -> std::shared_ptr<void> {
     kernels::ByteMatrix matrix{b->raw(), columns, transposed, is_signed_byte(*b)};

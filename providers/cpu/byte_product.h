@@ -7,8 +7,8 @@
 
 namespace ortolan::cpu {
 
-/** Constant input i, rank 1 or 2, packed through the session's cache (as [n, k] where `transposed`); NULL where it is
-    not constant or empty. */
+/** Constant input i, rank 1 or 2, packed through the session's cache (as [n, k] where `transposed`, and then dimensions
+    of 1 may follow); NULL where it is not constant or empty. */
 std::shared_ptr<const kernels::PackedMatrixInt8> pack_byte_matrix(const KernelInfo& info, size_t i,
                                                                   bool transposed = false);
 

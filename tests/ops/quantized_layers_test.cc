@@ -44,6 +44,8 @@ void check_convolution(Shape in, Shape w_shape, int64_t group, int64_t pad) {
 TYPED_TEST(ByteLayers, QLinearConvWithChannelsLast) {
   check_convolution<TypeParam>({2, 6, 5, 7}, {4, 6, 3, 3}, 1, 1);
   check_convolution<TypeParam>({2, 6, 5, 7}, {9, 6, 1, 1}, 1, 0);
+  check_convolution<TypeParam>({2, 6, 9, 11}, {70, 6, 1, 1}, 1, 0);
+  check_convolution<TypeParam>({1, 6, 5, 7}, {4, 3, 1, 1}, 2, 0);
   check_convolution<TypeParam>({1, 6, 5, 7}, {6, 1, 3, 3}, 6, 0);
   check_convolution<TypeParam>({0, 6, 5, 7}, {4, 6, 1, 1}, 1, 0);
 }

@@ -119,7 +119,21 @@ ORTOLAN_INLINE Vi load_count(const int32_t* p, int64_t count) {
 void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const float* scale, bool per_column,
                     int32_t zero_point, bool is_signed, void* y) {
   const Vf zero = set1(static_cast<float>(zero_point)), one_scale = set1(scale[0]);
-  for (int64_t i = 0; i < n; i += kLanes) {
+  int64_t i = 0;
+#if defined(__AVX512BW__)
+  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    Vf scaled[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      const int64_t at = i + v * kLanes;
+      const Vi sum = bias == nullptr ? load(c + at) : load(c + at) + load(bias + at);
+      scaled[v] = to_float(sum) * (per_column ? load(scale + at) : one_scale);
+    }
+    _mm512_storeu_si512(static_cast<uint8_t*>(y) + i, round_to_bytes<4>(scaled, zeros, is_signed));
+  }
+#endif
+  for (; i < n; i += kLanes) {
     const int64_t count = least(kLanes, n - i);
     Vi sum = load_count(c + i, count);
     if (bias != nullptr) sum = sum + load_count(bias + i, count);

@@ -1,7 +1,9 @@
 // ConvInteger and QLinearConv over exact 32-bit sums. Constant weights are packed once.
-#include "cpu/byte_tensors.h"
+#include "base/thread_pool.h"
+#include "cpu/byte_product.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_int8.h"
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/instruction_sets.h"
@@ -10,6 +12,8 @@
 
 namespace ortolan::cpu::onnx {
 namespace {
+
+constexpr int64_t kBandRows = 64;  // whose sums stay in the cache until they are bytes
 
 using Packed = std::shared_ptr<const kernels::PackedConvWeightsInt8>;
 
@@ -176,7 +180,8 @@ class QLinearConv : public ByteConvolution {
 /** With channels last. Kernels of one element are products of matrices; others run with channels second. */
 class ChannelsLastQLinearConv final : public QLinearConv {
  public:
-  explicit ChannelsLastQLinearConv(const KernelInfo& info) : QLinearConv(info) {}
+  explicit ChannelsLastQLinearConv(const KernelInfo& info)
+      : QLinearConv(info), matrix_(info.node().int_or("group", 1) == 1 ? pack_byte_matrix(info, 3, true) : nullptr) {}
 
   void compute(KernelContext& context) const override {
     const Tensor& x = context.input(0);
@@ -216,16 +221,33 @@ class ChannelsLastQLinearConv final : public QLinearConv {
     int32_t y_zero = single_zero_point(&context.input(7), "y_zero_point");
     int64_t rows = y.element_count() / std::max<int64_t>(g.out_channels, 1);
     if (y.element_count() == 0) return;
-    int32_t* sums = context.scratch<int32_t>(y.element_count()).data();
-    kernels::ByteMatrix a{x.raw(), g.in_channels, false, in.x_signed};
-    kernels::ByteMatrix b{w.raw(), g.in_channels, true, is_signed_byte(w)};
+    kernels::ByteMatrix bytes{w.raw(), g.in_channels, true, is_signed_byte(w)};
+    kernels::RightInt8 b =
+        matrix_ ? kernels::RightInt8(*matrix_) : kernels::RightInt8(g.in_channels, g.out_channels, bytes);
     kernels::ZeroPoints zeros{context.input(2).raw(), false, in.w_zero, in.w_zero_per_channel};
-    kernels::gemm_int8(&context.threads(), rows, a, {g.in_channels, g.out_channels, b}, zeros, sums, g.out_channels);
-    dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
-      kernels::requantize<T>(&context.threads(), rows, g.out_channels, sums, g.out_channels, added, scale, by_channel,
-                             y_zero, y.mutable_data<T>(), g.out_channels);
+    // Rows of y from `first` on, `count` of them.
+    auto finish = [&](ThreadPool* threads, int64_t first, int64_t count, int32_t* sums) {
+      const char* from = static_cast<const char*>(x.raw()) + first * g.in_channels;
+      kernels::gemm_int8(threads, count, {from, g.in_channels, false, in.x_signed}, b, zeros, sums, g.out_channels);
+      dispatch<ElementType::kInt8 | ElementType::kUInt8>(y.type(), [&]<class T>(TypeTag<T>) {
+        kernels::requantize<T>(threads, count, g.out_channels, sums, g.out_channels, added, scale, by_channel, y_zero,
+                               y.mutable_data<T>() + first * g.out_channels, g.out_channels);
+      });
+    };
+    int64_t bands = rows / kBandRows;
+    if (!matrix_ || bands < context.threads().degree()) {
+      return finish(&context.threads(), 0, rows, context.scratch<int32_t>(y.element_count()).data());
+    }
+    context.threads().parallel_for(bands, 1, [&](int64_t begin, int64_t end) {
+      auto* sums = kernels::thread_scratch<int32_t>(kernels::Scratch::kOther, 2 * kBandRows * g.out_channels);
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t first = i * kBandRows, count = i + 1 == bands ? rows - first : kBandRows;
+        finish(nullptr, first, count, sums);
+      }
     });
   }
+
+  std::shared_ptr<const kernels::PackedMatrixInt8> matrix_;
 };
 
 std::unique_ptr<OpKernel> make_any_layout(const KernelInfo& info) {
