@@ -86,6 +86,18 @@ ORTOLAN_INLINE void transform_back(const Vf (&m)[5], Vf& first, Vf& second) {
   second = m[1] - m[2] + m[4];
 }
 
+constexpr int64_t kPlanesAhead = 8;  // of which lines are asked for, planes being far apart
+constexpr int64_t kLineFloats = 16;
+
+// Asks for `count` floats of each of some rows.
+template <int kWrite>
+ORTOLAN_INLINE void prefetch_rows(const float* p, int64_t row, int64_t rows, int64_t count) {
+  for (int64_t r = 0; r < rows; ++r, p += row) {
+    for (int64_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(p + i, kWrite);
+    __builtin_prefetch(p + count - 1, kWrite);
+  }
+}
+
 // Up to kLanes tiles of one row of tiles, all channels.
 template <int kStride>
 ORTOLAN_INLINE void input_piece(const WinogradInput& in, int64_t tile_row, int64_t tile_column, int64_t count,
@@ -94,7 +106,9 @@ ORTOLAN_INLINE void input_piece(const WinogradInput& in, int64_t tile_row, int64
   const int64_t top = 2 * kStride * tile_row - in.pad_h;
   const auto columns = tile_columns<kStride>(2 * kStride * tile_column - in.pad_w, in.w);
   const float* plane = in.x;
-  for (int64_t c = 0; c < in.channels; ++c, plane += in.h * in.w, to += in.width) {
+  const float* ahead = in.x + kPlanesAhead * in.h * in.w + top * in.w + columns.first;
+  for (int64_t c = 0; c < in.channels; ++c, plane += in.h * in.w, to += in.width, ahead += in.h * in.w) {
+    prefetch_rows<0>(ahead, in.w, kSide, least(2 * kStride * count + 2, in.w));
     Vf rows[kSide][kSide];
 #pragma GCC unroll 5
     for (int r = 0; r < kSide; ++r) {
@@ -161,6 +175,7 @@ ORTOLAN_INLINE void output_piece(const WinogradOutput& out, int64_t tile_row, in
       transform_back(column, upper[j], lower[j]);
     }
     const int64_t offset = c * plane + top * out.w + left;
+    prefetch_rows<1>(out.y + offset + kPlanesAhead * plane, out.w, 2, row.count);
     row.bias = set1(out.bias == nullptr ? 0.0f : out.bias[c]);
     row.y = out.y + offset;
     row.residual = out.residual == nullptr ? nullptr : out.residual + offset;
