@@ -23,6 +23,7 @@ constexpr int64_t kLargestWeights = 1 << 18;  // up to here
 constexpr int64_t kFewest = 16;               // channels on either side
 constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
 constexpr int64_t kPanelFloats = 64 << 10;    // transformed tiles at once
+constexpr int64_t kPlanesAtOnce = 4;  // transformed for all tiles of a panel: what they are stored to stays near
 constexpr int64_t kMaxRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
 constexpr double kGrainFlops = 4e5;
@@ -111,7 +112,10 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
       std::fill(at + columns, at + width, 0.0f);
     }
   }
-  for (int64_t r = 0; r < count; ++r) job.transforms.input(in, runs[r]);
+  for (int64_t c = 0; c < g.in_channels; c += kPlanesAtOnce) {
+    const WinogradInput some = in.planes(c, std::min(kPlanesAtOnce, g.in_channels - c));
+    for (int64_t r = 0; r < count; ++r) job.transforms.input(some, runs[r]);
+  }
 }
 
 // One product of one panel for rows [row, row + rows).
@@ -149,7 +153,10 @@ void finish_panel(const Job& job, int64_t image, int64_t panel, int64_t row, int
                            job.low,
                            job.high,
                            job.y + at};
-  for (int64_t r = 0; r < count; ++r) job.transforms.output(out, runs[r]);
+  for (int64_t c = 0; c < rows; c += kPlanesAtOnce) {
+    const WinogradOutput some = out.planes(c, std::min(kPlanesAtOnce, rows - c));
+    for (int64_t r = 0; r < count; ++r) job.transforms.output(some, runs[r]);
+  }
 }
 
 void run_unit(const Job& job, int64_t unit) {

@@ -25,6 +25,12 @@ struct WinogradInput {
   int64_t channels, h, w, pad_h, pad_w;
   float* v;
   int64_t position_step, width;
+
+  WinogradInput planes(int64_t first, int64_t count) const {
+    WinogradInput part = *this;
+    part.x += first * h * w, part.v += first * width, part.channels = count;
+    return part;
+  }
 };
 
 /** Turns products (laid out like v, a row for each output channel) into outputs; y points at the first channel. */
@@ -36,6 +42,14 @@ struct WinogradOutput {
   const float* residual;  // laid out like y, or nullptr
   float low, high;
   float* y;
+
+  WinogradOutput planes(int64_t first, int64_t count) const {
+    WinogradOutput part = *this;
+    part.m += first * width, part.y += first * h * w, part.channels = count;
+    if (bias != nullptr) part.bias += first;
+    if (residual != nullptr) part.residual += first * h * w;
+    return part;
+  }
 };
 
 struct WinogradTransforms {

@@ -105,15 +105,17 @@ ORTOLAN_INLINE void input_piece(const WinogradInput& in, int64_t tile_row, int64
   constexpr int kSide = TileColumns<kStride>::kSide;
   const int64_t top = 2 * kStride * tile_row - in.pad_h;
   const auto columns = tile_columns<kStride>(2 * kStride * tile_column - in.pad_w, in.w);
+  const int64_t row = in.w, plane_size = in.h * in.w, step = in.position_step, line = in.width, h = in.h;
+  const int64_t channels = in.channels;
   const float* plane = in.x;
-  const float* ahead = in.x + kPlanesAhead * in.h * in.w + top * in.w + columns.first;
-  for (int64_t c = 0; c < in.channels; ++c, plane += in.h * in.w, to += in.width, ahead += in.h * in.w) {
-    prefetch_rows<0>(ahead, in.w, kSide, least(2 * kStride * count + 2, in.w));
+  const float* ahead = in.x + kPlanesAhead * plane_size + top * row + columns.first;
+  for (int64_t c = 0; c < channels; ++c, plane += plane_size, to += line, ahead += plane_size) {
+    prefetch_rows<0>(ahead, row, kSide, least(2 * kStride * count + 2, row));
     Vf rows[kSide][kSide];
 #pragma GCC unroll 5
     for (int r = 0; r < kSide; ++r) {
       Vf d[kSide] = {};
-      if (top + r >= 0 && top + r < in.h) load_tile_row(plane + (top + r) * in.w, columns, d);
+      if (top + r >= 0 && top + r < h) load_tile_row(plane + (top + r) * row, columns, d);
       transform(d, rows[r]);
     }
 #pragma GCC unroll 5
@@ -123,7 +125,7 @@ ORTOLAN_INLINE void input_piece(const WinogradInput& in, int64_t tile_row, int64
       for (int i = 0; i < kSide; ++i) d[i] = rows[i][j];
       transform(d, t);
 #pragma GCC unroll 5
-      for (int i = 0; i < kSide; ++i) store_count(to + (kSide * i + j) * in.position_step, count, t[i]);
+      for (int i = 0; i < kSide; ++i) store_count(to + (kSide * i + j) * step, count, t[i]);
     }
   }
 }
