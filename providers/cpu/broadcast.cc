@@ -77,10 +77,39 @@ void copy_row(const void* data, int64_t offset, bool repeat, int64_t count, void
   }
 }
 
+constexpr int64_t kShortRow = 64;
+
+/** Fills `count` bytes with a row of `length` that repeats, from its byte `first` on. */
+void lay_out_row(const char* row, int64_t first, int64_t length, int64_t count, char* to) {
+  int64_t done = std::min(count, length), head = std::min(done, length - first);
+  std::copy_n(row + first, head, to);
+  std::copy_n(row, done - head, to + head);
+  for (; done < count; done *= 2) std::copy_n(to, std::min(done, count - done), to + done);
+}
+
+/** What gather() does where operand k has the same row for `rows` rows of the output, and then another one. */
+void gather_repeated(const BroadcastPlan& plan, size_t k, int64_t rows, size_t element_size, const void* data,
+                     int64_t begin, int64_t count, void* to) {
+  const int64_t same = plan.row_length() * rows;
+  auto* out = static_cast<char*>(to);
+  auto size = static_cast<int64_t>(element_size);
+  for (int64_t end = begin + count; begin < end;) {
+    int64_t length = std::min(end - begin, same - begin % same), column = begin % plan.row_length();
+    const char* row = static_cast<const char*>(data) + (plan.offset(k, begin) - column) * size;
+    lay_out_row(row, column * size, plan.row_length() * size, length * size, out);
+    begin += length;
+    out += length * size;
+  }
+}
+
 }  // namespace
 
 void BroadcastPlan::gather(size_t k, size_t element_size, const void* data, int64_t begin, int64_t count,
                            void* to) const {
+  bool repeats = inner_step_[k] == 1 && !outer_.empty() && outer_[0].step[k] == 0;
+  if (repeats && inner_ < kShortRow) {
+    return gather_repeated(*this, k, outer_[0].size, element_size, data, begin, count, to);
+  }
   auto copy = element_size == 1   ? copy_row<uint8_t>
               : element_size == 2 ? copy_row<uint16_t>
               : element_size == 4 ? copy_row<uint32_t>
