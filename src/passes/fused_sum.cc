@@ -1,5 +1,5 @@
-// Lets a product or convolution add what an Add alone does with its result: to a product a bias of one value a column,
-// to products and Conv a tensor of the result's own shape.
+// Lets a product or convolution add what an Add, or a Sum of two, alone does with its result: to a product a bias of
+// one value a column, to products and Conv a tensor of the result's own shape.
 #include <algorithm>
 
 #include "passes/edit.h"
@@ -87,7 +87,8 @@ template <class Fuse>
 bool for_each_add(Graph& graph, const PassContext& context, Fuse&& fuse) {
   bool changed = false;
   for (const auto& node : graph.nodes()) {
-    bool add = is_op(*node, "Add") && node->opset >= 7 && node->inputs().size() == 2;
+    bool add = (is_op(*node, "Add") && node->opset >= 7) || (is_op(*node, "Sum") && node->opset >= 8);
+    add = add && node->inputs().size() == 2;
     if (!add || !may_fuse(*node, context) || !is_used(*node)) continue;
     // The later operand first: nodes then need not be put in another order.
     changed |= fuse(*node, 1) || fuse(*node, 0);

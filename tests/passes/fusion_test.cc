@@ -125,6 +125,16 @@ TEST(Sums, GoIntoConv) {
   expect(build, {{{"Conv", 1}, {"Add", 1}, {"Relu", 1}}, {{"ortolan.Conv", 1}}});
 }
 
+TEST(Sums, OfTwoAreAdditions) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* x = g.input("x", {1, 4, 6});
+    ValueInfo* y = g.node("Conv", {x, g.random("w", {4, 4, 1})}, "conv");
+    y = g.node("Sum", {x, y}, "sum");
+    g.output(g.node("Sum", {y, g.input("u", {1, 4, 6}), g.input("v", {1, 4, 6})}, "y"));
+  };
+  expect(build, {{{"Conv", 1}, {"Sum", 2}}, {{"ortolan.Conv", 1}, {"Sum", 1}}});
+}
+
 /** y = activation(Conv(x)), the activation made by `make` from the value given. */
 void expect_activation(FunctionRef<ValueInfo*(TestGraph&, ValueInfo*)> make, int opset = 17) {
   auto build = [&](TestGraph& g) {
