@@ -2,6 +2,7 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,60 @@ TEST(ThreadPool, WorksAloneForAWhileAfterAWorkerHeldItUp) {
   EXPECT_TRUE(alone);
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   EXPECT_GT(ranges_of_a_loop(pool), 1);
+}
+
+cpu_set_t allowed_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  return set;
+}
+
+void allow_processors(const cpu_set_t& set) { sched_setaffinity(0, sizeof set, &set); }
+
+/** The processor on which the worker of a pool of two did its part of a loop; -1 where it did none. The worker is put
+    on processor `from` before. */
+int processor_of_worker(ThreadPool& pool, int from, const cpu_set_t& all) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(from, &only);
+  std::atomic<bool> there{false};
+  pool.schedule([&] {
+    allow_processors(only);
+    allow_processors(all);
+    there = true;
+  });
+  while (!there) std::this_thread::yield();
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> processor{-1};
+  pool.parallel_for(2, 1, [&](int64_t, int64_t) {
+    if (std::this_thread::get_id() != caller) {
+      const cpu_set_t now = allowed_processors();
+      EXPECT_TRUE(CPU_EQUAL(&now, &all));
+      processor = sched_getcpu();
+    }
+    for (int i = 0; i < 50 && processor < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  return processor;
+}
+
+TEST(ThreadPool, AWorkerLeavesItsCallersProcessor) {
+  const cpu_set_t all = allowed_processors();
+  const int mine = sched_getcpu();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one processor";
+  ThreadPool pool(threads(2));
+  pool.schedule([] {});  // starts the worker, which may run anywhere
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(mine, &only);
+  allow_processors(only);
+  int processor = -1;
+  for (int attempt = 0; attempt < 50 && (processor < 0 || processor == mine); ++attempt) {
+    processor = processor_of_worker(pool, mine, all);
+  }
+  allow_processors(all);
+  EXPECT_GE(processor, 0);
+  EXPECT_NE(processor, mine);
 }
 
 TEST(ThreadPool, DegreeOneStaysInTheCaller) {
