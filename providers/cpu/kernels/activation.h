@@ -39,6 +39,16 @@ enum class UnaryOp : uint8_t {
   kMish,             // x * tanh(softplus(x))
   kHardSigmoid,      // clip(p0*x + p1, 0, 1)
   kHardSwish,        // x * clip(x/6 + 1/2, 0, 1)
+  kShrink,           // x < -p0 ? x + p1 : x > p0 ? x - p1 : 0
+  kAtan,
+  kAsin,
+  kAcos,
+  kTan,  // to half a unit in the last place or little more, as the next ones
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
   kCount
 };
 

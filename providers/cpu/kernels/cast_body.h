@@ -78,7 +78,8 @@ void cast_span(const void* from, int64_t n, void* to) {
   }
 }
 
-void round_to_odd(const double* __restrict x, int64_t n, float* __restrict y) {
+/** Any number. */
+void round_each_to_odd(const double* __restrict x, int64_t n, float* __restrict y) {
   for (int64_t i = 0; i < n; ++i) {
     const float nearest = static_cast<float>(x[i]);
     const double back = static_cast<double>(nearest);
@@ -88,6 +89,30 @@ void round_to_odd(const double* __restrict x, int64_t n, float* __restrict y) {
     const int32_t towards = __builtin_fabs(back) > __builtin_fabs(x[i]) ? -1 : 1;
     code += finite & (back != x[i]) & !(code & 1) ? towards : 0;
     __builtin_memcpy(y + i, &code, sizeof code);
+  }
+}
+
+/** Of numbers in fp32's normal range by their bits: what is cut off is kept as the last bit that is left. */
+void round_to_odd(const double* x, int64_t n, float* y) {
+  constexpr int64_t kBlock = 256;
+  constexpr uint64_t kCut = (uint64_t{1} << 29) - 1;
+  for (int64_t first = 0; first < n; first += kBlock) {
+    const int64_t count = least(kBlock, n - first);
+    const double* from = x + first;
+    int special = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const double a = __builtin_fabs(from[i]);
+      special |= !((a >= 0x1p-126) & (a < 0x1p127)) & (a != 0);
+    }
+    if (special) {
+      round_each_to_odd(from, count, y + first);
+      continue;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t code = __builtin_bit_cast(uint64_t, from[i]);
+      const uint64_t sticky = ((code & kCut) + kCut) & (kCut + 1);
+      y[first + i] = static_cast<float>(__builtin_bit_cast(double, (code & ~kCut) | sticky));
+    }
   }
 }
 

@@ -1,10 +1,7 @@
 // Conversions of spans: by the instruction set in use where it has its own, else plain loops.
 #include "cpu/kernels/convert.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
 
 #include "cpu/kernels/kernel_table.h"
 
@@ -29,28 +26,21 @@ void float_to_bfloat16(const float* x, uint16_t* y, int64_t n) {
 
 template <class T>
 void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
-  if constexpr (std::is_same_v<T, uint8_t>) {
-    kernels().convert->quantize_u8(x, n, scale, zero_point, y);
-  } else if constexpr (std::is_same_v<T, int8_t>) {
-    kernels().convert->quantize_s8(x, n, scale, zero_point, y);
-  } else {
-    const float low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
-    for (int64_t i = 0; i < n; ++i) {
-      const float rounded = std::nearbyint(x[i] / scale) + static_cast<float>(zero_point);
-      y[i] = static_cast<T>(rounded >= low ? std::min(rounded, high) : low);
-    }
-  }
+  const ConvertKernels& convert = *kernels().convert;
+  if constexpr (std::is_same_v<T, uint8_t>) convert.quantize_u8(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, int8_t>) convert.quantize_s8(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, uint16_t>) convert.quantize_u16(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, int16_t>) convert.quantize_s16(x, n, scale, zero_point, y);
 }
 
 template <class T>
 void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y) {
-  if constexpr (std::is_same_v<T, uint8_t>) {
-    kernels().convert->dequantize_u8(x, n, scale, zero_point, y);
-  } else if constexpr (std::is_same_v<T, int8_t>) {
-    kernels().convert->dequantize_s8(x, n, scale, zero_point, y);
-  } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(int64_t{x[i]} - zero_point) * scale;
-  }
+  const ConvertKernels& convert = *kernels().convert;
+  if constexpr (std::is_same_v<T, uint8_t>) convert.dequantize_u8(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, int8_t>) convert.dequantize_s8(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, uint16_t>) convert.dequantize_u16(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, int16_t>) convert.dequantize_s16(x, n, scale, zero_point, y);
+  if constexpr (std::is_same_v<T, int32_t>) convert.dequantize_s32(x, n, scale, zero_point, y);
 }
 
 template void quantize(const float*, int64_t, float, int32_t, int8_t*);

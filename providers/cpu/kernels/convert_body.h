@@ -96,6 +96,30 @@ void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y
   for (; i < n; ++i) y[i] = static_cast<float>(x[i] - zero_point) * scale;
 }
 
+/** The low 16 bits of each lane. */
+template <class T>
+ORTOLAN_INLINE void store_words(T* y, Vi v) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm512_cvtepi32_epi16((__m512i)v));
+#else
+  for (int i = 0; i < kLanes; ++i) y[i] = static_cast<T>(v[i]);
+#endif
+}
+
+template <class T, int kLow, int kHigh>
+void quantize_words(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
+  const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_words(y + i, quantize_vector(load(x + i), s, zero, low, high));
+  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
+}
+
+/** As a loop that compilers vectorise; Wide holds x - zero_point. */
+template <class T, class Wide>
+void dequantize_plain(const T* __restrict x, int64_t n, float scale, int32_t zero_point, float* __restrict y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(Wide{x[i]} - zero_point) * scale;
+}
+
 ORTOLAN_INLINE Vi load_count(const int32_t* p, int64_t count) {
   return count == kLanes ? load(p) : bits(load_n(reinterpret_cast<const float*>(p), count));
 }
@@ -222,6 +246,11 @@ const ConvertKernels kConvert = {
     quantize<int8_t, SignedBytes, -128, 127>,
     dequantize<uint8_t>,
     dequantize<int8_t>,
+    quantize_words<uint16_t, 0, 65535>,
+    quantize_words<int16_t, -32768, 32767>,
+    dequantize_plain<uint16_t, int32_t>,
+    dequantize_plain<int16_t, int32_t>,
+    dequantize_plain<int32_t, int64_t>,
     min_max,
 };
 

@@ -21,6 +21,7 @@ extern const GemmF64Kernels kGemmF64;
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const CastKernels kCast;
 extern const NumberKernels kNumberLoops;
+extern const MathF64Kernels kMathF64;
 }  // namespace generic
 #if defined(__x86_64__)
 namespace avx2 {
@@ -39,6 +40,7 @@ extern const GemmF64Kernels kGemmF64;
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const CastKernels kCast;
 extern const NumberKernels kNumberLoops;
+extern const MathF64Kernels kMathF64;
 }  // namespace avx2
 namespace avx512 {
 extern const VectorF32Kernels kVectorF32;
@@ -56,6 +58,7 @@ extern const GemmF64Kernels kGemmF64;
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const CastKernels kCast;
 extern const NumberKernels kNumberLoops;
+extern const MathF64Kernels kMathF64;
 }  // namespace avx512
 namespace avx512vnni {
 extern const GemmInt8Kernels kGemmInt8;
@@ -76,21 +79,23 @@ using base::IsaLevel;
 constexpr KernelTable kTables[] = {
     {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
      &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits, &generic::kMove,
-     &generic::kGemmF64, &generic::kDepthwiseInt8, &generic::kRecurrent, &generic::kCast, &generic::kNumberLoops},
+     &generic::kGemmF64, &generic::kDepthwiseInt8, &generic::kRecurrent, &generic::kCast, &generic::kNumberLoops,
+     &generic::kMathF64},
 #if defined(__x86_64__)
     {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
      &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove, &avx2::kGemmF64,
-     &avx2::kDepthwiseInt8, &avx2::kRecurrent, &avx2::kCast, &avx2::kNumberLoops},
+     &avx2::kDepthwiseInt8, &avx2::kRecurrent, &avx2::kCast, &avx2::kNumberLoops, &avx2::kMathF64},
     {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
      &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove, &avx512::kGemmF64,
-     &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops},
+     &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops, &avx512::kMathF64},
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
      &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove,
-     &avx512::kGemmF64, &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops},
-    {IsaLevel::kAmx, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &amx::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove, &avx512::kGemmF64,
-     &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops, &amx::kSplitF32,
-     &amx::kTileConv, &amx::kSplitConv},
+     &avx512::kGemmF64, &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
+     &avx512::kMathF64},
+    {IsaLevel::kAmx,        &avx512::kVectorF32, &avx512::kRowF32,        &avx512::kConvert,   &avx512::kGemmF32,
+     &avx512::kConvF32,     &avx512::kWinograd,  &amx::kGemmInt8,         &avx512::kPool,      &avx512vnni::kNBits,
+     &avx512::kMove,        &avx512::kGemmF64,   &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast,
+     &avx512::kNumberLoops, &avx512::kMathF64,   &amx::kSplitF32,         &amx::kTileConv,     &amx::kSplitConv},
 #endif
 };
 

@@ -25,6 +25,7 @@ struct ConvF32Kernels;
 struct RecurrentKernels;
 struct CastKernels;
 struct NumberKernels;
+struct MathF64Kernels;
 
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
@@ -100,6 +101,11 @@ struct ConvertKernels {
   void (*quantize_s8)(const float* x, int64_t n, float scale, int32_t zero_point, int8_t* y);
   void (*dequantize_u8)(const uint8_t* x, int64_t n, float scale, int32_t zero_point, float* y);
   void (*dequantize_s8)(const int8_t* x, int64_t n, float scale, int32_t zero_point, float* y);
+  void (*quantize_u16)(const float* x, int64_t n, float scale, int32_t zero_point, uint16_t* y);
+  void (*quantize_s16)(const float* x, int64_t n, float scale, int32_t zero_point, int16_t* y);
+  void (*dequantize_u16)(const uint16_t* x, int64_t n, float scale, int32_t zero_point, float* y);
+  void (*dequantize_s16)(const int16_t* x, int64_t n, float scale, int32_t zero_point, float* y);
+  void (*dequantize_s32)(const int32_t* x, int64_t n, float scale, int32_t zero_point, float* y);
   void (*min_max)(const float* x, int64_t n, float* smallest, float* largest);
 };
 
@@ -120,6 +126,7 @@ struct KernelTable {
   const RecurrentKernels* recurrent;
   const CastKernels* cast;
   const NumberKernels* numbers;
+  const MathF64Kernels* math_f64;
   const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
   const TileConvKernels* tile_conv = nullptr;    // only with AMX
   const SplitConvKernels* split_conv = nullptr;  // only with AMX

@@ -31,15 +31,26 @@ template <class T>
 ORTOLAN_INLINE T multiply(T a, T b) {
   return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b));
 }
-/** Of int32 in double, where quotients are exact once they are cut; by -1 it wraps around. */
+/** Of int32 by fp32 reciprocals: a quotient of 22 bits, another one of what that leaves, and a last step of one. */
+ORTOLAN_INLINE int32_t divide_int32(int32_t a, int32_t b) {
+  constexpr float kLargest = 2147483520;  // the largest float that int32 holds
+  const float reciprocal = 1.0f / static_cast<float>(b), estimate = static_cast<float>(a) * reciprocal;
+  const auto first = static_cast<int32_t>(estimate > kLargest ? kLargest : estimate);
+  const int32_t left = subtract(a, multiply(first, b));
+  const int32_t quotient = add(first, static_cast<int32_t>(static_cast<float>(left) * reciprocal));
+  const int32_t rest = subtract(a, multiply(quotient, b));
+  const auto size = static_cast<uint32_t>(rest < 0 ? subtract(0, rest) : rest);
+  const auto divisor = static_cast<uint32_t>(b < 0 ? subtract(0, b) : b);
+  const int32_t step = (a ^ b) < 0 ? -1 : 1;
+  const bool too_far = (rest != 0) & ((rest ^ a) < 0);
+  return add(quotient, too_far ? -step : size >= divisor ? step : 0);
+}
 template <class T>
 ORTOLAN_INLINE T divide(T a, T b) {
   if constexpr (std::is_same_v<T, double>) {
     return a / b;
   } else {
-    const T divisor = b == -1 ? 1 : b;
-    const T quotient = static_cast<T>(static_cast<double>(a) / static_cast<double>(divisor));
-    return b == -1 ? subtract<T>(0, a) : quotient;
+    return divide_int32(a, b);
   }
 }
 template <class T>
@@ -118,7 +129,8 @@ ORTOLAN_INLINE T negative(T x, T) {
 }
 template <class T>
 ORTOLAN_INLINE T sign(T x, T) {
-  const T value = static_cast<T>((x > 0) - (x < 0));
+  if constexpr (std::is_integral_v<T>) return static_cast<T>((x > 0) - (x < 0));
+  const T value = x > 0 ? T{1} : x < 0 ? T{-1} : T{0};
   return x != x ? x : value;
 }
 template <class T>
@@ -212,8 +224,14 @@ ORTOLAN_INLINE T reduce_span(const T* x, int64_t n) {
       for (int c = 0; c < kChains; ++c) chains[c] = combine<kOp, V>(chains[c], at(i + c * kWidth));
     }
     for (int c = 1; c < kChains; ++c) chains[0] = combine<joining(kOp), V>(chains[0], chains[c]);
-    result = chains[0][0];
-    for (int lane = 1; lane < kWidth; ++lane) result = combine<joining(kOp), T>(result, chains[0][lane]);
+    T lanes[kWidth];
+    __builtin_memcpy(lanes, &chains[0], sizeof lanes);
+    for (int64_t half = kWidth / 2; half > 0; half /= 2) {
+      for (int64_t lane = 0; lane < half; ++lane) {
+        lanes[lane] = combine<joining(kOp), T>(lanes[lane], lanes[lane + half]);
+      }
+    }
+    result = lanes[0];
   }
   for (; i < n; ++i) result = combine<kOp, T>(result, x[i]);
   return result;

@@ -186,6 +186,45 @@ ORTOLAN_INLINE Vf gelu_tanh(Vf x) {
   return vmax(Vf{}, x) - a * (e / (set1(1.0f) + e));
 }
 
+ORTOLAN_INLINE Vf atan(Vf x) {
+  constexpr float tail[] = {0.00152672775f, -0.00931730602f, 0.0266320494f, -0.0492950701f,
+                            0.0705189941f,  -0.0893885727f,  0.110896555f,  -0.142841429f,
+                            0.199999547f,   -0.333333331f};  // (atan(x)/x - 1)/x^2 in x^2 on [0, 1]
+  const Vf a = vabs(x);
+  const Vi beyond = a > set1(1.0f);
+  const Vf t = select(beyond, set1(1.0f) / a, a);
+  const Vf square = t * t;
+  const Vf y = fma(polynomial(square, tail) * square, t, t);
+  const Vf rest = (set1(1.57079637f) - y) - set1(4.37113883e-8f);
+  return with_sign(select(beyond, rest, y), x);
+}
+
+/** asin(sqrt(square)) for the root of `square`, which is at most 1/4. */
+ORTOLAN_INLINE Vf asin_of_root(Vf root, Vf square) {
+  constexpr float tail[] = {0.0338057489f, 0.017077859f,  0.0311161565f,
+                            0.0445980322f, 0.0750009876f, 0.166666663f};  // (asin(x)/x - 1)/x^2 in x^2 on [0, 1/2]
+  return fma(polynomial(square, tail) * square, root, root);
+}
+
+ORTOLAN_INLINE Vf asin(Vf x) {
+  const Vf a = vabs(x);
+  const Vi far = a > set1(0.5f);
+  const Vf square = select(far, fma(a, set1(-0.5f), set1(0.5f)), a * a);  // of the sine of half the rest of the angle
+  const Vf y = asin_of_root(select(far, vsqrt(square), a), square);
+  return with_sign(select(far, fma(y, set1(-2.0f), set1(1.57079637f)) - set1(4.37113883e-8f), y), x);
+}
+
+ORTOLAN_INLINE Vf acos(Vf x) {
+  const Vf a = vabs(x);
+  const Vi far = a > set1(0.5f);
+  const Vf square = select(far, fma(a, set1(-0.5f), set1(0.5f)), a * a);
+  const Vf y = asin_of_root(select(far, vsqrt(square), a), square);
+  const Vf twice = y + y;
+  const Vf from_far = select(x < Vf{}, (set1(3.14159274f) - twice) - set1(8.74227766e-8f), twice);
+  const Vf from_near = set1(1.57079637f) - (with_sign(y, x) + set1(4.37113883e-8f));
+  return select(far, from_far, from_near);
+}
+
 /** sin(x), or cos(x) where `quarter` is 1; |x| up to 8192. */
 ORTOLAN_INLINE Vf sine(Vf x, int quarter) {
   constexpr float sin_tail[] = {2.72468687e-6f, -0.00019840063f, 0.00833333183f, -0.166666667f};  // [0, pi/4]

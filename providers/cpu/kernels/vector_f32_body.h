@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/spans_f64.h"
 #include "cpu/kernels/vec_lanes.h"
 #include "cpu/kernels/vec_math.h"
 
@@ -91,6 +92,13 @@ void map_gelu(const float* x, float* y, int64_t n, float, float) {
   }
 }
 
+ORTOLAN_INLINE Vf apply_shrink(Vf x, Params p) {
+  return select(x < Vf{} - p.p0, x + p.p1, select(x > p.p0, x - p.p1, select(x == x, Vf{}, x)));
+}
+ORTOLAN_INLINE Vf apply_atan(Vf x, Params) { return atan(x); }
+ORTOLAN_INLINE Vf apply_asin(Vf x, Params) { return asin(x); }
+ORTOLAN_INLINE Vf apply_acos(Vf x, Params) { return acos(x); }
+
 float library_sin(float x) { return std::sin(x); }
 float library_cos(float x) { return std::cos(x); }
 
@@ -120,10 +128,6 @@ ORTOLAN_INLINE Vf apply_div(Vf a, Vf b) { return a / b; }
 ORTOLAN_INLINE Vf apply_min(Vf a, Vf b) { return select(a == a, vmin(a, b), a); }
 ORTOLAN_INLINE Vf apply_max(Vf a, Vf b) { return select(a == a, vmax(a, b), a); }
 ORTOLAN_INLINE Vf apply_prelu(Vf a, Vf b) { return select(a < Vf{}, a * b, a); }
-ORTOLAN_INLINE Vf apply_pow(Vf a, Vf b) {
-  for (int i = 0; i < kLanes; ++i) a[i] = std::pow(a[i], b[i]);
-  return a;
-}
 
 // `A` and `B` read operand lanes at an index, whole vectors or the first few.
 struct Span {
@@ -241,28 +245,54 @@ void rotate_pairs(const float* x, const float* cosine, const float* sine, int64_
 
 extern const VectorF32Kernels kVectorF32;
 const VectorF32Kernels kVectorF32 = {
-    {map<apply_identity>,     map<apply_abs>,
-     map<apply_neg>,          map<apply_reciprocal>,
-     map<apply_sqrt>,         map<apply_floor>,
-     map<apply_ceil>,         map<apply_round>,
-     map<apply_sign>,         map<apply_exp>,
-     map<apply_log>,          map<apply_sin>,
-     map<apply_cos>,          map<apply_erf>,
-     map<apply_tanh>,         map<apply_sigmoid>,
-     map<apply_softplus>,     map<apply_softsign>,
-     map<apply_relu>,         map<apply_clip>,
-     map<apply_leaky_relu>,   map<apply_thresholded_relu>,
-     map<apply_elu>,          map<apply_selu>,
-     map<apply_celu>,         map_gelu,
-     map<apply_gelu_tanh>,    map<apply_quick_gelu>,
-     map<apply_silu>,         map<apply_mish>,
-     map<apply_hard_sigmoid>, map<apply_hard_swish>},
+    {map<apply_identity>,
+     map<apply_abs>,
+     map<apply_neg>,
+     map<apply_reciprocal>,
+     map<apply_sqrt>,
+     map<apply_floor>,
+     map<apply_ceil>,
+     map<apply_round>,
+     map<apply_sign>,
+     map<apply_exp>,
+     map<apply_log>,
+     map<apply_sin>,
+     map<apply_cos>,
+     map<apply_erf>,
+     map<apply_tanh>,
+     map<apply_sigmoid>,
+     map<apply_softplus>,
+     map<apply_softsign>,
+     map<apply_relu>,
+     map<apply_clip>,
+     map<apply_leaky_relu>,
+     map<apply_thresholded_relu>,
+     map<apply_elu>,
+     map<apply_selu>,
+     map<apply_celu>,
+     map_gelu,
+     map<apply_gelu_tanh>,
+     map<apply_quick_gelu>,
+     map<apply_silu>,
+     map<apply_mish>,
+     map<apply_hard_sigmoid>,
+     map<apply_hard_swish>,
+     map<apply_shrink>,
+     map<apply_atan>,
+     map<apply_asin>,
+     map<apply_acos>,
+     span_tan,
+     span_sinh,
+     span_cosh,
+     span_asinh,
+     span_acosh,
+     span_atanh},
     {zip_vv<apply_add>, zip_vv<apply_sub>, zip_vv<apply_mul>, zip_vv<apply_div>, zip_vv<apply_min>, zip_vv<apply_max>,
-     zip_vv<apply_prelu>, zip_vv<apply_pow>},
+     zip_vv<apply_prelu>, span_pow},
     {zip_vs<apply_add>, zip_vs<apply_sub>, zip_vs<apply_mul>, zip_vs<apply_div>, zip_vs<apply_min>, zip_vs<apply_max>,
-     zip_vs<apply_prelu>, zip_vs<apply_pow>},
+     zip_vs<apply_prelu>, span_pow_scalar},
     {zip_sv<apply_add>, zip_sv<apply_sub>, zip_sv<apply_mul>, zip_sv<apply_div>, zip_sv<apply_min>, zip_sv<apply_max>,
-     zip_sv<apply_prelu>, zip_sv<apply_pow>},
+     zip_sv<apply_prelu>, span_scalar_pow},
     scale_shift,
     accumulate_scaled,
     multiply_add,

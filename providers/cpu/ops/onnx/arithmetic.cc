@@ -5,6 +5,8 @@
 
 #include "cpu/element_number.h"
 #include "cpu/float_loops.h"
+#include "cpu/kernels/math_f64.h"
+#include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
@@ -86,12 +88,29 @@ BinaryLoops division(const Node&, ElementType type) {
       type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(8192); });
 }
 
+/** The vector function takes spans; a scalar becomes one, a block at a time. */
+template <bool kScalarA, bool kScalarB>
+void float_remainder_loop(const void* a, const void* b, void* y, int64_t count) {
+  constexpr int64_t kBlock = 256;
+  auto *x0 = static_cast<const float*>(a), *x1 = static_cast<const float*>(b);
+  float scalar[kBlock];
+  if (kScalarA || kScalarB) std::fill_n(scalar, std::min(kBlock, count), kScalarA ? *x0 : *x1);
+  for (int64_t i = 0; i < count; i += kBlock) {
+    kernels::remainders(kScalarA ? scalar : x0 + i, kScalarB ? scalar : x1 + i, static_cast<float*>(y) + i,
+                        std::min(kBlock, count - i));
+  }
+}
+
 BinaryLoops remainders(const Node& node, ElementType type) {
   bool sign_of_dividend = node.int_or("fmod", 0) != 0;
   bool is_float = type == ElementType::kFloat || type == ElementType::kDouble;
   require(sign_of_dividend || !is_float, ErrorCode::kInvalidGraph,
           "attribute fmod is 0, but the elements are floating-point numbers; set fmod to 1");
-  return dispatch<kIntegerTypes | kFloat32And64>(type, [&]<class T>(TypeTag<T>) {
+  if (type == ElementType::kFloat) {
+    return {float_remainder_loop<false, false>, float_remainder_loop<true, false>, float_remainder_loop<false, true>,
+            4096};
+  }
+  return dispatch<kIntegerTypes | ElementType::kDouble>(type, [&]<class T>(TypeTag<T>) {
     return sign_of_dividend ? loops_of<T, T, remainder_of<T>>(4096) : loops_of<T, T, modulo<T>>(4096);
   });
 }
@@ -156,9 +175,14 @@ class Mean : public ElementwiseVariadic {
 
  protected:
   void finish(Tensor& y, size_t inputs, ThreadPool& threads) const override {
-    dispatch<kFloat32And64>(y.type(), [&]<class T>(TypeTag<T>) {
-      auto factor = static_cast<T>(inputs);
-      for (T& value : y.mutable_span<T>()) value /= factor;
+    threads.parallel_for(y.element_count(), 32768, [&](int64_t begin, int64_t end) {
+      if (y.type() == ElementType::kFloat) {
+        float* values = y.mutable_data<float>() + begin;
+        return kernels::binary(BinaryOp::kDiv, values, static_cast<float>(inputs), values, end - begin);
+      }
+      double* values = y.mutable_data<double>() + begin;
+      const auto count = static_cast<double>(inputs);
+      kernels::number_loops(NumberOp::kDiv, kernels::Number::kF64).scalar_b(values, &count, values, end - begin);
     });
   }
 };

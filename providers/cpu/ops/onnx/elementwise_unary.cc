@@ -1,9 +1,10 @@
 // Operators that map each element of one input to one element of the output. Each is a line of a table: a vector
-// function of kernels/activation.h or a scalar one for float, a scalar one for double, and its parameters.
+// function of kernels/activation.h for float, a vector or a scalar one for double, and its parameters.
 #include <algorithm>
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/small_floats.h"
@@ -12,6 +13,7 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
+using kernels::MathOp;
 using kernels::NumberUnary;
 using kernels::UnaryOp;
 
@@ -44,7 +46,6 @@ void activation_loop(const void* x, void* y, int64_t count, const Parameters& p)
 /** Elements worth a second thread, by the cost of one. */
 constexpr int64_t kCheap = 65536;
 constexpr int64_t kVector = 32768;
-constexpr int64_t kScalar = 2048;
 
 using D = double;
 using P = const Parameters&;
@@ -52,7 +53,7 @@ constexpr D kSqrtHalf = 0.70710678118654752440;
 
 struct FloatOperator {
   const char* name;
-  UnaryOp vector;  // kCount: none, then float_loop
+  UnaryOp vector;
   Loop float_loop;
   Loop double_loop;
   int64_t grain;
@@ -73,12 +74,14 @@ template <kernels::NumberUnary kOp>
 constexpr FloatOperator vectors(const char* name, UnaryOp op, const char* a_name = nullptr, float a = 0) {
   return {name, op, activation_loop, number_loop<double, kOp>, kCheap, a_name, a};
 }
-template <auto kFunction>
-constexpr FloatOperator scalar(const char* name, const char* a_name = nullptr, float a = 0,
-                               const char* b_name = nullptr, float b = 0) {
-  return {name, UnaryOp::kCount, loop<float, kFunction>, loop<double, kFunction>, kScalar, a_name, a, b_name, b};
+template <kernels::MathOp kOp>
+void math_loop(const void* x, void* y, int64_t count, const Parameters&) {
+  kernels::unary(kOp, static_cast<const double*>(x), static_cast<double*>(y), count);
 }
-
+template <kernels::MathOp kOp>
+constexpr FloatOperator vectors(const char* name, UnaryOp op) {
+  return {name, op, activation_loop, math_loop<kOp>, kVector};
+}
 constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
   using T = decltype(x);
   D value = static_cast<D>(x);
@@ -92,20 +95,20 @@ constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
 
 constexpr FloatOperator kFloatOperators[] = {
     vectors<NumberUnary::kAbs>("Abs", UnaryOp::kAbs),
-    scalar<[](auto x, P) { return std::acos(x); }>("Acos"),
-    scalar<[](auto x, P) { return std::acosh(x); }>("Acosh"),
-    scalar<[](auto x, P) { return std::asin(x); }>("Asin"),
-    scalar<[](auto x, P) { return std::asinh(x); }>("Asinh"),
-    scalar<[](auto x, P) { return std::atan(x); }>("Atan"),
-    scalar<[](auto x, P) { return std::atanh(x); }>("Atanh"),
+    vector<[](D x, P) { return std::acos(x); }>("Acos", UnaryOp::kAcos, kVector),
+    vector<[](D x, P) { return std::acosh(x); }>("Acosh", UnaryOp::kAcosh, kVector),
+    vector<[](D x, P) { return std::asin(x); }>("Asin", UnaryOp::kAsin, kVector),
+    vector<[](D x, P) { return std::asinh(x); }>("Asinh", UnaryOp::kAsinh, kVector),
+    vector<[](D x, P) { return std::atan(x); }>("Atan", UnaryOp::kAtan, kVector),
+    vector<[](D x, P) { return std::atanh(x); }>("Atanh", UnaryOp::kAtanh, kVector),
     vectors<NumberUnary::kCeil>("Ceil", UnaryOp::kCeil),
     vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>("Celu", UnaryOp::kCelu,
                                                                                                kVector, "alpha", 1),
-    vector<[](D x, P) { return std::cos(x); }>("Cos", UnaryOp::kCos, kVector),
-    scalar<[](auto x, P) { return std::cosh(x); }>("Cosh"),
+    vectors<MathOp::kCos>("Cos", UnaryOp::kCos),
+    vector<[](D x, P) { return std::cosh(x); }>("Cosh", UnaryOp::kCosh, kVector),
     vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kVector, "alpha", 1),
     vector<[](D x, P) { return std::erf(x); }>("Erf", UnaryOp::kErf, kVector),
-    vector<[](D x, P) { return std::exp(x); }>("Exp", UnaryOp::kExp, kVector),
+    vectors<MathOp::kExp>("Exp", UnaryOp::kExp),
     vectors<NumberUnary::kFloor>("Floor", UnaryOp::kFloor),
     vector<[](D x, P) { return x / 2 * (1 + std::erf(x * kSqrtHalf)); }>("Gelu", UnaryOp::kGelu, kVector),
     vector<[](D x, P) { return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }>(
@@ -115,7 +118,7 @@ constexpr FloatOperator kFloatOperators[] = {
     vector<[](D x, P) { return x * std::fmax(0, std::fmin(1, x / 6 + 0.5)); }>("HardSwish", UnaryOp::kHardSwish,
                                                                                kCheap),
     vectors<NumberUnary::kLeakyRelu>("LeakyRelu", UnaryOp::kLeakyRelu, "alpha", 0.01f),
-    vector<[](D x, P) { return std::log(x); }>("Log", UnaryOp::kLog, kVector),
+    vectors<MathOp::kLog>("Log", UnaryOp::kLog),
     vector<[](D x, P) { return x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))); }>(
         "Mish", UnaryOp::kMish, kVector),
     vectors<NumberUnary::kNeg>("Neg", UnaryOp::kNeg),
@@ -124,18 +127,18 @@ constexpr FloatOperator kFloatOperators[] = {
     vectors<NumberUnary::kRound>("Round", UnaryOp::kRound),
     vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>(
         "Selu", UnaryOp::kSelu, kVector, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
-    scalar<kShrink>("Shrink", "lambd", 0.5f, "bias", 0),
-    vector<[](D x, P) { return 1 / (1 + std::exp(-x)); }>("Sigmoid", UnaryOp::kSigmoid, kVector),
+    vector<kShrink>("Shrink", UnaryOp::kShrink, kCheap, "lambd", 0.5f, "bias", 0),
+    vectors<MathOp::kSigmoid>("Sigmoid", UnaryOp::kSigmoid),
     vectors<NumberUnary::kSign>("Sign", UnaryOp::kSign),
-    vector<[](D x, P) { return std::sin(x); }>("Sin", UnaryOp::kSin, kVector),
-    scalar<[](auto x, P) { return std::sinh(x); }>("Sinh"),
+    vectors<MathOp::kSin>("Sin", UnaryOp::kSin),
+    vector<[](D x, P) { return std::sinh(x); }>("Sinh", UnaryOp::kSinh, kVector),
     vector<[](D x, P) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }>("Softplus", UnaryOp::kSoftplus,
                                                                                          kVector),
     vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kCheap),
     vectors<NumberUnary::kSqrt>("Sqrt", UnaryOp::kSqrt),
     vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kVector, "alpha", 1),
-    scalar<[](auto x, P) { return std::tan(x); }>("Tan"),
-    vector<[](D x, P) { return std::tanh(x); }>("Tanh", UnaryOp::kTanh, kVector),
+    vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kVector),
+    vectors<MathOp::kTanh>("Tanh", UnaryOp::kTanh),
     vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kCheap, "alpha", 1),
 };
 

@@ -84,9 +84,22 @@ class MixedPow : public OpKernel {
   }
 
  private:
+  /** True where each element is to be multiplied with itself. */
+  static bool squares(const KernelContext& context) {
+    const Tensor& exponent = context.input(1);
+    bool one = exponent.element_count() == 1 && exponent.rank() <= context.input(0).rank();
+    return one && kIntegerTypes.contains(exponent.type()) && as_integers(exponent)[0] == 2;
+  }
+
   template <class T>
   void run_typed(KernelContext& context, const T* base) const {
     T* y = context.output(0).mutable_data<T>();
+    if constexpr (std::is_integral_v<T>) {
+      if (squares(context)) {
+        kernels::NumberLoops loops = kernels::number_loops(kernels::NumberOp::kMul, kernels::number_of<T>());
+        return loops.vectors(base, base, y, context.output(0).element_count());
+      }
+    }
     if constexpr (std::is_integral_v<T>) {
       if (kIntegerTypes.contains(context.input(1).type())) {
         return run(context, base, as_integers(context.input(1)), y, integer_power<T>);
@@ -104,9 +117,20 @@ class MixedPow : public OpKernel {
   }
 };
 
+void scalar_exponent_f64(const void* a, const void* b, void* y, int64_t count) {
+  auto* x = static_cast<const double*>(a);
+  const double exponent = *static_cast<const double*>(b);
+  if (exponent == 2) {
+    return kernels::number_loops(kernels::NumberOp::kMul, kernels::Number::kF64).vectors(x, x, y, count);
+  }
+  for (int64_t i = 0; i < count; ++i) static_cast<double*>(y)[i] = std::pow(x[i], exponent);
+}
+
 BinaryLoops floating_loops(const Node&, ElementType type) {
   if (type == ElementType::kFloat) return float_loops(kernels::BinaryOp::kPow);
-  return loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(2048);
+  BinaryLoops loops = loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(2048);
+  loops.scalar_b = scalar_exponent_f64;
+  return loops;
 }
 
 /** Opsets before 7 align input 1 by attributes, which only the common walk knows; their types are equal. */

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/number_loops.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -25,7 +27,24 @@ void for_each_slice(ThreadPool& threads, const Extent& extent, Body&& body) {
   });
 }
 
+/** Of neighbouring elements, by vector functions; y may be x. */
+void softmax_row(const double* x, double* y, int64_t count, bool logarithm) {
+  constexpr int64_t kBlock = 256;
+  const double largest = kernels::reduce_numbers(kernels::ReduceOp::kMax, x, count);
+  double sum = 0, block[kBlock];
+  for (int64_t first = 0; first < count; first += kBlock) {
+    const int64_t n = std::min(kBlock, count - first);
+    double* powers = logarithm ? block : y + first;
+    for (int64_t i = 0; i < n; ++i) powers[i] = x[first + i] - largest;
+    kernels::unary(kernels::MathOp::kExp, powers, powers, n);
+    sum += kernels::reduce_numbers(kernels::ReduceOp::kSum, powers, n);
+  }
+  const double log_sum = std::log(sum);
+  for (int64_t i = 0; i < count; ++i) y[i] = logarithm ? x[i] - largest - log_sum : y[i] / sum;
+}
+
 void softmax_slice(const double* x, double* y, int64_t stride, int64_t count, bool logarithm) {
+  if (stride == 1) return softmax_row(x, y, count, logarithm);
   double largest = x[0];
   for (int64_t i = 1; i < count; ++i) largest = std::max(largest, x[i * stride]);
   double sum = 0;
@@ -37,9 +56,21 @@ void softmax_slice(const double* x, double* y, int64_t stride, int64_t count, bo
   }
 }
 
+float largest_of(const float* x, int64_t count) { return kernels::reduce(kernels::ReduceOp::kMax, x, count); }
+double largest_of(const double* x, int64_t count) { return kernels::reduce_numbers(kernels::ReduceOp::kMax, x, count); }
+
 /** 1 at the first of the largest elements, 0 elsewhere. */
 template <class T>
 void hardmax_slice(const T* x, T* y, int64_t stride, int64_t count) {
+  if (stride == 1 && count > 16) {
+    T largest = largest_of(x, count);
+    if (largest == largest) {
+      int64_t place = kernels::find_first(largest, x, count);
+      std::fill_n(y, count, T{0});
+      y[place] = T{1};
+      return;
+    }
+  }
   int64_t best = 0;
   for (int64_t i = 1; i < count; ++i) {
     if (x[i * stride] > x[best * stride]) best = i;
