@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "cpu/kernels/cast.h"
+#include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/vector_f32.h"
+
 namespace ortolan::cpu {
 namespace {
 
@@ -65,6 +69,17 @@ void transform_scores(PostTransform transform, std::span<float> scores) {
   }
 }
 
+void transform_rows(PostTransform transform, float* scores, int64_t rows, int64_t width) {
+  if (rows == 0 || width == 0 || transform == PostTransform::kNone) return;
+  if (transform == PostTransform::kSoftmax) return kernels::softmax(nullptr, scores, rows, width, 1, false, scores);
+  if (transform == PostTransform::kLogistic) {
+    return kernels::unary({kernels::UnaryOp::kSigmoid}, scores, scores, rows * width);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    transform_scores(transform, std::span(scores + row * width, static_cast<size_t>(width)));
+  }
+}
+
 FeatureRows::FeatureRows(const Tensor& input) {
   const Shape& shape = input.shape();
   require(shape.rank() > 0, ErrorCode::kInvalidArgument, "the input is a scalar; it must be [rows, features]");
@@ -75,9 +90,8 @@ FeatureRows::FeatureRows(const Tensor& input) {
 const float* features_as_floats(KernelContext& context, const Tensor& input) {
   if (input.type() == ElementType::kFloat) return input.data<float>();
   auto copy = context.scratch<float>(input.element_count());
-  dispatch<kFeatureTypes>(input.type(), [&]<class T>(TypeTag<T>) {
-    std::ranges::transform(input.span<T>(), copy.begin(), [](T value) { return static_cast<float>(value); });
-  });
+  dispatch<kFeatureTypes>(
+      input.type(), [&]<class T>(TypeTag<T>) { kernels::cast(input.data<T>(), input.element_count(), copy.data()); });
   return copy.data();
 }
 

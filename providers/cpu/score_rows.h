@@ -21,6 +21,9 @@ PostTransform post_transform_called(std::string_view name);
 /** Transforms one row of scores. */
 void transform_scores(PostTransform transform, std::span<float> scores);
 
+/** Transforms `rows` rows of `width` scores each. */
+void transform_rows(PostTransform transform, float* scores, int64_t rows, int64_t width);
+
 /** A table of features: rank 1 is one row, dimensions after the second are part of the row. */
 struct FeatureRows {
   explicit FeatureRows(const Tensor& input);

@@ -130,24 +130,30 @@ int32_t TreeForest<T>::walk(int64_t tree, const T* row) const {
 }
 
 template <class T>
+void TreeForest<T>::walk_together(int32_t* at, const T* rows, int64_t stride) const {
+  const Node* nodes = nodes_.data();
+  for (int32_t inside = -1; inside < 0;) {  // no branches but the loop's: where a row goes next cannot be foreseen
+    inside = 0;
+    for (int i = 0; i < kTogether; ++i) {
+      const Node& node = nodes[at[i]];
+      const int32_t is_leaf = node.feature >> 31;
+      const int32_t to_next = -static_cast<int32_t>(rows[i * stride + (node.feature & ~is_leaf)] <= node.split);
+      const int32_t child = node.other_child ^ ((node.other_child ^ (at[i] + 1)) & to_next);
+      at[i] = child ^ ((child ^ at[i]) & is_leaf);
+      inside |= ~is_leaf;
+    }
+  }
+  for (int i = 0; i < kTogether; ++i) at[i] = nodes[at[i]].other_child;
+}
+
+template <class T>
 void TreeForest<T>::leaves(int64_t tree, const T* rows, int64_t stride, int32_t* result) const {
-  if (!plain_) {
+  if (!plain_ || features_ == 0) {
     for (int i = 0; i < kTogether; ++i) result[i] = walk(tree, rows + i * stride);
     return;
   }
-  const Node* first = nodes_.data();
-  const Node* at[kTogether];
-  for (const Node*& node : at) node = first + roots_[static_cast<size_t>(tree)];
-  for (bool inside = true; inside;) {
-    inside = false;
-    for (int i = 0; i < kTogether; ++i) {
-      int32_t feature = at[i]->feature;
-      if (feature < 0) continue;
-      at[i] = rows[i * stride + feature] <= at[i]->split ? at[i] + 1 : first + at[i]->other_child;
-      inside = true;
-    }
-  }
-  for (int i = 0; i < kTogether; ++i) result[i] = at[i]->other_child;
+  std::fill_n(result, kTogether, roots_[static_cast<size_t>(tree)]);
+  walk_together(result, rows, stride);
 }
 
 template class TreeForest<float>;

@@ -99,9 +99,19 @@ class Imputer : public OpKernel {
             " imputed values of the input's kind for ", features, " features; give one, or one for each feature");
     const T* from = input.data<T>();
     T* to = output.mutable_data<T>();
-    for (int64_t i = 0; i < input.element_count(); ++i) {
-      bool hit = from[i] == replaced || (from[i] != from[i] && replaced != replaced);
-      to[i] = hit ? static_cast<T>(values[static_cast<size_t>(i % width)]) : from[i];
+    std::vector<T> wanted(values.begin(), values.end());
+    if (width == 1) wanted.resize(static_cast<size_t>(features), wanted[0]);
+    for (int64_t i = 0; i < input.element_count(); i += features) {
+      impute_row(from + i, wanted.data(), to + i, features, replaced);
+    }
+  }
+
+  template <class T>
+  static void impute_row(const T* from, const T* values, T* to, int64_t count, T replaced) {
+    if (replaced != replaced) {
+      for (int64_t i = 0; i < count; ++i) to[i] = from[i] != from[i] ? values[i] : from[i];
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[i] = from[i] == replaced ? values[i] : from[i];
     }
   }
 
@@ -113,31 +123,64 @@ class Imputer : public OpKernel {
 
 class Normalizer : public OpKernel {
  public:
-  explicit Normalizer(const KernelInfo& info) : norm_(info.node().string_or("norm", "MAX")) {
-    require(norm_ == "MAX" || norm_ == "L1" || norm_ == "L2", ErrorCode::kInvalidGraph, "norm '", norm_,
+  explicit Normalizer(const KernelInfo& info) {
+    std::string_view norm = info.node().string_or("norm", "MAX");
+    constexpr std::string_view kNames[] = {"MAX", "L1", "L2"};
+    auto found = std::ranges::find(kNames, norm);
+    require(found != std::end(kNames), ErrorCode::kInvalidGraph, "norm '", norm,
             "' is unknown; it must be MAX, L1 or L2");
+    norm_ = static_cast<Norm>(found - std::begin(kNames));
   }
   void compute(KernelContext& context) const override {
     FeatureRows table(context.input(0));
     const float* from = features_as_floats(context, context.input(0));
     float* to = context.output(0).mutable_data<float>();
-    for (int64_t r = 0; r < table.rows; ++r) row(from + r * table.features, table.features, to + r * table.features);
+    switch (norm_) {
+      case Norm::kMax:
+        return normalize<Norm::kMax>(table, from, to);
+      case Norm::kL1:
+        return normalize<Norm::kL1>(table, from, to);
+      case Norm::kL2:
+        return normalize<Norm::kL2>(table, from, to);
+    }
   }
 
  private:
-  void row(const float* from, int64_t count, float* to) const {
-    double divisor = norm_ == "MAX" && count > 0 ? from[0] : 0;
-    for (int64_t i = 0; i < count; ++i) {
-      double x = from[i];
-      if (norm_ == "MAX") divisor = std::max(divisor, x);
-      if (norm_ == "L1") divisor += std::abs(x);
-      if (norm_ == "L2") divisor += x * x;
-    }
-    if (norm_ == "L2") divisor = std::sqrt(divisor);
-    for (int64_t i = 0; i < count; ++i) to[i] = divisor != 0 ? static_cast<float>(from[i] / divisor) : from[i];
+  enum class Norm { kMax, kL1, kL2 };
+
+  /** What element x makes of a divisor. */
+  template <Norm kNorm>
+  static double joined(double divisor, double x) {
+    if constexpr (kNorm == Norm::kMax) return divisor < x ? x : divisor;
+    if constexpr (kNorm == Norm::kL1) return divisor + std::abs(x);
+    return divisor + x * x;
   }
 
-  std::string norm_;
+  template <Norm kNorm>
+  static double divisor_of(const float* row, int64_t count) {
+    double part[4];
+    std::ranges::fill(part, kNorm == Norm::kMax && count > 0 ? row[0] : 0);
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      for (int lane = 0; lane < 4; ++lane) part[lane] = joined<kNorm>(part[lane], row[i + lane]);
+    }
+    for (; i < count; ++i) part[0] = joined<kNorm>(part[0], row[i]);
+    if constexpr (kNorm == Norm::kMax) return std::max(std::max(part[0], part[1]), std::max(part[2], part[3]));
+    const double sum = (part[0] + part[1]) + (part[2] + part[3]);
+    return kNorm == Norm::kL2 ? std::sqrt(sum) : sum;
+  }
+
+  template <Norm kNorm>
+  static void normalize(const FeatureRows& table, const float* from, float* to) {
+    const int64_t count = table.features;
+    for (int64_t r = 0; r < table.rows; ++r, from += count, to += count) {
+      const double divisor = divisor_of<kNorm>(from, count);
+      const double factor = divisor != 0 ? 1 / divisor : 1;  // of doubles, so that products round as quotients do
+      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i] * factor);
+    }
+  }
+
+  Norm norm_;
 };
 
 class OneHotEncoder : public OpKernel {
@@ -201,10 +244,18 @@ class Scaler : public OpKernel {
             " entries for ", features, " features; give one, or one for each feature");
     const float* from = features_as_floats(context, input);
     auto to = context.output(0).mutable_span<float>();
-    for (size_t i = 0; i < to.size(); ++i) to[i] = (from[i] - offset_[i % offset_.size()]) * scale_[i % scale_.size()];
+    std::vector<float> offset = spread(offset_, features), scale = spread(scale_, features);
+    for (size_t row = 0; row < to.size(); row += features) {
+      for (size_t i = 0; i < features; ++i) to[row + i] = (from[row + i] - offset[i]) * scale[i];
+    }
   }
 
  private:
+  /** One value for each feature. */
+  static std::vector<float> spread(const std::vector<float>& values, size_t features) {
+    return values.size() == features ? values : std::vector<float>(features, values[0]);
+  }
+
   std::vector<float> offset_, scale_;
 };
 

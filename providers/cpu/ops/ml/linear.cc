@@ -1,5 +1,6 @@
 // Kernels of LinearClassifier and LinearRegressor.
 #include "base/thread_pool.h"
+#include "cpu/kernels/gemm_f32.h"
 #include "cpu/score_rows.h"
 #include "runtime/kernel_registry.h"
 
@@ -29,15 +30,28 @@ class LinearModel {
     require(table.features == features_, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(), " has ",
             table.features, " features; the model has coefficients for ", features_);
   }
-  void scores(const float* row, std::span<float> result) const {
-    for (size_t t = 0; t < result.size(); ++t) {
-      result[t] = dot(coefficients_.data() + static_cast<int64_t>(t) * features_, row, features_) + intercepts_[t];
+  /** The scores of `count` rows, `stride` apart. */
+  void scores(const float* rows, int64_t count, float* result, int64_t stride) const {
+    if (targets_ == 1 || count < 4) {
+      for (int64_t r = 0; r < count; ++r) score_row(rows + r * features_, result + r * stride);
+      return;
     }
+    kernels::Epilogue epilogue;
+    epilogue.bias_kind = kernels::BiasKind::kColumn;
+    epilogue.bias = intercepts_.data();
+    kernels::gemm(nullptr, count, targets_, features_, rows, features_, false, coefficients_.data(), features_, true,
+                  result, stride, epilogue);
   }
   int64_t features() const { return features_; }
   int64_t grain() const { return 1 + (1 << 16) / (features_ * targets_); }
 
  private:
+  void score_row(const float* row, float* result) const {
+    for (int64_t t = 0; t < targets_; ++t) {
+      result[t] = dot(coefficients_.data() + t * features_, row, features_) + intercepts_[static_cast<size_t>(t)];
+    }
+  }
+
   std::vector<float> coefficients_, intercepts_;
   int64_t targets_, features_;
 };
@@ -53,11 +67,9 @@ class LinearRegressor : public OpKernel {
     Tensor& output = context.output(0);
     float* to = output.mutable_data<float>();
     context.threads().parallel_for(output.shape()[0], model_.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        std::span<float> scores(to + r * model_.targets(), static_cast<size_t>(model_.targets()));
-        model_.scores(from + r * model_.features(), scores);
-        transform_scores(post_, scores);
-      }
+      float* scores = to + begin * model_.targets();
+      model_.scores(from + begin * model_.features(), end - begin, scores, model_.targets());
+      transform_rows(post_, scores, end - begin, model_.targets());
     });
   }
 
@@ -79,17 +91,18 @@ class LinearClassifier : public OpKernel {
     int64_t rows = FeatureRows(context.input(0)).rows;
     auto best = context.scratch<int64_t>(rows);
     bool two = model_.targets() == 1 && labels_.count() == 2;
-    auto width = two ? size_t{2} : static_cast<size_t>(model_.targets());
+    const int64_t width = two ? 2 : model_.targets();
     float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
-                                      : context.scratch<float>(checked_mul(rows, static_cast<int64_t>(width))).data();
+                                      : context.scratch<float>(checked_mul(rows, width)).data();
     context.threads().parallel_for(rows, model_.grain(), [&](int64_t begin, int64_t end) {
+      const int64_t targets = model_.targets(), first = width - targets;
+      float* scores = to + begin * width;
+      model_.scores(from + begin * model_.features(), end - begin, scores + first, width);
       for (int64_t r = begin; r < end; ++r) {
-        std::span<float> scores(to + r * static_cast<int64_t>(width), width);
-        std::span<float> raw = scores.subspan(width - static_cast<size_t>(model_.targets()));
-        model_.scores(from + r * model_.features(), raw);
-        best[static_cast<size_t>(r)] = choose(raw);
-        finish(scores, two);
+        best[static_cast<size_t>(r)] = choose(std::span(to + r * width + first, static_cast<size_t>(targets)));
       }
+      if (!two) return transform_rows(post_, scores, end - begin, width);
+      for (int64_t r = begin; r < end; ++r) finish_two(std::span(to + r * width, 2));
     });
     if (!context.has_output(0)) return;
     Tensor& chosen = context.output(0);
@@ -104,8 +117,7 @@ class LinearClassifier : public OpKernel {
   }
 
   /** A single score of two classes speaks for class 1; what is left is class 0's. */
-  void finish(std::span<float> scores, bool two) const {
-    if (!two) return transform_scores(post_, scores);
+  void finish_two(std::span<float> scores) const {
     float score = scores[1];
     if (post_ == PostTransform::kLogistic) {
       scores[0] = -score;

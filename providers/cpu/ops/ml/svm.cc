@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/vector_f32.h"
 #include "cpu/score_rows.h"
 #include "runtime/kernel_registry.h"
 
@@ -10,6 +12,23 @@ namespace ortolan::cpu::ml {
 namespace {
 
 constexpr const char* kDomain = "ai.onnx.ml";
+
+/** `count` vectors of `features` each, as columns; products with them are packed where `multiplied`. */
+struct SupportVectors {
+  SupportVectors() = default;
+  SupportVectors(const std::vector<float>& rows, int64_t count, int64_t features, bool multiplied)
+      : count(count), features(features), columns(rows.size()) {
+    for (int64_t v = 0; v < count; ++v) {
+      for (int64_t f = 0; f < features; ++f) {
+        columns[static_cast<size_t>(f * count + v)] = rows[static_cast<size_t>(v * features + f)];
+      }
+    }
+    if (multiplied) packed = kernels::pack_b(nullptr, features, count, columns.data(), count, false);
+  }
+  int64_t count = 0, features = 0;
+  std::vector<float> columns;
+  kernels::PackedMatrix packed;
+};
 
 /** The kernel function of a support vector machine. */
 class Similarity {
@@ -26,23 +45,39 @@ class Similarity {
             " entries; it must hold gamma, coef0 and degree");
     if (!params.empty()) gamma_ = params[0], coef0_ = params[1], degree_ = params[2];
   }
-  float operator()(const float* a, const float* b, int64_t count) const {
-    switch (kind_) {
-      case Kind::kPoly:
-        return std::pow(gamma_ * dot(a, b, count) + coef0_, degree_);
-      case Kind::kRbf: {
-        float sum = 0;
-        for (int64_t i = 0; i < count; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-        return std::exp(-gamma_ * sum);
-      }
-      case Kind::kSigmoid:
-        return std::tanh(gamma_ * dot(a, b, count) + coef0_);
-      default:
-        return dot(a, b, count);
+  bool multiplies() const { return kind_ != Kind::kRbf; }
+
+  /** like[r * count + v] = how like row r is to vector v. */
+  void compare(const float* rows, int64_t row_count, const SupportVectors& vectors, float* like) const {
+    const int64_t total = row_count * vectors.count;
+    if (!multiplies()) {
+      for (int64_t r = 0; r < row_count; ++r) distances(rows + r * vectors.features, vectors, like + r * vectors.count);
+      kernels::scale_shift(like, -gamma_, 0, like, total);
+      return kernels::unary({kernels::UnaryOp::kExp}, like, like, total);
     }
+    kernels::gemm(nullptr, row_count, rows, vectors.features, false, vectors.packed, like, vectors.count, {});
+    if (kind_ == Kind::kLinear) return;
+    kernels::scale_shift(like, gamma_, coef0_, like, total);
+    if (kind_ == Kind::kSigmoid) return kernels::unary({kernels::UnaryOp::kTanh}, like, like, total);
+    raise(like, total);
   }
 
  private:
+  static void distances(const float* row, const SupportVectors& vectors, float* to) {
+    const float* column = vectors.columns.data();
+    std::fill_n(to, vectors.count, 0.0f);
+    for (int64_t f = 0; f < vectors.features; ++f, column += vectors.count) {
+      for (int64_t v = 0; v < vectors.count; ++v) to[v] += (row[f] - column[v]) * (row[f] - column[v]);
+    }
+  }
+
+  /** To the power degree_; small whole powers, which models use most, are products. */
+  void raise(float* x, int64_t count) const {
+    if (degree_ != 2 && degree_ != 3) return kernels::binary(kernels::BinaryOp::kPow, x, degree_, x, count);
+    if (degree_ == 2) return kernels::binary(kernels::BinaryOp::kMul, x, x, x, count);
+    for (int64_t i = 0; i < count; ++i) x[i] = x[i] * x[i] * x[i];
+  }
+
   enum class Kind { kLinear, kPoly, kRbf, kSigmoid };
   Kind kind_;
   float gamma_ = 0, coef0_ = 0, degree_ = 0;
@@ -56,6 +91,9 @@ int64_t row_length(const std::vector<float>& list, int64_t count, const char* wh
   return size / count;
 }
 
+/** Rows that are compared at a time. */
+constexpr int64_t kBlockRows = 64;
+
 void require_features(const Tensor& input, int64_t features) {
   FeatureRows table(input);
   require(table.features == features, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(), " has ",
@@ -66,7 +104,6 @@ class SvmRegressor : public OpKernel {
  public:
   explicit SvmRegressor(const KernelInfo& info)
       : similarity_(info.node()),
-        vectors_(info.node().floats("support_vectors")),
         coefficients_(info.node().floats("coefficients")),
         count_(info.node().int_or("n_supports", 0)),
         one_class_(info.node().int_or("one_class", 0) != 0),
@@ -74,14 +111,16 @@ class SvmRegressor : public OpKernel {
     const auto& rho = info.node().floats("rho");
     require(!rho.empty(), ErrorCode::kInvalidGraph, "rho is missing");
     rho_ = rho[0];
+    std::vector<float> vectors = info.node().floats("support_vectors");
     if (count_ == 0) {  // linear: the coefficients are the one vector
-      vectors_ = coefficients_;
+      vectors = coefficients_;
       coefficients_ = {1};
       count_ = 1;
     }
-    features_ = row_length(vectors_, count_, "support_vectors");
+    features_ = row_length(vectors, count_, "support_vectors");
     require(static_cast<int64_t>(coefficients_.size()) == count_, ErrorCode::kInvalidGraph, "there are ",
             coefficients_.size(), " coefficients for ", count_, " support vectors");
+    support_ = SupportVectors(vectors, count_, features_, similarity_.multiplies());
   }
 
   void compute(KernelContext& context) const override {
@@ -89,25 +128,28 @@ class SvmRegressor : public OpKernel {
     const float* from = features_as_floats(context, context.input(0));
     Tensor& output = context.output(0);
     float* to = output.mutable_data<float>();
-    context.threads().parallel_for(output.shape()[0], 1 + (1 << 16) / (count_ * features_),
-                                   [&](int64_t begin, int64_t end) {
-                                     for (int64_t r = begin; r < end; ++r) to[r] = predict(from + r * features_);
-                                   });
+    context.threads().parallel_for(
+        output.shape()[0], 1 + (1 << 16) / (count_ * features_), [&](int64_t begin, int64_t end) {
+          std::vector<float> like(static_cast<size_t>(std::min(kBlockRows, end - begin) * count_));
+          for (int64_t r = begin; r < end; r += kBlockRows) {
+            int64_t rows = std::min(kBlockRows, end - r);
+            similarity_.compare(from + r * features_, rows, support_, like.data());
+            for (int64_t i = 0; i < rows; ++i) to[r + i] = predict(like.data() + i * count_);
+          }
+        });
   }
 
  private:
-  float predict(const float* row) const {
-    float sum = rho_;
-    for (int64_t i = 0; i < count_; ++i) {
-      sum += coefficients_[static_cast<size_t>(i)] * similarity_(row, vectors_.data() + i * features_, features_);
-    }
+  float predict(const float* like) const {
+    float sum = rho_ + dot(coefficients_.data(), like, count_);
     if (one_class_) return sum > 0 ? 1.0f : -1.0f;
     transform_scores(post_, std::span(&sum, 1));
     return sum;
   }
 
   Similarity similarity_;
-  std::vector<float> vectors_, coefficients_;
+  std::vector<float> coefficients_;
+  SupportVectors support_;
   int64_t count_, features_;
   float rho_;
   bool one_class_;
@@ -153,18 +195,20 @@ class SvmClassifier : public OpKernel {
   explicit SvmClassifier(const KernelInfo& info)
       : similarity_(info.node()),
         labels_(info.node(), "classlabels_strings", "classlabels_ints"),
-        vectors_(info.node().floats("support_vectors")),
         coefficients_(info.node().floats("coefficients")),
         rho_(info.node().floats("rho")),
         prob_a_(info.node().floats("prob_a")),
         prob_b_(info.node().floats("prob_b")),
         post_(post_transform_called(info.node().string_or("post_transform", "NONE"))) {
     set_classes(info.node().ints("vectors_per_class"));
+    std::vector<float> vectors = info.node().floats("support_vectors");
     if (starts_.empty()) {
       set_linear();
+      vectors = coefficients_;
     } else {
-      check_pairs();
+      check_pairs(vectors);
     }
+    support_ = SupportVectors(vectors, vector_count(), features_, similarity_.multiplies());
   }
 
   void compute(KernelContext& context) const override {
@@ -174,14 +218,20 @@ class SvmClassifier : public OpKernel {
     auto best = context.scratch<int64_t>(rows);
     float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
                                       : context.scratch<float>(checked_mul(rows, width)).data();
-    int64_t work = std::max<int64_t>(static_cast<int64_t>(vectors_.size()), 1);
+    int64_t work = std::max<int64_t>(static_cast<int64_t>(support_.columns.size()), 1);
     context.threads().parallel_for(rows, 1 + (1 << 16) / work, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        std::span<float> scores(to + r * width, static_cast<size_t>(width));
-        const float* row = from + r * features_;
-        best[static_cast<size_t>(r)] = starts_.empty() ? score_linear(row, scores) : score_pairs(row, scores);
-        transform_scores(post_, scores);
+      const int64_t count = vector_count();
+      std::vector<float> like(static_cast<size_t>(std::min(kBlockRows, end - begin) * count));
+      for (int64_t first = begin; first < end; first += kBlockRows) {
+        const int64_t rows = std::min(kBlockRows, end - first);
+        similarity_.compare(from + first * features_, rows, support_, like.data());
+        for (int64_t r = first; r < first + rows; ++r) {
+          std::span<float> scores(to + r * width, static_cast<size_t>(width));
+          const float* row = like.data() + (r - first) * count;
+          best[static_cast<size_t>(r)] = starts_.empty() ? score_linear(row, scores) : score_pairs(row, scores);
+        }
       }
+      transform_rows(post_, to + begin * width, end - begin, width);
     });
     if (!context.has_output(0)) return;
     Tensor& chosen = context.output(0);
@@ -204,14 +254,13 @@ class SvmClassifier : public OpKernel {
   /** Without support vectors there is one vector of coefficients a class. */
   void set_linear() {
     features_ = row_length(coefficients_, classes_, "coefficients");
-    vectors_ = coefficients_;
     require(!rho_.empty(), ErrorCode::kInvalidGraph, "rho is missing");
     rho_.resize(static_cast<size_t>(classes_), rho_[0]);
   }
 
-  void check_pairs() {
+  void check_pairs(const std::vector<float>& vectors) {
     int64_t count = starts_.back();
-    features_ = row_length(vectors_, count, "support_vectors");
+    features_ = row_length(vectors, count, "support_vectors");
     auto pairs = static_cast<size_t>(classes_ * (classes_ - 1) / 2);
     require(static_cast<int64_t>(coefficients_.size()) == count * (classes_ - 1), ErrorCode::kInvalidGraph,
             "coefficients has ", coefficients_.size(), " entries for ", count, " support vectors of ", classes_,
@@ -222,21 +271,21 @@ class SvmClassifier : public OpKernel {
             prob_b_.size(), " entries; ", pairs, " pairs of classes need one each");
   }
 
+  int64_t vector_count() const { return starts_.empty() ? classes_ : starts_.back(); }
+
   int64_t score_width() const {
     bool pairs = !starts_.empty() && prob_a_.empty() && classes_ > 2;
     return pairs ? classes_ * (classes_ - 1) / 2 : classes_;
   }
 
-  int64_t score_linear(const float* row, std::span<float> scores) const {
-    for (size_t c = 0; c < scores.size(); ++c) {
-      scores[c] = similarity_(row, vectors_.data() + static_cast<int64_t>(c) * features_, features_) + rho_[c];
-    }
+  int64_t score_linear(const float* like, std::span<float> scores) const {
+    for (size_t c = 0; c < scores.size(); ++c) scores[c] = like[c] + rho_[c];
     return std::ranges::max_element(scores) - scores.begin();
   }
 
   /** Each pair of classes decides between them; the class with most decisions wins, or the likeliest one. */
-  int64_t score_pairs(const float* row, std::span<float> scores) const {
-    std::vector<float> decisions = decide(row);
+  int64_t score_pairs(const float* like, std::span<float> scores) const {
+    std::vector<float> decisions = decide(like);
     auto n = static_cast<size_t>(classes_);
     std::vector<int64_t> votes(n);
     size_t pair = 0;
@@ -256,17 +305,14 @@ class SvmClassifier : public OpKernel {
     return winner;
   }
 
-  std::vector<float> decide(const float* row) const {
+  std::vector<float> decide(const float* like) const {
     int64_t count = starts_.back();
-    std::vector<float> like(static_cast<size_t>(count)), decisions;
-    for (int64_t v = 0; v < count; ++v)
-      like[static_cast<size_t>(v)] = similarity_(row, vectors_.data() + v * features_, features_);
+    std::vector<float> decisions;
+    decisions.reserve(rho_.size());
     auto sum = [&](int64_t of_class, int64_t line) {
-      float total = 0;
-      for (int64_t v = starts_[static_cast<size_t>(of_class)]; v < starts_[static_cast<size_t>(of_class) + 1]; ++v) {
-        total += coefficients_[static_cast<size_t>(line * count + v)] * like[static_cast<size_t>(v)];
-      }
-      return total;
+      const int64_t first = starts_[static_cast<size_t>(of_class)];
+      return dot(coefficients_.data() + line * count + first, like + first,
+                 starts_[static_cast<size_t>(of_class) + 1] - first);
     };
     for (int64_t i = 0; i < classes_; ++i) {
       for (int64_t j = i + 1; j < classes_; ++j)
@@ -293,7 +339,8 @@ class SvmClassifier : public OpKernel {
 
   Similarity similarity_;
   ClassLabels labels_;
-  std::vector<float> vectors_, coefficients_, rho_, prob_a_, prob_b_;
+  std::vector<float> coefficients_, rho_, prob_a_, prob_b_;
+  SupportVectors support_;
   std::vector<int64_t> starts_;  // of each class's support vectors, and their end; empty for a linear model
   int64_t classes_, features_;
   PostTransform post_;

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kDomain = "ai.onnx.ml";
 constexpr int64_t kBlockRows = 64;
 constexpr int64_t kMostTargets = 1 << 20;
+constexpr int64_t kManyWalks = 3000;  // of rows through trees: from here on branches are not foreseen
 
 enum class Aggregate { kAverage, kSum, kMin, kMax };
 
@@ -38,8 +39,7 @@ class Forest {
   }
   int64_t targets() const { return targets_; }
 
-  /** Calls finish(row, scores, seen) for each row of `input`, from many threads; seen[t] says whether any leaf counted
-      for target t. */
+  /** Calls finish(row, scores) for each row of `input`, from many threads. */
   template <class Finish>
   void score(KernelContext& context, const Tensor& input, Aggregate aggregate, Finish&& finish) const {
     dispatch<kFeatureTypes | ElementType::kFloat16>(input.type(), [&]<class T>(TypeTag<T>) {
@@ -62,14 +62,13 @@ class Forest {
     int64_t block = std::clamp<int64_t>(kBlockRows * 64 / targets_, 1, kBlockRows);
     int64_t grain = 1 + 2048 / std::max<int64_t>(forest.tree_count(), 1);
     context.threads().parallel_for(table.rows, grain, [&](int64_t begin, int64_t end) {
-      std::vector<double> scores(static_cast<size_t>(block * targets_));
-      std::vector<uint8_t> seen(scores.size());
+      std::vector<double> scores(static_cast<size_t>(std::min(block, end - begin) * targets_));
+      std::vector<uint8_t> seen(aggregate >= Aggregate::kMin ? scores.size() : 0);
       for (int64_t row = begin; row < end; row += block) {
         int64_t rows = std::min(block, end - row);
         score_block(forest, from + row * table.features, table.features, rows, aggregate, scores, seen);
         for (int64_t i = 0; i < rows; ++i) {
-          auto at = static_cast<size_t>(i * targets_), count = static_cast<size_t>(targets_);
-          finish(row + i, std::span(scores).subspan(at, count), std::span<const uint8_t>(seen).subspan(at, count));
+          finish(row + i, std::span(scores).subspan(static_cast<size_t>(i * targets_), static_cast<size_t>(targets_)));
         }
       }
     });
@@ -92,9 +91,10 @@ class Forest {
     std::ranges::fill(scores, 0.0);
     std::ranges::fill(seen, uint8_t{0});
     constexpr int kTogether = TreeForest<C>::kTogether;
+    const bool together = rows * forest.tree_count() >= kManyWalks;
     for (int64_t tree = 0; tree < forest.tree_count(); ++tree) {
       int64_t row = 0;
-      for (; row + kTogether <= rows; row += kTogether) {
+      for (; together && row + kTogether <= rows; row += kTogether) {
         int32_t ends[kTogether];
         forest.leaves(tree, from + row * features, features, ends);
         for (int i = 0; i < kTogether; ++i) add_leaf(forest.weights(ends[i]), row + i, aggregate, scores, seen);
@@ -109,12 +109,16 @@ class Forest {
 
   void add_leaf(std::span<const LeafWeight> weights, int64_t row, Aggregate aggregate, std::vector<double>& scores,
                 std::vector<uint8_t>& seen) const {
+    if (aggregate < Aggregate::kMin) {
+      for (LeafWeight leaf : weights) scores[static_cast<size_t>(row * targets_ + leaf.target)] += leaf.weight;
+      return;
+    }
     for (LeafWeight leaf : weights) {
       auto at = static_cast<size_t>(row * targets_ + leaf.target);
       double weight = leaf.weight;
       if (aggregate == Aggregate::kMin) weight = seen[at] ? std::min(scores[at], weight) : weight;
       if (aggregate == Aggregate::kMax) weight = seen[at] ? std::max(scores[at], weight) : weight;
-      scores[at] = aggregate >= Aggregate::kMin ? weight : scores[at] + weight;
+      scores[at] = weight;
       seen[at] = 1;
     }
   }
@@ -144,7 +148,7 @@ class Regressor : public OpKernel {
     auto targets = static_cast<size_t>(forest_.targets());
     dispatch<kFloat32And64 | ElementType::kFloat16>(output.type(), [&]<class T>(TypeTag<T>) {
       T* to = output.mutable_data<T>();
-      forest_.score(context, context.input(0), aggregate_, [&](int64_t row, std::span<double> scores, auto) {
+      forest_.score(context, context.input(0), aggregate_, [&](int64_t row, std::span<double> scores) {
         for (size_t t = 0; t < targets; ++t) scores[t] += base_[t];
         if (post_ != PostTransform::kNone) transform(scores);
         for (size_t t = 0; t < targets; ++t) {
@@ -196,7 +200,7 @@ class Classifier : public OpKernel {
     auto best = context.scratch<int64_t>(rows);
     float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
                                       : context.scratch<float>(checked_mul(rows, width)).data();
-    forest_.score(context, input, Aggregate::kSum, [&](int64_t row, std::span<double> scores, auto) {
+    forest_.score(context, input, Aggregate::kSum, [&](int64_t row, std::span<double> scores) {
       std::span<float> place(to + row * width, static_cast<size_t>(width));
       for (size_t c = 0; c < scores.size(); ++c) scores[c] += base_[c];
       best[static_cast<size_t>(row)] = single_ ? finish_single(scores, place) : finish(scores, place);
