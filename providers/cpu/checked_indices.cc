@@ -4,21 +4,9 @@
 namespace ortolan::cpu {
 namespace {
 
-[[noreturn]] void fail_index(int64_t index, size_t position, int64_t dim) {
-  fail(ErrorCode::kInvalidArgument, "index ", index, " at position ", position, " is outside [", -dim, ", ", dim - 1,
-       "]; indices must lie within the dimension they point into");
-}
-
-inline int64_t normalised(int64_t index, size_t position, int64_t dim) {
-  int64_t positive = index + (index < 0 ? dim : 0);
-  if (static_cast<uint64_t>(positive) >= static_cast<uint64_t>(dim)) [[unlikely]]
-    fail_index(index, position, dim);
-  return positive;
-}
-
 template <class I>
 void normalise(std::span<const I> indices, std::span<int64_t> result, int64_t dim) {
-  for (size_t i = 0; i < indices.size(); ++i) result[i] = normalised(indices[i], i, dim);
+  for (size_t i = 0; i < indices.size(); ++i) result[i] = checked_index(indices[i], static_cast<int64_t>(i), dim);
 }
 
 template <class I>
@@ -27,12 +15,19 @@ void tuple_offsets(std::span<const I> indices, std::span<const int64_t> dims, st
   size_t width = dims.size();
   for (size_t i = 0; i < result.size(); ++i) {
     int64_t offset = 0;
-    for (size_t j = 0; j < width; ++j) offset += normalised(indices[i * width + j], i, dims[j]) * strides[j];
+    for (size_t j = 0; j < width; ++j) {
+      offset += checked_index(indices[i * width + j], static_cast<int64_t>(i), dims[j]) * strides[j];
+    }
     result[i] = offset;
   }
 }
 
 }  // namespace
+
+void fail_index(int64_t index, int64_t position, int64_t dim) {
+  fail(ErrorCode::kInvalidArgument, "index ", index, " at position ", position, " is outside [", -dim, ", ", dim - 1,
+       "]; indices must lie within the dimension they point into");
+}
 
 std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& indices, int64_t dim) {
   auto result = context.scratch<int64_t>(indices.element_count());

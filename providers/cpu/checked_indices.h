@@ -10,6 +10,17 @@ using namespace runtime;
     kInvalidArgument with index, position and limits for one outside [-dim, dim - 1]. Valid during this compute(). */
 std::span<const int64_t> checked_indices(KernelContext& context, const Tensor& indices, int64_t dim);
 
+/** Throws kInvalidArgument: `index` at `position` is outside [-dim, dim - 1]. */
+[[noreturn, gnu::cold]] void fail_index(int64_t index, int64_t position, int64_t dim);
+
+/** `index`, a negative one counted from the end of a dimension of size `dim`; throws where it is outside. */
+inline int64_t checked_index(int64_t index, int64_t position, int64_t dim) {
+  int64_t positive = index + (index < 0 ? dim : 0);
+  if (static_cast<uint64_t>(positive) >= static_cast<uint64_t>(dim)) [[unlikely]]
+    fail_index(index, position, dim);
+  return positive;
+}
+
 /** Tuples of indices (the last dimension of an int32 or int64 tensor) as offsets in elements: tuple entry j points into
     dims[j], whose neighbours are strides[j] apart. Checked as above. */
 std::span<const int64_t> checked_offsets(KernelContext& context, const Tensor& tuples, std::span<const int64_t> dims,

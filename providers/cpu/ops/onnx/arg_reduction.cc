@@ -96,10 +96,35 @@ class ArgReduction : public OpKernel {
     threads.parallel_for(extent.outer, std::max<int64_t>(1, 65536 / extent.axis), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         const T* row = x + o * extent.axis;
+        if (extent.axis <= kShortRow && row[0] == row[0]) {
+          y[o] = place_in_short_row(row, extent.axis);
+          continue;
+        }
         T extreme = reduced(op, row, extent.axis);
         y[o] = extreme == extreme ? place_of(extreme, row, extent.axis) : place_among_nans(row, extent.axis);
       }
     });
+  }
+
+  static constexpr int64_t kShortRow = 16;
+
+  template <class T>
+  int64_t place_in_short_row(const T* row, int64_t count) const {
+    if (largest_) return last_ ? place_by<true, true>(row, count) : place_by<true, false>(row, count);
+    return last_ ? place_by<false, true>(row, count) : place_by<false, false>(row, count);
+  }
+  /** Without branches on the elements, whose first one is a number. */
+  template <bool kLargest, bool kLast, class T>
+  static int64_t place_by(const T* row, int64_t count) {
+    T best = row[0];
+    int64_t at = 0;
+    for (int64_t i = 1; i < count; ++i) {
+      const T value = row[i];
+      const bool wins = kLast ? (kLargest ? value >= best : value <= best) : (kLargest ? value > best : value < best);
+      best = kLargest ? (value > best ? value : best) : (value < best ? value : best);
+      at = wins ? i : at;
+    }
+    return at;
   }
 
   static float reduced(kernels::ReduceOp op, const float* row, int64_t count) {

@@ -38,23 +38,48 @@ void add_to(SumOf<T>& sum, const T& value) {
   }
 }
 
+/** Positions [first, end) along the last dimension at which tap `tap` lies inside the image. */
+std::pair<int64_t, int64_t> inside(const Blocks& blocks, int64_t tap) {
+  size_t last = blocks.image.size() - 1;
+  int64_t stride = blocks.strides[last], at = tap * blocks.dilations[last] - blocks.begins[last];
+  int64_t first = at >= 0 ? 0 : (-at - 1) / stride + 1;
+  int64_t room = blocks.image[last] - 1 - at;
+  int64_t end = room < 0 ? 0 : std::min(blocks.counts[last], room / stride + 1);
+  return {first, std::max(first, end)};
+}
+
+/** Adds one row of positions, of one tap, into a row of the image. */
+template <class T>
+void add_row(const T* from, SumOf<T>* to, int64_t count, int64_t stride) {
+  if (stride == 1) {
+    for (int64_t i = 0; i < count; ++i) add_to(to[i], from[i]);
+  } else {
+    for (int64_t i = 0; i < count; ++i) add_to(to[i * stride], from[i]);
+  }
+}
+
 /** Adds one channel's columns [taps, positions] into its image. */
 template <class T>
 void add_channel(const Blocks& blocks, const T* columns, std::vector<SumOf<T>>& image) {
-  size_t spatial = blocks.image.size();
+  size_t spatial = blocks.image.size(), last = spatial - 1;
+  int64_t width = blocks.counts[last];
   std::vector<int64_t> tap(spatial), position(spatial);
   for (int64_t t = 0; t < blocks.taps; ++t) {
     unravel(t, blocks.block, tap);
-    for (int64_t p = 0; p < blocks.positions; ++p) {
+    auto [first, end] = inside(blocks, tap[last]);
+    int64_t column = first * blocks.strides[last] - blocks.begins[last] + tap[last] * blocks.dilations[last];
+    for (int64_t p = 0; p < blocks.positions; p += width) {
       unravel(p, blocks.counts, position);
-      int64_t offset = 0;
-      bool inside = true;
-      for (size_t i = 0; i < spatial; ++i) {
+      int64_t row = 0;
+      bool within = first < end;
+      for (size_t i = 0; i < last; ++i) {
         int64_t at = position[i] * blocks.strides[i] - blocks.begins[i] + tap[i] * blocks.dilations[i];
-        inside = inside && at >= 0 && at < blocks.image[i];
-        offset = offset * blocks.image[i] + at;
+        within = within && at >= 0 && at < blocks.image[i];
+        row = row * blocks.image[i] + at;
       }
-      if (inside) add_to(image[static_cast<size_t>(offset)], columns[t * blocks.positions + p]);
+      if (!within) continue;
+      SumOf<T>* to = image.data() + row * blocks.image[last] + column;
+      add_row(columns + t * blocks.positions + p + first, to, end - first, blocks.strides[last]);
     }
   }
 }
@@ -100,6 +125,7 @@ class Col2Im : public OpKernel {
     b.image = to_int64s(context.input(1));
     b.block = to_int64s(context.input(2));
     size_t spatial = b.image.size();
+    require(spatial > 0, ErrorCode::kInvalidArgument, "image_shape is empty; it needs the sizes of an image");
     b.strides = or_fill(strides_, spatial, 1, "strides");
     b.dilations = or_fill(dilations_, spatial, 1, "dilations");
     b.begins = or_fill(pads_, 2 * spatial, 0, "pads");

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/number_loops.h"
+#include "cpu/kernels/vector_f32.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -44,9 +46,32 @@ void cumulate_row(const T* x, T* y, int64_t count, const Options& options) {
   }
 }
 
+/** Sums of `inner` neighbouring slices at once, each row on the one before it. */
+template <class T>
+void add_rows(const T* x, T* y, const Extent& extent, bool reverse) {
+  const int64_t step = reverse ? -extent.inner : extent.inner;
+  int64_t at = reverse ? (extent.axis - 1) * extent.inner : 0;
+  std::copy_n(x + at, extent.inner, y + at);
+  for (int64_t row = 1; row < extent.axis; ++row) {
+    const T* before = y + at;
+    at += step;
+    if constexpr (std::is_same_v<T, float>) {
+      kernels::binary(kernels::BinaryOp::kAdd, before, x + at, y + at, extent.inner);
+    } else {
+      kernels::number_loops(kernels::NumberOp::kAdd, kernels::number_of<T>())
+          .vectors(before, x + at, y + at, extent.inner);
+    }
+  }
+}
+
 /** `inner` neighbouring slices at once; `running` holds `inner` values. */
 template <class T, class R>
 void cumulate(const T* x, T* y, const Extent& extent, const Options& options, std::vector<R>& running) {
+  if constexpr (sizeof(T) == sizeof(R)) {  // not a float that is kept wider
+    if (!options.exclusive && !options.product) {
+      return add_rows(reinterpret_cast<const R*>(x), reinterpret_cast<R*>(y), extent, options.reverse);
+    }
+  }
   running.assign(static_cast<size_t>(extent.inner), options.product ? R{1} : R{0});
   for (int64_t step = 0; step < extent.axis; ++step) {
     int64_t at = (options.reverse ? extent.axis - 1 - step : step) * extent.inner;

@@ -1,4 +1,6 @@
 // Kernels of Expand, Tile and Range.
+#include <cstring>
+
 #include "base/thread_pool.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -11,6 +13,46 @@ void require_whole_bytes(const Tensor& input) {
           " cannot be repeated");
 }
 
+/** Copies the first `bytes` bytes of a block behind it until it is there `times` times. */
+void repeat_bytes(char* block, int64_t bytes, int64_t times) {
+  int64_t total = bytes * times;
+  for (int64_t done = bytes; done < total;) {
+    int64_t more = std::min(done, total - done);
+    std::memcpy(block + done, block, static_cast<size_t>(more));
+    done += more;
+  }
+}
+
+/** Repeats the elements of `input` along each dimension as often as the output's shape says: its lines are put where
+    they first come, then blocks are repeated, from the last dimension to the first. `shape` is the input's, of the
+    output's rank, whose dimensions are multiples of it. */
+void repeat(const Shape& shape, const Tensor& input, Tensor& output) {
+  const Shape& to = output.shape();
+  const int64_t size = bits_of(input.type()) / 8;
+  const size_t rank = shape.rank();
+  auto* from = static_cast<const char*>(input.raw());
+  auto* out = static_cast<char*>(output.mutable_raw());
+  Dims strides = row_strides(to);
+  size_t whole = rank;  // the dimensions from here on are not repeated
+  while (whole > 0 && shape[whole - 1] == to[whole - 1]) --whole;
+  if (whole == 0) return copy_elements(input, output);
+  const int64_t line = shape.count_from(whole - 1) * size;
+  Dims at(whole - 1);
+  int64_t offset = 0;
+  for (int64_t n = shape.count_to(whole - 1); n > 0; --n, from += line) {
+    std::memcpy(out + offset * size, from, static_cast<size_t>(line));
+    repeat_bytes(out + offset * size, line, to[whole - 1] / shape[whole - 1]);
+    for (size_t axis = whole - 1; axis-- > 0;) {
+      offset += strides[axis];
+      const int64_t block = shape[axis] * strides[axis];
+      if (++at[axis] < shape[axis]) break;
+      offset -= block;
+      at[axis] = 0;
+      repeat_bytes(out + offset * size, block * size, to[axis] / shape[axis]);
+    }
+  }
+}
+
 class Expand : public OpKernel {
  public:
   explicit Expand(const KernelInfo&) {}
@@ -18,8 +60,14 @@ class Expand : public OpKernel {
     const Tensor& input = context.input(0);
     Tensor& output = context.output(0);
     require_whole_bytes(input);
-    Dims from = row_strides(input.shape()), to = row_strides(output.shape());
+    if (output.element_count() == 0) return;
     size_t added = output.rank() - input.rank();
+    if (input.type() != ElementType::kString) {
+      Shape shape(output.rank(), 1);
+      std::copy(input.shape().begin(), input.shape().end(), shape.begin() + added);
+      return repeat(shape, input, output);
+    }
+    Dims from = row_strides(input.shape()), to = row_strides(output.shape());
     StridedWalk walk;
     for (size_t i = 0; i < output.rank(); ++i) {
       bool repeated = i < added || input.shape()[i - added] == 1;
@@ -38,6 +86,7 @@ class Tile : public OpKernel {
     Tensor& output = context.output(0);
     require_whole_bytes(input);
     if (output.element_count() == 0) return;
+    if (input.type() != ElementType::kString) return repeat(input.shape(), input, output);
     Dims from = row_strides(input.shape()), to = row_strides(output.shape());
     StridedWalk walk;
     for (size_t i = 0; i < input.rank(); ++i) {

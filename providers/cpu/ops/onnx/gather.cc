@@ -73,26 +73,54 @@ class GatherElements : public OpKernel {
     const Shape& shape = context.input(1).shape();
     size_t axis = checked_axis(axis_, data.rank());
     require_within(shape, data.shape(), axis);
-    auto indices = checked_indices(context, context.input(1), data.shape()[axis]);
     Tensor& output = context.output(0);
-    if (indices.empty()) return;
+    if (output.element_count() == 0) return;
+    if (context.input(1).type() == ElementType::kInt32) {
+      gather(context, axis, context.input(1).data<int32_t>());
+    } else {
+      gather(context, axis, context.input(1).data<int64_t>());
+    }
+  }
+
+ private:
+  template <class I>
+  void gather(KernelContext& context, size_t axis, const I* indices) const {
+    const Tensor& data = context.input(0);
+    const Shape& shape = context.input(1).shape();
+    Tensor& output = context.output(0);
     Dims strides = row_strides(data.shape());
     int64_t along = strides[axis], line = shape[shape.rank() - 1], step = axis + 1 == shape.rank() ? 0 : 1;
+    int64_t dim = data.shape()[axis];
     strides[axis] = 0;
     dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
       auto* from = static_cast<const E*>(data.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
       auto body = [&](int64_t begin, int64_t end) {
         for_each_line(shape, strides, begin, end, [&](int64_t number, int64_t offset) {
-          const int64_t* index = indices.data() + number * line;
-          for (int64_t i = 0; i < line; ++i) to[number * line + i] = from[offset + i * step + index[i] * along];
+          const Line<E, I> of{from + offset, indices + number * line, number * line, dim, line};
+          along == 1 && step == 0 ? of.gather(to + number * line) : of.gather_strided(to + number * line, step, along);
         });
       };
-      context.threads().parallel_for(static_cast<int64_t>(indices.size()) / line, block_grain<E>(line), body);
+      context.threads().parallel_for(output.element_count() / line, block_grain<E>(line), body);
     });
   }
 
- private:
+  /** A line of the output; indices are checked where they are used. */
+  template <class E, class I>
+  struct Line {
+    const E* from;
+    const I* index;
+    int64_t position, dim, count;
+    void gather(E* to) const {
+      for (int64_t i = 0; i < count; ++i) to[i] = from[checked_index(index[i], position + i, dim)];
+    }
+    void gather_strided(E* to, int64_t step, int64_t along) const {
+      for (int64_t i = 0; i < count; ++i) {
+        to[i] = from[i * step + checked_index(index[i], position + i, dim) * along];
+      }
+    }
+  };
+
   int64_t axis_;
 };
 

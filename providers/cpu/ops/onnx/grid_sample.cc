@@ -58,7 +58,8 @@ class AxisSampler {
       taps = {{position(std::nearbyint(x))}, {1}, 1};
       return taps;
     }
-    double left = std::floor(x), ratio = x - left;
+    auto whole = static_cast<double>(static_cast<int64_t>(x));  // |x| is far below 2^63
+    double left = whole > x ? whole - 1 : whole, ratio = x - left;
     taps.count = mode_ == SampleMode::kLinear ? 2 : 4;
     for (int i = 0; i < taps.count; ++i) {
       int step = mode_ == SampleMode::kLinear ? i : i - 1;
@@ -179,14 +180,32 @@ class GridSample : public OpKernel {
       Mix<C> mix;
       for (int64_t i = begin; i < end; ++i) {
         const double* point = points.data() + i * static_cast<int64_t>(spatial);
-        mix.clear();
-        for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
+        bool mixed_plane =
+            spatial == 2 && mix_plane(samplers[0].taps(point[1]), samplers[1].taps(point[0]), strides[2], mix);
+        if (!mixed_plane) {
+          mix.clear();
+          for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
+        }
         int64_t batch = i / out_plane;
         const T* image = from + batch * channels * plane;
         T* place = to + batch * channels * out_plane + i % out_plane;
         for (int64_t c = 0; c < channels; ++c, image += plane, place += out_plane) *place = mixed<T>(mix, image);
       }
     });
+  }
+
+  /** The four elements around a point of a plane, where all lie inside: half the price of the general way. */
+  template <class C>
+  static bool mix_plane(const Taps& row, const Taps& column, int64_t stride, Mix<C>& mix) {
+    if (row.count != 2 || column.count != 2) return false;
+    if ((row.positions[0] | row.positions[1] | column.positions[0] | column.positions[1]) < 0) return false;
+    mix.offsets.resize(4);
+    mix.weights.resize(4);
+    for (int i = 0; i < 4; ++i) {
+      mix.offsets[i] = row.positions[i / 2] * stride + column.positions[i % 2];
+      mix.weights[i] = static_cast<C>(row.weights[i / 2]) * static_cast<C>(column.weights[i % 2]);
+    }
+    return true;
   }
 
   template <class T, class C>
@@ -231,6 +250,9 @@ class AffineGrid : public OpKernel {
       int64_t points = shape.count_between(1, spatial + 1), width = static_cast<int64_t>(spatial) + 1;
       const T* maps = theta.data<T>();
       T* to = output.mutable_data<T>();
+      if constexpr (std::is_same_v<T, C>) {
+        if (spatial == 2) return plane(context, shape, maps, to);
+      }
       context.threads().parallel_for(shape[0] * points, 4096, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           C at[8] = {};
@@ -249,6 +271,26 @@ class AffineGrid : public OpKernel {
   }
 
  private:
+  /** The grid of images; coordinates along a line are found once. */
+  template <class C>
+  void plane(KernelContext& context, const Shape& shape, const C* maps, C* to) const {
+    const int64_t height = shape[1], width = shape[2];
+    auto across = context.scratch<C>(width);
+    for (int64_t x = 0; x < width; ++x) across[static_cast<size_t>(x)] = base<C>(x, width);
+    context.threads().parallel_for(shape[0] * height, 1 + 4096 / (width + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        const C* map = maps + line / height * 6;
+        const C down = base<C>(line % height, height);
+        C* out = to + line * width * 2;
+        for (int64_t x = 0; x < width; ++x) {
+          const C at = across[static_cast<size_t>(x)];
+          out[2 * x] = map[2] + map[0] * at + map[1] * down;
+          out[2 * x + 1] = map[5] + map[3] * at + map[4] * down;
+        }
+      }
+    });
+  }
+
   template <class C>
   C base(int64_t i, int64_t size) const {
     if (align_corners_) return size > 1 ? C(-1) + C(2) * static_cast<C>(i) / static_cast<C>(size - 1) : C(0);

@@ -105,24 +105,28 @@ class MeanVarianceNormalization final : public OpKernel {
   }
 
  private:
-  /** For each element, the number of the set of elements that it is averaged with. */
-  struct Sets {
-    Shape shape;
-    InlinedVector<int64_t, 6> strides;
-    int64_t count = 1;
-    int64_t of(int64_t element) const {
-      int64_t set = 0;
-      for (size_t d = shape.rank(); d-- > 0; element /= shape[d]) set += element % shape[d] * strides[d];
-      return set;
-    }
+  /** Runs of neighbouring elements that are averaged together, and for each run the number of its set of runs. */
+  struct Runs {
+    int64_t length = 1;
+    int64_t sets = 1;
+    std::vector<int64_t> set;
   };
-  Sets sets(const Shape& shape) const {
-    Sets result{shape, InlinedVector<int64_t, 6>(shape.rank(), 0)};
-    std::vector<size_t> axes = ops::checked_axes(axes_, shape.rank());
-    for (size_t d = shape.rank(); d-- > 0;) {
-      if (std::find(axes.begin(), axes.end(), d) != axes.end()) continue;
-      result.strides[d] = result.count;
-      result.count *= shape[d];
+  Runs runs(const Shape& shape) const {
+    std::vector<bool> averaged(shape.rank());
+    for (size_t axis : ops::checked_axes(axes_, shape.rank())) averaged[axis] = true;
+    Runs result;
+    size_t rank = shape.rank();
+    while (rank > 0 && averaged[rank - 1]) result.length *= shape[--rank];
+    InlinedVector<int64_t, 6> strides(rank, 0);
+    for (size_t d = rank; d-- > 0;) {
+      if (averaged[d]) continue;
+      strides[d] = result.sets;
+      result.sets *= shape[d];
+    }
+    result.set.resize(static_cast<size_t>(shape.count_to(rank)));
+    for (size_t run = 0; run < result.set.size(); ++run) {
+      auto rest = static_cast<int64_t>(run);
+      for (size_t d = rank; d-- > 0; rest /= shape[d]) result.set[run] += rest % shape[d] * strides[d];
     }
     return result;
   }
@@ -131,19 +135,28 @@ class MeanVarianceNormalization final : public OpKernel {
   void run(KernelContext& context) const {
     OutputAs<C> y(context, 0);
     const C* x = read_input<C>(context, 0);
-    int64_t count = y.shape().element_count();
-    if (count == 0) return y.finish();
-    Sets sets = this->sets(y.shape());
-    double each = static_cast<double>(count / sets.count);
-    std::vector<double> mean(sets.count), deviation(sets.count);
-    auto set = context.scratch<int64_t>(count);
-    for (int64_t i = 0; i < count; ++i) mean[set[i] = sets.of(i)] += x[i] / each;
+    if (y.shape().element_count() == 0) return y.finish();
+    const Runs runs = this->runs(y.shape());
+    auto count = static_cast<int64_t>(runs.set.size());
+    C* means = context.scratch<C>(checked_mul(count, int64_t{2})).data();
+    C* variances = means + count;
+    row_moments(&context.threads(), x, count, runs.length, means, variances);
+    const double each = static_cast<double>(count / runs.sets);
+    std::vector<double> mean(runs.sets), factor(runs.sets);
+    for (int64_t i = 0; i < count; ++i) mean[runs.set[i]] += means[i] / each;
     for (int64_t i = 0; i < count; ++i) {
-      double centered = x[i] - mean[set[i]];
-      deviation[set[i]] += centered * centered / each;
+      const double apart = means[i] - mean[runs.set[i]];
+      factor[runs.set[i]] += (variances[i] + apart * apart) / each;
     }
-    for (double& d : deviation) d = 1 / (std::sqrt(d) + 1e-9);
-    for (int64_t i = 0; i < count; ++i) y.data()[i] = static_cast<C>((x[i] - mean[set[i]]) * deviation[set[i]]);
+    for (double& f : factor) f = 1 / (std::sqrt(f) + 1e-9);
+    context.threads().parallel_for(count, 1 + 8192 / runs.length, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto shift = static_cast<C>(mean[runs.set[i]]), scale = static_cast<C>(factor[runs.set[i]]);
+        const C* from = x + i * runs.length;
+        C* to = y.data() + i * runs.length;
+        for (int64_t j = 0; j < runs.length; ++j) to[j] = (from[j] - shift) * scale;
+      }
+    });
     y.finish();
   }
 

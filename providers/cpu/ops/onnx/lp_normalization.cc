@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/vector_f32.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -19,6 +21,19 @@ void normalize(const T* x, T* y, int64_t count, int64_t stride, bool absolute) {
   double norm = absolute ? sum : std::sqrt(sum);
   for (int64_t i = 0; i < count; ++i) {
     y[i * stride] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(x[i * stride]) / norm);
+  }
+}
+
+/** Of neighbouring elements, by vector functions. */
+void normalize_row(const float* x, float* y, int64_t count, bool absolute) {
+  float norm = kernels::reduce(absolute ? kernels::ReduceOp::kSumAbs : kernels::ReduceOp::kSumSquares, x, count);
+  if (!absolute && !(norm > 1e-30f && norm < 1e30f))
+    return normalize(x, y, count, 1, absolute);  // squares have no room
+  if (!absolute) norm = std::sqrt(norm);
+  if (norm == 0) {
+    std::fill_n(y, count, 0.0f);
+  } else {
+    kernels::binary(kernels::BinaryOp::kDiv, x, norm, y, count);
   }
 }
 
@@ -49,6 +64,12 @@ class LpNormalization : public OpKernel {
     context.threads().parallel_for(slices, std::max<int64_t>(1, 8192 / count), [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) {
         int64_t first = s / stride * stride * count + s % stride;
+        if constexpr (std::is_same_v<T, float>) {
+          if (stride == 1) {
+            normalize_row(x + first, y + first, count, absolute_);
+            continue;
+          }
+        }
         normalize(x + first, y + first, count, stride, absolute_);
       }
     });

@@ -48,6 +48,9 @@ struct ScaleMap {
   int64_t blocks = 1;
   bool per_tensor = true, per_inner = false;
 
+  /** True where each element of a row has a scale of its own, which serves all rows. */
+  bool has_rows() const { return !per_tensor && !per_inner && inner == 1 && block == 1; }
+
   /** Calls body(begin, end, scale) for runs of elements with one scale each. */
   template <class Body>
   void for_runs(ThreadPool& pool, Body&& body) const {
@@ -185,6 +188,9 @@ class DequantizeLinear final : public ScaledConversion {
                          const int32_t* zeros, float* y) {
     dispatch<kIntegers | ElementType::kInt32 | kFloat8Types>(x.type(), [&]<class T>(TypeTag<T>) {
       const T* in = x.data<T>();
+      if constexpr (kIntegerTypes.contains(kTypeOf<T>)) {
+        if (map.has_rows()) return dequantize_rows(context, map, in, scales, zeros, y);
+      }
       map.for_runs(context.threads(), [&](int64_t begin, int64_t end, int64_t s) {
         if constexpr (kIntegerTypes.contains(kTypeOf<T>)) {
           kernels::dequantize<T>(in + begin, end - begin, scales[s], zeros ? zeros[s] : 0, y + begin);
@@ -192,6 +198,24 @@ class DequantizeLinear final : public ScaledConversion {
           for (int64_t i = begin; i < end; ++i) y[i] = static_cast<float>(in[i]) * scales[s];
         }
       });
+    });
+  }
+
+  template <class T>
+  static void dequantize_rows(KernelContext& context, const ScaleMap& map, const T* x, const float* scales,
+                              const int32_t* zeros, float* y) {
+    const int64_t width = map.size;
+    context.threads().parallel_for(map.outer, 1 + kGrain / width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin * width; row < end * width; row += width) {
+        if (zeros == nullptr) {
+          for (int64_t i = 0; i < width; ++i) y[row + i] = static_cast<float>(x[row + i]) * scales[i];
+        } else {
+          for (int64_t i = 0; i < width; ++i) {
+            using Wide = std::conditional_t<sizeof(T) < 4, int32_t, int64_t>;
+            y[row + i] = static_cast<float>(Wide{x[row + i]} - zeros[i]) * scales[i];
+          }
+        }
+      }
     });
   }
 

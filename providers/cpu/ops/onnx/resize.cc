@@ -1,12 +1,14 @@
 // Kernels of Resize and Upsample: nearest neighbours are copied line by line, linear and cubic interpolation goes over
-// one dimension after the other, last one first.
+// one dimension after the other.
 #include "cpu/resize_table.h"
 
 #include <cmath>
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/cast.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/small_floats.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -250,8 +252,7 @@ class Resize : public OpKernel {
     const C* from = numbers<C>(context, input.data<T>(), input.element_count());
     Shape shape = input.shape();
     auto passes = std::ranges::count_if(tables, [](const ResizeTable& table) { return !table.identity; });
-    for (size_t i = axes.size(); i-- > 0;) {
-      if (tables[i].identity) continue;
+    for (size_t i : order_of_passes(axes, tables)) {
       int64_t outer = shape.count_to(i), inner = shape.count_from(i + 1);
       shape[i] = axes[i].to;
       C* to = target<C>(context, output, shape, --passes == 0);
@@ -260,7 +261,27 @@ class Resize : public OpKernel {
     }
     T* result = output.mutable_data<T>();
     if (static_cast<const void*>(from) == result) return;
-    for (int64_t i = 0; i < output.element_count(); ++i) result[i] = rounded<T>(from[i]);
+    context.threads().parallel_for(output.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+      if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+        narrow(output.type(), from + begin, result + begin, end - begin);
+      } else {
+        for (int64_t i = begin; i < end; ++i) result[i] = rounded<T>(from[i]);
+      }
+    });
+  }
+
+  /** Dimensions that shrink come first, whole lines at a time, as that leaves less to do; then from the last one on. */
+  static std::vector<size_t> order_of_passes(const std::vector<ops::ResizeAxis>& axes,
+                                             const std::vector<ResizeTable>& tables) {
+    auto shrinks = [&](size_t i) { return i + 1 < axes.size() && axes[i].to < axes[i].from; };
+    std::vector<size_t> order;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (!tables[i].identity && shrinks(i)) order.push_back(i);
+    }
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (!tables[i].identity && !shrinks(i)) order.push_back(i);
+    }
+    return order;
   }
 
   template <class C, class T>
@@ -269,7 +290,13 @@ class Resize : public OpKernel {
       return values;
     } else {
       auto copy = context.scratch<C>(count);
-      for (int64_t i = 0; i < count; ++i) copy[static_cast<size_t>(i)] = static_cast<C>(values[i]);
+      context.threads().parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+        if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+          widen(kTypeOf<T>, values + begin, copy.data() + begin, end - begin);
+        } else {
+          kernels::cast(values + begin, end - begin, copy.data() + begin);
+        }
+      });
       return copy.data();
     }
   }

@@ -1,4 +1,6 @@
 // Kernels of Scatter, ScatterElements and ScatterND.
+#include <cstring>
+
 #include "cpu/checked_indices.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -152,6 +154,9 @@ class ScatterNd : public OpKernel {
     with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
       auto* from = static_cast<const E*>(updates.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
+      if constexpr (std::is_trivially_copyable_v<E>) {
+        if (reduction_ == Reduction::kNone && block > 8) return copy_blocks(from, offsets, block, to);
+      }
       for (size_t i = 0; i < offsets.size(); ++i, from += block) {
         for (int64_t j = 0; j < block; ++j) assign(to[offsets[i] + j], from[j]);
       }
@@ -159,6 +164,14 @@ class ScatterNd : public OpKernel {
   }
 
  private:
+  template <class E>
+  static void copy_blocks(const E* from, std::span<const int64_t> offsets, int64_t block, E* to) {
+    for (int64_t offset : offsets) {
+      std::memcpy(to + offset, from, static_cast<size_t>(block) * sizeof(E));
+      from += block;
+    }
+  }
+
   /** Throws unless updates are indices[:-1] + data[width:]; gives the width of an index tuple. */
   static size_t check_shapes(const Shape& data, const Shape& indices, const Shape& updates) {
     require(indices.rank() > 0, ErrorCode::kInvalidArgument, "indices are a scalar; they must be index tuples");

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/element_number.h"
+#include "cpu/kernels/cast.h"
 #include "cpu/stacked_slices.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -68,23 +70,44 @@ class NonZero : public OpKernel {
   explicit NonZero(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
     const Tensor& input = context.input(0);
-    dispatch<kPlainTypes | ElementType::kString>(input.type(), [&]<class T>(TypeTag<T>) {
-      auto values = input.span<T>();
-      auto found = std::ranges::count_if(values, [](const T& value) { return !is_zero(value); });
-      auto rank = static_cast<int64_t>(input.rank());
-      int64_t* to = context.output(0, Shape{rank, found}).template mutable_data<int64_t>();
-      Dims strides = row_strides(input.shape());
-      int64_t next = 0;
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (is_zero(values[i])) continue;
-        auto rest = static_cast<int64_t>(i);
-        for (int64_t axis = 0; axis < rank; ++axis) {
-          to[axis * found + next] = rest / strides[axis];
-          rest %= strides[axis];
-        }
-        ++next;
+    auto count = input.element_count();
+    auto flags = context.scratch<uint8_t>(count);
+    if (auto number = number_of(input.type())) {
+      kernels::cast(*number, input.raw(), count, kernels::Number::kBool, flags.data());
+    } else {
+      dispatch<kPlainTypes | ElementType::kString>(input.type(), [&]<class T>(TypeTag<T>) {
+        std::ranges::transform(input.span<T>(), flags.begin(), [](const T& value) { return !is_zero(value); });
+      });
+    }
+    int64_t found = 0;
+    for (uint8_t flag : flags) found += flag;
+    auto rank = static_cast<int64_t>(input.rank());
+    int64_t* to = context.output(0, Shape{rank, found}).mutable_data<int64_t>();
+    if (rank > 0 && found > 0) write(flags.data(), input.shape(), found, to);
+  }
+
+ private:
+  /** The indices along the last dimension one by one, those along the others for a whole line. */
+  static void write(const uint8_t* flags, const Shape& shape, int64_t found, int64_t* to) {
+    const size_t last = shape.rank() - 1;
+    const int64_t length = shape[last], lines = shape.count_to(last);
+    Dims at(last);
+    int64_t next = 0;
+    for (int64_t line = 0; line < lines; ++line, flags += length) {
+      const int64_t first = next;
+      int64_t* columns = to + static_cast<int64_t>(last) * found;
+      for (int64_t i = 0; i < length; ++i) {
+        if (flags[i]) columns[next++] = i;
       }
-    });
+      for (size_t axis = 0; axis < last; ++axis) {
+        std::fill(to + static_cast<int64_t>(axis) * found + first, to + static_cast<int64_t>(axis) * found + next,
+                  at[axis]);
+      }
+      for (size_t axis = last; axis-- > 0;) {
+        if (++at[axis] < shape[axis]) break;
+        at[axis] = 0;
+      }
+    }
   }
 };
 
@@ -100,10 +123,13 @@ class Compress : public OpKernel {
     int64_t outer = axis_ ? input.shape().count_to(axis) : 1;
     int64_t inner = axis_ ? input.shape().count_from(axis + 1) : 1;
     int64_t length = axis_ ? input.shape()[axis] : input.element_count();
-    std::vector<int64_t> kept;
-    for (int64_t i = 0; i < std::min(length, static_cast<int64_t>(condition.size())); ++i) {
-      if (condition[static_cast<size_t>(i)]) kept.push_back(i);
+    std::vector<int64_t> kept(static_cast<size_t>(std::min(length, static_cast<int64_t>(condition.size()))));
+    size_t next = 0;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      kept[next] = static_cast<int64_t>(i);
+      next += condition[i] ? 1 : 0;
     }
+    kept.resize(next);
     auto count = static_cast<int64_t>(kept.size());
     Shape shape = axis_ ? input.shape() : Shape{count};
     shape[axis] = count;
@@ -112,6 +138,10 @@ class Compress : public OpKernel {
       auto* from = static_cast<const E*>(input.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
       for (int64_t o = 0; o < outer; ++o) {
+        if (inner == 1) {
+          for (int64_t index : kept) *to++ = from[o * length + index];
+          continue;
+        }
         for (int64_t index : kept) to = std::copy_n(from + (o * length + index) * inner, inner, to);
       }
     });

@@ -1,4 +1,6 @@
 // Where, by element size: selection moves bytes and does no arithmetic.
+#include <algorithm>
+
 #include "cpu/broadcast.h"
 #include "runtime/kernel_registry.h"
 
@@ -38,6 +40,17 @@ void select(const uint8_t* condition, const T* x, const T* y, T* out, const Step
     const T one = *x;
 #pragma GCC ivdep  // out is x, y or apart
     for (int64_t i = 0; i < count; ++i) out[i] = choose(condition[i] != 0, one, y[i]);
+  } else if (step.condition == 0) {
+    const bool first = *condition != 0;
+    const T* from = first ? x : y;
+    if ((first ? step.x : step.y) == 0) {
+      std::fill_n(out, count, T(*from));
+    } else if (from != out) {
+      std::copy_n(from, count, out);
+    }
+  } else if (step.x == 0 && step.y == 0) {
+    const T one = *x, other = *y;
+    for (int64_t i = 0; i < count; ++i) out[i] = choose(condition[i] != 0, one, other);
   } else {
     for (int64_t i = 0; i < count; ++i) {
       out[i] = choose(condition[i * step.condition] != 0, x[i * step.x], y[i * step.y]);
