@@ -114,11 +114,13 @@ ORTOLAN_INLINE double turned(const SineCosine& s, uint64_t quarters) {
   const double y = turn & 1 ? s.cosine : s.sine;
   return of_code(code_of(y) ^ ((turn & 2) << 62));
 }
-ORTOLAN_INLINE double sin64(double x) { return turned(sine_cosine(x), 0); }
+/** Zeros keep their sign. */
+ORTOLAN_INLINE double sin64(double x) { return x == 0 ? x : turned(sine_cosine(x), 0); }
 ORTOLAN_INLINE double cos64(double x) { return turned(sine_cosine(x), 1); }
 ORTOLAN_INLINE double tan64(double x) {
   const SineCosine s = sine_cosine(x);
-  return s.turn & 1 ? -s.cosine / s.sine : s.sine / s.cosine;
+  const double y = s.turn & 1 ? -s.cosine / s.sine : s.sine / s.cosine;
+  return x == 0 ? x : y;
 }
 
 double library_sin(double x) { return std::sin(x); }
