@@ -160,10 +160,12 @@ class Tiles {
 
   /** Divides and writes the results, and the probabilities where they are asked for. */
   void finish() {
+    if constexpr (std::is_same_v<C, float>) {
+      if (p_.out.type == ElementType::kFloat && p_.taken != ScoresTaken::kProbabilities) return finish_floats();
+    }
     for (int64_t row = 0; row < item_.rows(); ++row) {
       int64_t head = item_.head_of(row), query = item_.query_of(row);
-      C total = s_.totals[row] + sink_share(head, s_.maxima[row]);
-      C factor = s_.totals[row] != 0 ? 1 / total : p_.keys > 0 ? C(p_.nothing) : C(0);
+      C factor = factor_of(row);
       C* sums = s_.sums + row * p_.value_head;
       attention_math::save_scaled(sums, factor, p_.value_head, p_.out.type,
                                   address<C>(p_.out, item_.batch, head, query));
@@ -174,6 +176,23 @@ class Tiles {
   }
 
  private:
+  /** What the sums of a row are times. */
+  C factor_of(int64_t row) const {
+    if (s_.totals[row] == 0) return p_.keys > 0 ? C(p_.nothing) : C(0);
+    return 1 / (s_.totals[row] + sink_share(item_.head_of(row), s_.maxima[row]));
+  }
+
+  void finish_floats() {
+    float* factors = s_.totals;
+    for (int64_t row = 0; row < item_.rows(); ++row) factors[row] = factor_of(row);
+    for (int64_t i = 0; i < item_.heads; ++i) {
+      int64_t row = i * item_.queries;
+      auto* out = reinterpret_cast<float*>(address<C>(p_.out, item_.batch, item_.head + i, item_.query));
+      attention_math::scale_rows(s_.sums + row * p_.value_head, item_.queries, p_.value_head, factors + row, out,
+                                 p_.out.row);
+    }
+  }
+
   RowsOf<C> read_queries() {
     if (item_.heads == 1) {
       return read_rows(p_.q, item_.batch, item_.head, item_.query, item_.queries, p_.head, s_.queries);

@@ -111,6 +111,10 @@ void save_scaled(double* x, double factor, int64_t count, ElementType type, void
   save(x, count, type, y);
 }
 
+void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride) {
+  kernels::scale_rows(x, rows, size, factors, y, stride);
+}
+
 void add(const float* x, int64_t count, float* y) { kernels::binary(kernels::BinaryOp::kAdd, x, y, y, count); }
 void add(const double* x, int64_t count, double* y) {
   for (int64_t i = 0; i < count; ++i) y[i] += x[i];

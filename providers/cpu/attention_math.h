@@ -39,6 +39,8 @@ void scale(double* x, double factor, int64_t count);
 /** y = factor * x, as elements of `type`; x is changed. */
 void save_scaled(float* x, float factor, int64_t count, ElementType type, void* y);
 void save_scaled(double* x, double factor, int64_t count, ElementType type, void* y);
+/** Rows of `size` side by side, each times its factor, to rows `stride` apart. */
+void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride);
 /** y += x. */
 void add(const float* x, int64_t count, float* y);
 void add(const double* x, int64_t count, double* y);

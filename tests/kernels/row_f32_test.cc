@@ -173,6 +173,19 @@ TEST_P(RowF32, WeighsRows) {
   }
 }
 
+TEST_P(RowF32, ScalesRows) {
+  for (int64_t n : {1, 15, 16, 37, 64}) {
+    const int64_t rows = integer(1, 9), stride = n + 2;
+    const std::vector<float> x = normal(rows * n), factors = normal(rows);
+    std::vector<float> y(rows * stride, 77);
+    scale_rows(x.data(), rows, n, factors.data(), y.data(), stride);
+    for (int64_t i = 0; i < rows * stride; ++i) {
+      const int64_t row = i / stride, column = i % stride;
+      EXPECT_EQ(y[i], column < n ? x[row * n + column] * factors[row] : 77) << row << "," << column << " of " << n;
+    }
+  }
+}
+
 TEST_P(RowF32, LayerNormInEveryForm) {
   for (int64_t columns : {1, 5, 16, 100, 768, 5000}) {
     for (int form = 0; form < 16; ++form) {

@@ -56,6 +56,7 @@ struct RowF32Kernels {
   float (*weigh_row)(float* x, int64_t n, float* maximum);
   void (*weigh_rows)(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
                      float* totals);
+  void (*scale_rows)(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride);
   /** Softmax over a of x[a*stride + c] for each of `columns`; y likewise; scratch holds 2*columns floats. */
   void (*softmax_columns)(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
                           float* y);

@@ -92,6 +92,10 @@ void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t a
   kernels().rows->weigh_rows(x, rows, n, added, added_stride, maxima, totals);
 }
 
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride) {
+  kernels().rows->scale_rows(x, rows, n, factors, y, stride);
+}
+
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
   const auto& rows = *kernels().rows;
   base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {

@@ -28,6 +28,9 @@ float weigh_row(float* x, int64_t n, float* maximum);
 void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
                 float* totals);
 
+/** Row r of y, `stride` apart, is factors[r] times row r of x, whose rows lie side by side. */
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride);
+
 struct LayerNorm {
   int64_t rows = 0, columns = 0;
   const float* x = nullptr;

@@ -327,14 +327,26 @@ void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t colum
   }
 }
 
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride) {
+  for (int64_t row = 0; row < rows; ++row, x += n, y += stride) {
+    const Vf factor = set1(factors[row]);
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) store(y + i, load(x + i) * factor);
+    if (i < n) store_n(y + i, n - i, load_n(x + i, n - i) * factor);
+  }
+}
+
 float sum_centred_squares(const float* x, int64_t n, float mean) {
   const Vf centre = set1(mean);
-  Vf a = {}, b = {};
+  Vf a = {}, b = {}, c = {}, d = {};
   int64_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    const Vf u = load(x + i) - centre, v = load(x + i + kLanes) - centre;
-    a = fma(u, u, a);
-    b = fma(v, v, b);
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    const Vf s = load(x + i) - centre, t = load(x + i + kLanes) - centre;
+    const Vf u = load(x + i + 2 * kLanes) - centre, v = load(x + i + 3 * kLanes) - centre;
+    a = fma(s, s, a);
+    b = fma(t, t, b);
+    c = fma(u, u, c);
+    d = fma(v, v, d);
   }
   for (; i + kLanes <= n; i += kLanes) {
     const Vf u = load(x + i) - centre;
@@ -344,7 +356,7 @@ float sum_centred_squares(const float* x, int64_t n, float mean) {
     const Vf u = load_n_or(x + i, n - i, mean) - centre;
     b = fma(u, u, b);
   }
-  return sum_lanes(a + b);
+  return sum_lanes((a + b) + (c + d));
 }
 
 void moments(const float* x, int64_t n, bool centred, float* mean, float* variance) {
@@ -444,6 +456,7 @@ const RowF32Kernels kRowF32 = {
     softmax_row,
     weigh_row,
     weigh_rows,
+    scale_rows,
     softmax_columns,
     add_rows,
     moments,
