@@ -45,6 +45,9 @@ class Hashes : public SteppedWork {
       for (uint64_t value : before_[lane]) sum = mixed(sum, value);
       result(step, lane, i) = sum;
     }
+    // Workers may come late.
+    for (int i = 0; lane == 0 && held_up > 0 && i < 5000; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     int wanted = lane;
     if (!held_up.compare_exchange_strong(wanted, -1)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
