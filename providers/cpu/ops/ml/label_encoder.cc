@@ -68,12 +68,20 @@ class Mapping : public OpKernel {
     auto from = context.input(0).span<K>();
     V* to = context.output(0).mutable_data<V>();
     for (const K& value : from) {
-      auto found = table_.find(key_of(value));
+      auto found = find(value);
       *to++ = found == table_.end() ? otherwise_ : found->second;
     }
   }
 
  private:
+  auto find(const K& value) const {
+    if constexpr (std::is_same_v<K, std::string>) {
+      return table_.find(value);
+    } else {
+      return table_.find(key_of(value));
+    }
+  }
+
   std::unordered_map<decltype(key_of(std::declval<K>())), V> table_;
   V otherwise_;
 };

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/number_loops.h"
+#include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/small_floats.h"
 #include "ops/einsum_equation.h"
@@ -94,12 +97,18 @@ class Evaluation {
     Operand result = allocate(rows);
     auto* from = static_cast<const T*>(flat.data);
     T* to = result.owner.template mutable_data<T>();
-    for (int64_t i = 0; i < count; ++i) {
-      std::conditional_t<std::is_same_v<T, float>, double, T> sum{};
-      for (int64_t j = 0; j < length; ++j) sum += from[i * length + j];
-      to[i] = static_cast<T>(sum);
-    }
+    for (int64_t i = 0; i < count; ++i) to[i] = sum_of(from + i * length, length);
     return result;
+  }
+
+  static T sum_of(const T* x, int64_t count) {
+    if constexpr (std::is_same_v<T, float>) {
+      return kernels::reduce(kernels::ReduceOp::kSum, x, count);
+    } else if constexpr (sizeof(T) == 2) {
+      return std::accumulate(x, x + count, T{0});
+    } else {
+      return count > 0 ? kernels::reduce_numbers(kernels::ReduceOp::kSum, x, count) : T{0};
+    }
   }
 
   /** The product of two operands, summed over what `kept` does not name. */

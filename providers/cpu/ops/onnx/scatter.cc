@@ -54,13 +54,13 @@ struct Mul {
 struct Max {
   template <class T>
   T operator()(T a, T b) const {
-    return b > a || b != b ? b : a;
+    return (b > a) | (b != b) ? b : a;
   }
 };
 struct Min {
   template <class T>
   T operator()(T a, T b) const {
-    return b < a || b != b ? b : a;
+    return (b < a) | (b != b) ? b : a;
   }
 };
 

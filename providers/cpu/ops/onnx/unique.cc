@@ -1,5 +1,7 @@
 // Kernel of Unique.
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "cpu/stacked_slices.h"
@@ -32,8 +34,62 @@ struct Distinct {
   std::vector<int64_t> counts;
 };
 
+/** Puts the groups in the order of `before(a, b)` of their numbers. */
+template <class Before>
+void reorder(Distinct& distinct, Before before) {
+  std::vector<int64_t> from(distinct.first.size()), place(distinct.first.size());
+  std::iota(from.begin(), from.end(), 0);
+  std::ranges::sort(from, before);
+  Distinct ordered;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto group = static_cast<size_t>(from[i]);
+    place[group] = static_cast<int64_t>(i);
+    ordered.first.push_back(distinct.first[group]);
+    ordered.counts.push_back(distinct.counts[group]);
+  }
+  for (int64_t& group : distinct.inverse) group = place[static_cast<size_t>(group)];
+  distinct.first = std::move(ordered.first);
+  distinct.counts = std::move(ordered.counts);
+}
+
+/** Equal for equal numbers alone; all NaN count as one number. */
 template <class T>
-Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted) {
+uint64_t key_of(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (value != value) return 0x7ff8000000000001;
+    return std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);  // -0 + 0 is 0
+  } else {
+    return static_cast<uint64_t>(value);
+  }
+}
+
+/** Numbers, by a hash table of their keys: groups come in the order of their first elements. */
+template <class T>
+Distinct hash_numbers(const T* values, int64_t count) {
+  const int bits = std::bit_width(static_cast<uint64_t>(count)) + 1;
+  std::vector<int64_t> table(size_t{1} << bits, -1);
+  std::vector<uint64_t> keys;
+  Distinct result;
+  result.inverse.resize(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t key = key_of(values[i]);
+    size_t slot = ((key ^ (key >> 32)) * 0x9e3779b97f4a7c15) >> (64 - bits);
+    while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = (slot + 1) & (table.size() - 1);
+    if (table[slot] < 0) {
+      table[slot] = static_cast<int64_t>(keys.size());
+      keys.push_back(key);
+      result.first.push_back(i);
+      result.counts.push_back(0);
+    }
+    result.inverse[static_cast<size_t>(i)] = table[slot];
+    ++result.counts[static_cast<size_t>(table[slot])];
+  }
+  return result;
+}
+
+/** Rows of any type, by sorting: groups come in the order of their values. */
+template <class T>
+Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
   auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < width; ++i) {
       if (int difference = order(rows[a * width + i], rows[b * width + i])) return difference;
@@ -44,30 +100,31 @@ Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted)
   std::iota(by_value.begin(), by_value.end(), 0);
   std::ranges::stable_sort(by_value, [&](int64_t a, int64_t b) { return compare(a, b) < 0; });
   Distinct result;
-  std::vector<int64_t> group(static_cast<size_t>(count));
+  result.inverse.resize(static_cast<size_t>(count));
   for (size_t i = 0; i < by_value.size(); ++i) {
     if (i == 0 || compare(by_value[i - 1], by_value[i]) != 0) {
       result.first.push_back(by_value[i]);
       result.counts.push_back(0);
     }
-    group[static_cast<size_t>(by_value[i])] = static_cast<int64_t>(result.first.size()) - 1;
+    result.inverse[static_cast<size_t>(by_value[i])] = static_cast<int64_t>(result.first.size()) - 1;
     ++result.counts.back();
   }
-  if (!sorted) {
-    std::vector<size_t> by_place(result.first.size());
-    std::iota(by_place.begin(), by_place.end(), size_t{0});
-    std::ranges::sort(by_place, [&](size_t a, size_t b) { return result.first[a] < result.first[b]; });
-    Distinct ordered{{}, {}, {}};
-    std::vector<int64_t> place(by_place.size());
-    for (size_t i = 0; i < by_place.size(); ++i) {
-      place[by_place[i]] = static_cast<int64_t>(i);
-      ordered.first.push_back(result.first[by_place[i]]);
-      ordered.counts.push_back(result.counts[by_place[i]]);
+  return result;
+}
+
+template <class T>
+Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted) {
+  Distinct result;
+  auto first = [&](int64_t group) { return result.first[static_cast<size_t>(group)]; };
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (width == 1) {
+      result = hash_numbers(rows, count);
+      if (sorted) reorder(result, [&](int64_t a, int64_t b) { return order(rows[first(a)], rows[first(b)]) < 0; });
+      return result;
     }
-    for (int64_t& g : group) g = place[static_cast<size_t>(g)];
-    result = std::move(ordered);
   }
-  result.inverse = std::move(group);
+  result = sort_rows(rows, count, width);
+  if (!sorted) reorder(result, [&](int64_t a, int64_t b) { return first(a) < first(b); });
   return result;
 }
 
@@ -106,9 +163,16 @@ class Unique : public OpKernel {
     Shape shape = rows.shape();
     shape[0] = static_cast<int64_t>(distinct.first.size());
     Tensor picked(rows.type(), shape);
+    const auto bytes = static_cast<int64_t>(shape.count_from(1) * bits_of(rows.type()) / 8);
+    auto* from = static_cast<const char*>(rows.raw());
+    auto* to = static_cast<char*>(picked.mutable_raw());
     for (size_t i = 0; i < distinct.first.size(); ++i) {
-      Tensor target = slice_at(picked, static_cast<int64_t>(i));
-      copy_elements(slice_at(rows, distinct.first[i]), target);
+      if (rows.type() == ElementType::kString) {
+        Tensor target = slice_at(picked, static_cast<int64_t>(i));
+        copy_elements(slice_at(rows, distinct.first[i]), target);
+      } else if (bytes > 0) {
+        std::memcpy(to + static_cast<int64_t>(i) * bytes, from + distinct.first[i] * bytes, static_cast<size_t>(bytes));
+      }
     }
     Tensor moved = with_axis_moved(context, picked, 0, axis);
     copy_elements(moved, context.output(0, moved.shape()));
