@@ -32,6 +32,8 @@ struct Conv {
   int64_t panels_per_group, panel_groups, rows_per_band, bands;
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
+  // A thin panel goes with the one before it: on its own it would read all weights again.
+  int64_t whole_panels() const { return split.count() - (split.thin(split.count() - 1) ? 1 : 0); }
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
@@ -80,7 +82,7 @@ Band band_of(const Conv& c, int64_t unit) {
   b.group = unit % c.geometry.groups;
   b.image = unit / c.geometry.groups;
   b.first_panel = panels * c.panels_per_group;
-  b.last_panel = std::min(c.split.count(), b.first_panel + c.panels_per_group);
+  b.last_panel = panels + 1 == c.panel_groups ? c.split.count() : b.first_panel + c.panels_per_group;
   b.first_row = band * c.rows_per_band;
   b.last_row = std::min(c.weights.group_rows, b.first_row + c.rows_per_band);
   return b;
@@ -152,10 +154,10 @@ void run_band(const Conv& c, int64_t unit) {
 // Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too.
 void divide(Conv& c, int degree) {
   const auto& w = c.weights;
-  c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.split.count());
+  c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.whole_panels());
   c.rows_per_band = w.padded_rows();
   const auto recount = [&c, &w] {
-    c.panel_groups = (c.split.count() + c.panels_per_group - 1) / c.panels_per_group;
+    c.panel_groups = (c.whole_panels() + c.panels_per_group - 1) / c.panels_per_group;
     c.bands = (w.group_rows + c.rows_per_band - 1) / c.rows_per_band;
   };
   recount();
