@@ -102,6 +102,24 @@ void gather_repeated(const BroadcastPlan& plan, size_t k, int64_t rows, size_t e
   }
 }
 
+/** What it does where `rows` rows of the output have one element each, side by side. */
+template <class T>
+void gather_spread(const BroadcastPlan& plan, size_t k, int64_t rows, const void* data, int64_t begin, int64_t count,
+                   void* to) {
+  const int64_t length = plan.row_length(), together = length * rows;
+  T* out = static_cast<T*>(to);
+  for (int64_t end = begin + count; begin < end;) {
+    const T* from = static_cast<const T*>(data) + plan.offset(k, begin);
+    int64_t group_end = std::min(end, begin + together - begin % together);
+    for (int64_t n = length - begin % length; begin < group_end; n = length) {
+      n = std::min(n, group_end - begin);
+      std::fill_n(out, n, *from++);
+      begin += n;
+      out += n;
+    }
+  }
+}
+
 }  // namespace
 
 void BroadcastPlan::gather(size_t k, size_t element_size, const void* data, int64_t begin, int64_t count,
@@ -109,6 +127,13 @@ void BroadcastPlan::gather(size_t k, size_t element_size, const void* data, int6
   bool repeats = inner_step_[k] == 1 && !outer_.empty() && outer_[0].step[k] == 0;
   if (repeats && inner_ < kShortRow) {
     return gather_repeated(*this, k, outer_[0].size, element_size, data, begin, count, to);
+  }
+  if (is_scalar(k) && !outer_.empty() && outer_[0].step[k] == 1) {
+    auto spread = element_size == 1   ? gather_spread<uint8_t>
+                  : element_size == 2 ? gather_spread<uint16_t>
+                  : element_size == 4 ? gather_spread<uint32_t>
+                                      : gather_spread<uint64_t>;
+    return spread(*this, k, outer_[0].size, data, begin, count, to);
   }
   auto copy = element_size == 1   ? copy_row<uint8_t>
               : element_size == 2 ? copy_row<uint16_t>

@@ -7,7 +7,8 @@ namespace ortolan::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 1024;
-constexpr int64_t kShortestRow = 128;  // below it, copying rows together costs less than a call for each
+constexpr int64_t kShortestRow = 128;  // below it, copying rows together costs less than a call for each,
+constexpr int64_t kFewRows = 4;        // except that of these
 
 }  // namespace
 
@@ -21,13 +22,13 @@ void ElementwiseOperands::add(const float* data, const Shape& shape, const Shape
 }
 
 void ElementwiseOperands::add_broadcast(Operand operand, const Shape& shape, const Shape& output) {
-  plans_.push_back(std::make_unique<BroadcastPlan>(output, std::initializer_list<const Shape*>{&shape}));
-  const BroadcastPlan& plan = *plans_.back();
+  plans_.reserve(most_);
+  const BroadcastPlan& plan = plans_.emplace_back(output, std::initializer_list<const Shape*>{&shape});
   operand.plan = &plan;
   if (plan.is_repeated_row(0) && plan.row_length() <= kLongestPeriod) {
     operand.kind = Kind::kPeriodic;
     scratch_size_ += block_ + plan.row_length();
-  } else if (plan.row_length() >= kShortestRow) {
+  } else if (plan.row_length() >= kShortestRow || plan.element_count() <= kFewRows * plan.row_length()) {
     operand.kind = Kind::kRows;
     row_length_ = std::min(row_length_, plan.row_length());
   } else {

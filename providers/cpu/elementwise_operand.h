@@ -1,7 +1,6 @@
 // The operands of a chain of elementwise steps, as blocks of the output's elements see them.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "cpu/broadcast.h"
@@ -11,8 +10,8 @@ namespace ortolan::cpu {
 /** Float tensors broadcast to one output, which is walked in blocks. */
 class ElementwiseOperands {
  public:
-  /** Blocks have at most `block` elements. */
-  explicit ElementwiseOperands(int64_t block) : block_(block) {}
+  /** For at most `most` operands; blocks have at most `block` elements. */
+  ElementwiseOperands(size_t most, int64_t block) : most_(most), block_(block) {}
   /** The shape must broadcast to the output's. */
   void add(const float* data, const Shape& shape, const Shape& output);
   size_t size() const { return operands_.size(); }
@@ -56,12 +55,13 @@ class ElementwiseOperands {
   void add_broadcast(Operand operand, const Shape& shape, const Shape& output);
   static Span read_broadcast(const Operand& operand, int64_t begin, int64_t count, float* scratch);
 
+  size_t most_;
   int64_t block_;
   int64_t row_length_ = INT64_MAX;
   int64_t scratch_size_ = 0;
   bool all_whole_ = true;
   InlinedVector<Operand, 8> operands_;
-  std::vector<std::unique_ptr<BroadcastPlan>> plans_;
+  std::vector<BroadcastPlan> plans_;  // of the broadcast ones; room for all, since operands point to them
 };
 
 }  // namespace ortolan::cpu

@@ -72,6 +72,7 @@ const Shapes kShapes[] = {
     {{700, 3}, {3}, {700, 3}},
     {{700, 1}, {1, 4}, {700, 4}},
     {{60, 2, 5, 4}, {2, 1, 4}, {60, 2, 5, 4}},
+    {{4, 90, 7}, {90, 1}, {4, 90, 7}},
     {{2, 3, 40, 11, 3}, {1, 3, 1, 1, 3}, {2, 3, 40, 11, 3}},
 };
 
@@ -92,7 +93,7 @@ TEST(ElementwiseBinary, Broadcasts) {
 
 TEST(ElementwiseBinary, TakesOtherFloats) {
   for (const BinaryCase& item : kCases) {
-    for (size_t i : {0, 4, 5, 8, 15, 16, 17, 18}) {
+    for (size_t i : {0, 4, 5, 8, 15, 16, 17, 18, 19}) {
       check<double>(item, kShapes[i], 1e-14);
       check<Half>(item, kShapes[i], 1e-3);
       check<BFloat16>(item, kShapes[i], 8e-3);

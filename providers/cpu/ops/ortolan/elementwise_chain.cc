@@ -177,7 +177,7 @@ class ElementwiseChain final : public OpKernel {
 
  private:
   static ElementwiseOperands operands(const KernelContext& context, const Shape& shape, int64_t block) {
-    ElementwiseOperands inputs(block);
+    ElementwiseOperands inputs(context.input_count(), block);
     for (size_t i = 0; i < context.input_count(); ++i) {
       const Tensor& input = context.input(i);
       if (input.type() != ElementType::kFloat) [[unlikely]]
