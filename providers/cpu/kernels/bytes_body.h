@@ -101,6 +101,12 @@ int64_t sum(const uint8_t* x, int64_t n, bool is_signed) {
     const __m512i bytes = _mm512_xor_si512(_mm512_loadu_si512(x + i), flips);
     sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
   }
+  if (i < n) {
+    const __mmask64 rest = ~uint64_t{0} >> (64 - (n - i));
+    const __m512i bytes = _mm512_maskz_mov_epi8(rest, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, x + i), flips));
+    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
+    i = n;
+  }
   total += _mm512_reduce_add_epi64(sums);
 #elif defined(__AVX2__)
   __m256i sums = _mm256_setzero_si256();

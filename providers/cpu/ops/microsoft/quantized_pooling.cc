@@ -5,6 +5,7 @@
 #include "cpu/byte_formats.h"
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/convert.h"
+#include "cpu/kernels/gemm_int8.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/pool_geometry.h"
 #include "runtime/kernel_registry.h"
@@ -72,10 +73,27 @@ void row_means(ThreadPool& threads, const ByteFormat& from, const ByteFormat& to
   });
 }
 
-/** Means over `rows` rows of `channels` bytes. Sums of 32 bits are moved to wider ones before they could overflow. */
+constexpr int64_t kSafeRows = 1 << 22;  // sums of so many bytes less their zero points have 32 bits
+
+/** Means over at most kSafeRows rows of `channels` bytes. */
+void short_column_means(const ByteFormat& from, const ByteFormat& to, const uint8_t* x, int64_t rows, int64_t channels,
+                        uint8_t* y) {
+  std::vector<int32_t> sums(channels, static_cast<int32_t>(-rows * from.zero));
+  for (int64_t i = 0; i < rows; ++i) {
+    kernels::accumulate_bytes(x + i * channels, channels, from.is_signed, sums.data());
+  }
+  float scale = from.scale / to.scale / static_cast<float>(rows);
+  auto finish = [&]<class T>(T* bytes) {
+    kernels::requantize<T>(nullptr, 1, channels, sums.data(), channels, nullptr, &scale, false, to.zero, bytes,
+                           channels);
+  };
+  to.is_signed ? finish(reinterpret_cast<int8_t*>(y)) : finish(y);
+}
+
+/** The same for any number of rows. Sums of 32 bits are moved to wider ones before they could overflow. */
 void column_means(const ByteFormat& from, const ByteFormat& to, const uint8_t* x, int64_t rows, int64_t channels,
                   uint8_t* y) {
-  constexpr int64_t kSafeRows = 1 << 22;
+  if (rows <= kSafeRows) return short_column_means(from, to, x, rows, channels, y);
   std::vector<int32_t> sums(channels);
   std::vector<int64_t> totals(channels, -rows * from.zero);
   for (int64_t row = 0; row < rows; row += kSafeRows) {
