@@ -19,7 +19,8 @@ base::ThreadPool& two_threads() {
 
 class ConvF32 : public IsaTest {
  protected:
-  void check(const ConvGeometry& g, Activation activation, bool with_bias, bool with_residual) {
+  void check(const ConvGeometry& g, Activation activation, bool with_bias, bool with_residual,
+             const ConvPacking& packing = {}) {
     const int64_t depth = g.in_channels / g.groups, out_plane = volume(g.out);
     const std::vector<float> x = normal(g.batch * g.in_channels * volume(g.in));
     const std::vector<float> w = normal(g.out_channels * depth * volume(g.kernel));
@@ -30,7 +31,7 @@ class ConvF32 : public IsaTest {
       std::copy(residual.begin(), residual.end(), y.begin());
       epilogue.residual = y.data();
     }
-    conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(&two_threads(), g, w.data()),
+    conv(integer(0, 1) ? &two_threads() : nullptr, g, x.data(), pack_conv_weights(&two_threads(), g, w.data(), packing),
          epilogue, y.data());
     const std::vector<double> want = reference(g, x, w);
     for (size_t i = 0; i < want.size(); ++i) {
@@ -173,6 +174,16 @@ TEST_P(ConvF32, ThreeByThreeOfManyChannelsInSteps) {
     g.pad_begin[1] = 2, g.pad_begin[2] = 0;
     set_out(g, {0, 1, 2});
     check(g, {UnaryOp::kRelu}, true, size % 2 == 0);
+  }
+}
+
+TEST_P(ConvF32, ThreeByThreeOfMostChannels) {
+  ConvPacking packing;
+  for (int64_t size : {7, 9}) {
+    packing.positions = size * size;
+    check(plane(514, 130, 1, size, 3, 1), {UnaryOp::kRelu}, true, size == 7, packing);
+    check(plane(512, 130, 1, size, 3, 1), {UnaryOp::kRelu}, true, size == 9, packing);
+    check(plane(130, 512, 1, size, 3, 2), {}, true, false, packing);
   }
 }
 
