@@ -178,35 +178,60 @@ class GridSample : public OpKernel {
     T* to = output.mutable_data<T>();
     context.threads().parallel_for(shape[0] * out_plane, 1 + 4096 / channels, [&](int64_t begin, int64_t end) {
       Mix<C> mix;
-      for (int64_t i = begin; i < end; ++i) {
-        const double* point = points.data() + i * static_cast<int64_t>(spatial);
-        bool mixed_plane =
-            spatial == 2 && mix_plane(samplers[0].taps(point[1]), samplers[1].taps(point[0]), strides[2], mix);
-        if (!mixed_plane) {
-          mix.clear();
-          for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
-        }
-        int64_t batch = i / out_plane;
+      PlaneBlock<C> block;
+      for (int64_t i = begin; i < end;) {
+        const int64_t batch = i / out_plane, first = i % out_plane;
         const T* image = from + batch * channels * plane;
-        T* place = to + batch * channels * out_plane + i % out_plane;
-        for (int64_t c = 0; c < channels; ++c, image += plane, place += out_plane) *place = mixed<T>(mix, image);
+        T* place = to + batch * channels * out_plane + first;
+        const double* point = points.data() + i * static_cast<int64_t>(spatial);
+        if (spatial == 2 && mode_ == SampleMode::kLinear) {
+          const int64_t most = std::min({end - i, out_plane - first, PlaneBlock<C>::kPoints});
+          for (block.count = 0; block.count < most; ++block.count) {
+            const double* at = point + 2 * block.count;
+            if (!block.add(samplers[0].taps(at[1]), samplers[1].taps(at[0]), strides[2])) break;
+          }
+          for (int64_t c = 0; c < channels; ++c) block.write(image + c * plane, place + c * out_plane);
+          i += block.count;
+          if (block.count > 0) continue;
+        }
+        mix.clear();
+        for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
+        for (int64_t c = 0; c < channels; ++c) place[c * out_plane] = mixed<T>(mix, image + c * plane);
+        ++i;
       }
     });
   }
 
-  /** The four elements around a point of a plane, where all lie inside: half the price of the general way. */
+  /** Neighbouring points of a plane that mix four elements each, taken channel by channel. */
   template <class C>
-  static bool mix_plane(const Taps& row, const Taps& column, int64_t stride, Mix<C>& mix) {
-    if (row.count != 2 || column.count != 2) return false;
-    if ((row.positions[0] | row.positions[1] | column.positions[0] | column.positions[1]) < 0) return false;
-    mix.offsets.resize(4);
-    mix.weights.resize(4);
-    for (int i = 0; i < 4; ++i) {
-      mix.offsets[i] = row.positions[i / 2] * stride + column.positions[i % 2];
-      mix.weights[i] = static_cast<C>(row.weights[i / 2]) * static_cast<C>(column.weights[i % 2]);
+  struct PlaneBlock {
+    static constexpr int64_t kPoints = 64;
+    int64_t count = 0;
+    int64_t offsets[kPoints][4];
+    C weights[kPoints][4];
+
+    /** Sets point `count`; false where an element is outside or has no weight, so that it must not be read. */
+    bool add(const Taps& row, const Taps& column, int64_t stride) {
+      if ((row.positions[0] | row.positions[1] | column.positions[0] | column.positions[1]) < 0) return false;
+      if (row.weights[0] == 0 || row.weights[1] == 0 || column.weights[0] == 0 || column.weights[1] == 0) return false;
+      for (int i = 0; i < 4; ++i) {
+        offsets[count][i] = row.positions[i / 2] * stride + column.positions[i % 2];
+        weights[count][i] = static_cast<C>(row.weights[i / 2]) * static_cast<C>(column.weights[i % 2]);
+      }
+      return true;
     }
-    return true;
-  }
+
+    /** Writes one channel, which is the plane at `image`. */
+    template <class T>
+    void write(const T* image, T* to) const {
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t* at = offsets[i];
+        const C* weight = weights[i];
+        const C first = number<C>(image[at[0]]) * weight[0] + number<C>(image[at[1]]) * weight[1];
+        to[i] = rounded<T>(first + number<C>(image[at[2]]) * weight[2] + number<C>(image[at[3]]) * weight[3]);
+      }
+    }
+  };
 
   template <class T, class C>
   static T mixed(const Mix<C>& mix, const T* image) {
