@@ -2,11 +2,13 @@
 #include "cpu/kernels/pooling.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "base/small_float.h"
 #include "base/thread_pool.h"
 #include "isa_test.h"
 
@@ -95,8 +97,37 @@ TEST_P(Pooling, MaxOfEveryType) {
     const PoolGeometry g = random_geometry();
     check_max<float>(g);
     check_max<double>(g);
+    check_max<int16_t>(g);
     check_max<int8_t>(g);
     check_max<uint8_t>(g);
+  }
+}
+
+// Any bits: numbers of both signs, zeros, infinities and what is no number.
+TEST_P(Pooling, MaxOfHalves) {
+  auto number = [](uint16_t bits, bool bfloat16) {
+    return bfloat16 ? std::bit_cast<float>(uint32_t{bits} << 16) : base::half_value(bits);
+  };
+  for (int round = 0; round < 120 && !HasFatalFailure(); ++round) {
+    const bool bfloat16 = round % 2 == 1;
+    const PoolGeometry g = random_geometry();
+    std::vector<uint16_t> x(g.planes * volume(g.in)), y(g.planes * volume(g.out));
+    const int64_t odd = integer(0, 2);  // of three elements, none or some are special
+    for (uint16_t& bits : x) {
+      const uint16_t special[] = {0, 0x8000, 0x7C00, 0xFC00, 0x7F80, 0xFF80, 0x7FFF, 0xFFFF, 0x7C01, 0xFC01, 0x0001};
+      bits = integer(0, 2) < odd ? special[integer(0, 10)] : static_cast<uint16_t>(integer(0, 0xFFFF));
+    }
+    max_pool_halves(&pool_, g, bfloat16 ? 0x7F80 : 0x7C00, x.data(), y.data());
+    for (size_t i = 0; i < y.size(); ++i) {
+      const int64_t offset = static_cast<int64_t>(i) / volume(g.out) * volume(g.in);
+      float best = -std::numeric_limits<float>::infinity();
+      for (int64_t tap : taps_of(g, static_cast<int64_t>(i) % volume(g.out)).inside) {
+        const float v = number(x[offset + tap], bfloat16);
+        if (v > best || (v == best && !std::signbit(v))) best = v;
+      }
+      ASSERT_EQ(number(y[i], bfloat16), best) << "round " << round << " at " << i;
+      ASSERT_EQ(y[i] >> 15 != 0, std::signbit(best)) << "round " << round << " at " << i;
+    }
   }
 }
 

@@ -171,13 +171,32 @@ void join_neighbours(const T* x, const PoolTaps& t, const float* row_sizes, cons
   with_count(t.taps - 1, [&]<int kTaps> { join_rows<Op, 1, kTaps>(x, t, row_sizes, column_sizes, y); });
 }
 
+// The floats that are negative count down from the integer that their bits are.
+ORTOLAN_INLINE int16_t turned(int16_t bits) { return static_cast<int16_t>(bits ^ ((bits >> 15) & 0x7FFF)); }
+ORTOLAN_INLINE int16_t least_half(uint16_t infinity) { return static_cast<int16_t>(~infinity); }
+
+void order_halves(const uint16_t* x, int64_t n, uint16_t infinity, int16_t* y) {
+  const int16_t least = least_half(infinity), most = static_cast<int16_t>(infinity);
+  for (int64_t i = 0; i < n; ++i) {
+    const int16_t ordered = turned(static_cast<int16_t>(x[i]));
+    y[i] = ordered > most ? least : ordered < least ? least : ordered;
+  }
+}
+
+void restore_halves(const int16_t* x, int64_t n, uint16_t infinity, uint16_t* y) {
+  const int16_t least = least_half(infinity);
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<uint16_t>(turned(x[i] < least ? least : x[i]));
+}
+
 template <class Op, class T>
 constexpr PoolSteps<T> kSteps = {join_lines<Op, T>, join_neighbours<Op, T>};
 
 }  // namespace
 
 extern const PoolKernels kPool;
-const PoolKernels kPool = {kSteps<Larger, float>, kSteps<Larger, double>, kSteps<Larger, int8_t>,
-                           kSteps<Larger, uint8_t>, kSteps<Mean, float>};
+const PoolKernels kPool = {
+    kSteps<Larger, float>,   kSteps<Larger, double>, kSteps<Larger, int16_t>,        kSteps<Larger, int8_t>,
+    kSteps<Larger, uint8_t>, kSteps<Mean, float>,    {order_halves, restore_halves},
+};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -34,12 +34,21 @@ struct PoolSteps {
   void (*join_neighbours)(const T* x, const PoolTaps& taps, const float* row_sizes, const float* column_sizes, T* y);
 };
 
+/** Integers in the order of 16-bit floats whose positive infinity has the bits `infinity`, and such floats again. What
+    is no number, or less than any, becomes the integer of negative infinity. */
+struct OrderedHalves {
+  void (*order)(const uint16_t* x, int64_t n, uint16_t infinity, int16_t* y);
+  void (*restore)(const int16_t* x, int64_t n, uint16_t infinity, uint16_t* y);
+};
+
 struct PoolKernels {
   PoolSteps<float> max_f32;
   PoolSteps<double> max_f64;
+  PoolSteps<int16_t> max_s16;
   PoolSteps<int8_t> max_s8;
   PoolSteps<uint8_t> max_u8;
   PoolSteps<float> mean_f32;
+  OrderedHalves halves;
 };
 
 }  // namespace ortolan::cpu::kernels

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -18,7 +19,8 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;
-constexpr int64_t kSmallWindow = 128;  // elements whose sum may run in fp32 one after the other
+constexpr int64_t kHalvesAtOnce = 128 << 10;  // elements that stay in a processor's own cache
+constexpr int64_t kSmallWindow = 128;         // elements whose sum may run in fp32 one after the other
 
 // Taps that count as divisor where padding counts: those that lie inside the padded input.
 int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
@@ -112,6 +114,7 @@ void max_pool_indexed(base::ThreadPool* pool, const PoolGeometry& g, const T* x,
 
 const PoolSteps<float>& max_steps(const PoolKernels& k, const float*) { return k.max_f32; }
 const PoolSteps<double>& max_steps(const PoolKernels& k, const double*) { return k.max_f64; }
+const PoolSteps<int16_t>& max_steps(const PoolKernels& k, const int16_t*) { return k.max_s16; }
 const PoolSteps<int8_t>& max_steps(const PoolKernels& k, const int8_t*) { return k.max_s8; }
 const PoolSteps<uint8_t>& max_steps(const PoolKernels& k, const uint8_t*) { return k.max_u8; }
 
@@ -227,6 +230,24 @@ void max_pool(base::ThreadPool* pool, const PoolGeometry& g, const T* x, T* y, i
   PoolRows<T>(g, max_steps(*kernels().pool, x), std::numeric_limits<T>::lowest()).run(pool, x, y);
 }
 
+void max_pool_halves(base::ThreadPool* pool, const PoolGeometry& g, uint16_t infinity, const uint16_t* x, uint16_t* y) {
+  const int64_t in = volume(g.in), out = volume(g.out);
+  const int64_t together = std::max<int64_t>(1, std::min(kHalvesAtOnce / std::max<int64_t>(in + out, 1), g.planes));
+  const OrderedHalves& halves = kernels().pool->halves;
+  base::parallel_for(pool, (g.planes + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
+    auto ordered = std::make_unique_for_overwrite<int16_t[]>(static_cast<size_t>(together * (in + out)));
+    int16_t* pooled = ordered.get() + together * in;
+    PoolGeometry some = g;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * together;
+      some.planes = std::min(together, g.planes - first);
+      halves.order(x + first * in, some.planes * in, infinity, ordered.get());
+      max_pool<int16_t>(nullptr, some, ordered.get(), pooled, nullptr, false);
+      halves.restore(pooled, some.planes * out, infinity, y + first * out);
+    }
+  });
+}
+
 template <class T>
 void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad, const T* x, T* y) {
   const int64_t plane_size = volume(g.in);
@@ -309,6 +330,7 @@ template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int
 template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int64_t, const uint8_t*, uint8_t*);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const float*, float*, int64_t*, bool);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const double*, double*, int64_t*, bool);
+template void max_pool(base::ThreadPool*, const PoolGeometry&, const int16_t*, int16_t*, int64_t*, bool);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const int8_t*, int8_t*, int64_t*, bool);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const uint8_t*, uint8_t*, int64_t*, bool);
 template void average_pool(base::ThreadPool*, const PoolGeometry&, bool, const float*, float*);

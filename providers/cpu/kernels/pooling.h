@@ -25,11 +25,16 @@ struct PoolGeometry {
  * Largest element of each window; windows reach outside the plane only by padding, which never wins. A window wholly
  * outside gives the lowest value of T. `indices`, where not nullptr, receives the place of the first largest element,
  * counted over the whole input (plane offset included), row-major or, where `column_major`, with [2] slowest.
- * T: float, double, int8_t, uint8_t.
+ * T: float, double, int16_t, int8_t, uint8_t.
  */
 template <class T>
 void max_pool(base::ThreadPool* pool, const PoolGeometry& geometry, const T* x, T* y, int64_t* indices,
               bool column_major);
+
+/** max_pool of 16-bit floats whose positive infinity has the bits `infinity`. NaN never wins, and of zeros the positive
+    one does; a window without numbers gives negative infinity. */
+void max_pool_halves(base::ThreadPool* pool, const PoolGeometry& geometry, uint16_t infinity, const uint16_t* x,
+                     uint16_t* y);
 
 /** Mean of each window, over its elements inside the plane or, where `count_pad`, padding counted as zeros. T: float,
  * double. */

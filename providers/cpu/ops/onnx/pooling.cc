@@ -1,4 +1,5 @@
-// MaxPool, AveragePool, LpPool and MaxpoolWithMask over windows; 16-bit floats compute in float.
+// MaxPool, AveragePool, LpPool and MaxpoolWithMask over windows; 16-bit floats compute in float, or are ordered as they
+// are.
 #include <limits>
 
 #include "base/thread_pool.h"
@@ -48,12 +49,25 @@ class MaxPool final : public WindowPool {
         return run<uint8_t>(context);
       case ElementType::kDouble:
         return run<double>(context);
+      case ElementType::kFloat16:
+      case ElementType::kBFloat16:
+        if (!context.has_output(1) && !many_dimensions()) return run_halves(context);
+        [[fallthrough]];
       default:
         return run<float>(context);
     }
   }
 
  private:
+  void run_halves(KernelContext& context) const {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    if (y.element_count() == 0) return;
+    const uint16_t infinity = x.type() == ElementType::kFloat16 ? 0x7C00 : 0x7F80;
+    kernels::max_pool_halves(&context.threads(), geometry(x.shape(), y.shape()), infinity,
+                             static_cast<const uint16_t*>(x.raw()), static_cast<uint16_t*>(y.mutable_raw()));
+  }
+
   template <class T>
   static const T* input_of(KernelContext& context) {
     if constexpr (std::is_floating_point_v<T>) return read_input<T>(context, 0);
