@@ -125,6 +125,14 @@ void expect_same_in_place(Decoder decoder, const std::function<void(Node&)>& set
   }
 }
 
+/** Sets the attributes of operators that are told that past and present share a buffer. */
+auto sharing_of(int64_t heads) {
+  return [heads](Node& node) {
+    node.set_attribute("num_heads", heads);
+    node.set_attribute("past_present_share_buffer", int64_t{1});
+  };
+}
+
 TEST(SharedCache, OfGroupQueryAttention) {
   for (int64_t fresh : {1, 3}) {
     int64_t heads = 4, kv = 2, size = 16, room = 40, total = 20;
@@ -156,13 +164,7 @@ TEST(SharedCache, OfDecoderMaskedMultiHeadAttention) {
                     cache(batch, heads, room, size, past),
                     cache(batch, heads, room, size, past),
                     number(static_cast<int32_t>(past))};
-  expect_same_in_place(
-      decoder,
-      [&](Node& node) {
-        node.set_attribute("num_heads", heads);
-        node.set_attribute("past_present_share_buffer", int64_t{1});
-      },
-      past + 1);
+  expect_same_in_place(decoder, sharing_of(heads), past + 1);
 }
 
 TEST(SharedCache, OfMicrosoftsAttention) {
@@ -176,13 +178,7 @@ TEST(SharedCache, OfMicrosoftsAttention) {
                     same_memory(both, {2, 1, heads, room, size}),
                     {},
                     number(static_cast<int32_t>(past))};
-  expect_same_in_place(
-      decoder,
-      [&](Node& node) {
-        node.set_attribute("num_heads", heads);
-        node.set_attribute("past_present_share_buffer", int64_t{1});
-      },
-      past + 1);
+  expect_same_in_place(decoder, sharing_of(heads), past + 1);
 }
 
 // The present has one row more for each head, so that all heads but the first move.
