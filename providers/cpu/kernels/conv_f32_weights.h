@@ -7,10 +7,9 @@
 #include "cpu/kernels/conv_f32.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/split_conv_f32.h"
+#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
-
-inline int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 struct PackedConvWeights::Storage {
   const GemmF32Kernels* kernels;

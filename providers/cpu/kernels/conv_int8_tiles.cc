@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -21,8 +22,6 @@ constexpr int64_t kLeastRows = 8, kLeastLines = 4;
 int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 // An odd number of cache lines, so that lines one below the other do not compete for their place.
 int64_t spaced(int64_t words) { return up(words, 16) | 16; }
-int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
-
 }  // namespace
 
 bool TileConvWeights::suit(const ConvGeometry& g) {

@@ -7,11 +7,10 @@
 #include "cpu/kernels/conv_f32.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 // Input positions [first, end) along an axis whose share through a tap lands inside the result.
 struct Landing {

@@ -13,6 +13,7 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/volume.h"
 #include "cpu/kernels/window_reach.h"
 
 namespace ortolan::cpu::kernels {
@@ -29,8 +30,6 @@ int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
   if (start >= limit) return 0;
   return std::min(g.kernel[axis], (limit - 1 - start) / g.dilation[axis] + 1);
 }
-
-int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 // Elements that one output row reads, as a measure of work.
 int64_t row_work(const PoolGeometry& g) {
