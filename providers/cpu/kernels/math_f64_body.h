@@ -209,7 +209,8 @@ void power_block(const float* a, const float* b, float* y, int64_t n) {
   __builtin_memcpy(y, result, static_cast<size_t>(n) * sizeof(float));
 }
 
-/** Quotients below 2^29 are cut exactly in fp64, or to one too many, which is mended; others are the library's. */
+/** Quotients below 2^29 are cut exactly in fp64: divisors have 24 bits, so that what lies below a whole number lies
+   more than 2^-25 below it, which is half the last place there. Others are the library's. */
 void remainders(const float* a, const float* b, float* y, int64_t n) {
   constexpr int64_t kBlock = 256;
   for (int64_t first = 0; first < n; first += kBlock) {
@@ -222,8 +223,7 @@ void remainders(const float* a, const float* b, float* y, int64_t n) {
       const double quotient = __builtin_fabs(dividend) / divisor;
       odd |= !((quotient < 0x1p29) & (divisor < __builtin_inf()));
       const double cut = __builtin_trunc(quotient);
-      double rest = __builtin_fabs(dividend) - cut * divisor;
-      rest = rest < 0 ? rest + divisor : rest;
+      const double rest = __builtin_fabs(dividend) - cut * divisor;
       result[i] = static_cast<float>(signed_as(rest, dividend));
     }
     if (odd) {
