@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/fp32_precision.h"
 #include "base/pause.h"
+#include "base/turn_taking.h"
 #include "base/work_callbacks.h"
 
 #if defined(__x86_64__)
@@ -36,13 +37,7 @@ constinit thread_local const WorkCallbacks* t_work_callbacks = nullptr;  // of p
 constexpr int64_t kChunksPerThread = 8;
 constexpr int kCallerSpin = 4096;
 
-// A worker that other processes keep from its processor holds up the whole loop with the piece it has begun. Waits
-// longer than this, and than twice what a piece takes, count as such; the caller then works alone for so many times the
-// wait.
-constexpr auto kLongWait = std::chrono::microseconds(300);
-constexpr int kAloneFor = 10;
 constexpr auto kBetweenMoves = std::chrono::milliseconds(1);  // of a worker away from the caller's processor
-constexpr auto kLongestAlone = std::chrono::milliseconds(50);
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t expected) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
@@ -83,6 +78,7 @@ struct ThreadPool::State {
     int index = 0;
     void* hook_handle = nullptr;
     Clock::time_point moved{};  // away from a caller
+    TurnTaking<> turn;
     pthread_t thread{};
   };
 
@@ -99,7 +95,6 @@ struct ThreadPool::State {
   std::atomic<uint32_t> inside{0};
   std::atomic<bool> caller_sleeps{false};
   std::atomic<int> caller_processor{-1};  // where the last caller ran
-  Clock::time_point alone_until{};        // `owner` guards it
 
   // Changes whenever there may be something new to do.
   alignas(64) std::atomic<uint32_t> signal{0};
@@ -124,15 +119,16 @@ struct ThreadPool::State {
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
   bool orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
-  int64_t claim_chunks() noexcept;
+  template <class Stop>
+  void claim_chunks(Stop stop) noexcept;
   void fail_loop() noexcept;
-  void help_loop() noexcept;
-  bool close_loop();
-  void work_on_loop();
+  void help_loop(const TurnTaking<>& turn) noexcept;
+  void help_loops(TurnTaking<>& turn) noexcept;
+  void close_loop();
   bool run_task() noexcept;
   void keep_apart(Worker& worker) const;
   bool spin_for_signal(uint32_t seen) const;
-  void wait_for_signal(uint32_t seen);
+  void wait_for_signal(uint32_t seen, TurnTaking<>& turn);
   void work(Worker& worker);
   void prepare_thread(const Worker& worker) const;
   int start(int wanted);
@@ -143,17 +139,16 @@ struct ThreadPool::State {
   }
 };
 
-/** Returns how many chunks this thread did. */
-int64_t ThreadPool::State::claim_chunks() noexcept {
+template <class Stop>
+void ThreadPool::State::claim_chunks(Stop stop) noexcept {
   InsideLoop inside_loop;
-  for (int64_t done = 0;; ++done) {
+  while (!stop()) {
     const int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-    if (begin >= count) return done;
+    if (begin >= count) return;
     try {
       body(context, begin, std::min(begin + chunk, count));
     } catch (...) {
-      fail_loop();
-      return done;
+      return fail_loop();
     }
   }
 }
@@ -165,39 +160,34 @@ void ThreadPool::State::fail_loop() noexcept {
 
 // A worker counts itself in before it looks whether the slot is open, and the owner closes the slot before it looks at
 // the count, so one of the two always sees the other.
-void ThreadPool::State::help_loop() noexcept {
-  if (!open.load()) return;
+void ThreadPool::State::help_loop(const TurnTaking<>& turn) noexcept {
   inside.fetch_add(1);
   if (open.load()) {
     const ScopedFp32Precision of_loop(precision);
-    announced.active() ? announced.help([this] { claim_chunks(); }) : void(claim_chunks());
+    auto claim = [&] { claim_chunks([&] { return turn.is_over(); }); };
+    announced.active() ? announced.help(claim) : claim();
   }
   if (inside.fetch_sub(1) == 1 && caller_sleeps.load()) futex_wake(inside, 1);
 }
 
-/** Returns true where the caller had to sleep until the workers were through. */
-bool ThreadPool::State::close_loop() {
+// Gives way between chunks and outside the slot, where no caller waits for this thread.
+void ThreadPool::State::help_loops(TurnTaking<>& turn) noexcept {
+  while (open.load()) {
+    help_loop(turn);
+    if (!turn.is_over()) return;
+    turn.give_way_if_over();
+  }
+}
+
+void ThreadPool::State::close_loop() {
   open.store(false);
   for (int i = 0; i < kCallerSpin; ++i) {
-    if (inside.load() == 0) return false;
+    if (inside.load() == 0) return;
     pause_cpu();
   }
   caller_sleeps.store(true);
   for (uint32_t left; (left = inside.load()) != 0;) futex_wait(inside, left);
   caller_sleeps.store(false);
-  return true;
-}
-
-// The caller's part of the open loop.
-void ThreadPool::State::work_on_loop() {
-  const Clock::time_point start = Clock::now();
-  const int64_t chunks = claim_chunks();
-  const Clock::time_point through = Clock::now();
-  if (!close_loop()) return;
-  const Clock::time_point end = Clock::now();
-  const Clock::duration wait = end - through, usual = 2 * (through - start) / std::max<int64_t>(chunks, 1);
-  if (chunks == 0 || wait <= kLongWait + usual) return;
-  alone_until = end + std::min<Clock::duration>(kAloneFor * wait, kLongestAlone);
 }
 
 bool ThreadPool::State::run_task() noexcept {
@@ -226,11 +216,12 @@ bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
   return false;
 }
 
-void ThreadPool::State::wait_for_signal(uint32_t seen) {
+void ThreadPool::State::wait_for_signal(uint32_t seen, TurnTaking<>& turn) {
   if (spin_for_signal(seen)) return;
   sleepers.fetch_add(1);
   while (signal.load() == seen) futex_wait(signal, seen);
   sleepers.fetch_sub(1);
+  turn.begin();
 }
 
 void ThreadPool::State::prepare_thread(const Worker& worker) const {
@@ -261,13 +252,14 @@ void ThreadPool::State::keep_apart(Worker& worker) const {
 
 void ThreadPool::State::work(Worker& worker) {
   prepare_thread(worker);
+  worker.turn.begin();
   for (;;) {
     const uint32_t seen = signal.load();
     if (open.load() || queued.load() != 0) keep_apart(worker);
-    help_loop();
+    help_loops(worker.turn);
     if (run_task()) continue;
     if (stop.load()) return;
-    wait_for_signal(seen);
+    wait_for_signal(seen, worker.turn);
   }
 }
 
@@ -336,10 +328,6 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
     body(context, 0, count);
     return;
   }
-  if (state.alone_until > Clock::time_point() && Clock::now() < state.alone_until) {
-    state.owner.store(false, std::memory_order_release);
-    return body(context, 0, count);
-  }
   const int64_t fair = count / (degree_ * kChunksPerThread);
   state.body = body;
   state.context = context;
@@ -353,7 +341,8 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
   state.open.store(true);
   state.notify(static_cast<int>(helpers));
-  state.work_on_loop();
+  state.claim_chunks([] { return false; });
+  state.close_loop();
   if (state.announced.active()) state.announced.abandon_others();
   std::exception_ptr failure;
   if (state.failed.load(std::memory_order_relaxed)) {

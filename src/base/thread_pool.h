@@ -67,8 +67,8 @@ class ThreadPool {
 
   // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
   // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
-  // not fixed. One range, in the caller, when count <= grain, degree() is 1, the workers are in use or were lately kept
-  // from running, or the call comes from inside a body. The first exception is rethrown here when all threads are done.
+  // not fixed. One range, in the caller, when count <= grain, degree() is 1, the workers are in use, or the call
+  // comes from inside a body. The first exception is rethrown here when all threads are done.
   template <class Body>
   void parallel_for(int64_t count, int64_t grain, Body&& body) {
     if (count <= 0) return;

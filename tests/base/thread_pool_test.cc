@@ -1,8 +1,9 @@
-// Tests of ThreadPool: coverage of ranges, several callers, nesting, exceptions, tasks, hooks and affinity text.
+// Tests of ThreadPool: coverage of ranges, several callers, nesting, exceptions, tasks, hooks, processors and affinity.
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,37 +54,6 @@ TEST(ThreadPool, WorkersTakePart) {
     while (arrived < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   });
   EXPECT_EQ(arrived, 2);
-}
-
-// A loop in which the worker keeps its first piece for long, if it gets one.
-void hold_up(ThreadPool& pool) {
-  const auto caller = std::this_thread::get_id();
-  std::atomic<bool> held{false};
-  pool.parallel_for(64, 1, [&](int64_t, int64_t) {
-    if (std::this_thread::get_id() == caller) {
-      for (int i = 0; i < 100 && !held.load(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } else if (!held.exchange(true)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  });
-}
-
-int ranges_of_a_loop(ThreadPool& pool) {
-  std::atomic<int> ranges{0};
-  pool.parallel_for(64, 1, [&](int64_t, int64_t) { ranges.fetch_add(1); });
-  return ranges.load();
-}
-
-TEST(ThreadPool, WorksAloneForAWhileAfterAWorkerHeldItUp) {
-  ThreadPool pool(threads(2));
-  bool alone = false;  // for 50 ms, which a busy machine may take from this thread
-  for (int attempt = 0; attempt < 20 && !alone; ++attempt) {
-    hold_up(pool);
-    alone = ranges_of_a_loop(pool) == 1;
-  }
-  EXPECT_TRUE(alone);
-  std::this_thread::sleep_for(std::chrono::milliseconds(60));
-  EXPECT_GT(ranges_of_a_loop(pool), 1);
 }
 
 cpu_set_t allowed_processors() {
@@ -138,6 +108,48 @@ TEST(ThreadPool, AWorkerLeavesItsCallersProcessor) {
   allow_processors(all);
   EXPECT_GE(processor, 0);
   EXPECT_NE(processor, mine);
+}
+
+void spin_for(std::chrono::milliseconds time) {
+  for (const auto until = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < until;) continue;
+}
+
+/** How often the worker of a pool of two went to sleep while a loop had pieces for it. */
+long sleeps_of_worker_in_a_loop(ThreadPool& pool) {
+  const auto caller = std::this_thread::get_id();
+  long first = -1, last = -1;  // the worker's count at its first and its last piece
+  pool.parallel_for(16, 1, [&](int64_t, int64_t) {
+    spin_for(std::chrono::milliseconds(2));
+    if (std::this_thread::get_id() == caller) return;
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    last = usage.ru_nvcsw;
+    if (first < 0) first = last;
+  });
+  return last - first;
+}
+
+TEST(ThreadPool, AWorkerGivesWayWhereItsProcessorIsWanted) {
+  auto options = threads(2);
+  const cpu_set_t all = allowed_processors();
+  int shared = 0;
+  while (!CPU_ISSET(shared, &all)) ++shared;
+  options.affinity = std::to_string(shared + 1);
+  ThreadPool pool(options);
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(shared, &only);
+    allow_processors(only);
+    while (!stop) continue;
+  });
+  long sleeps = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (sleeps == 0 && std::chrono::steady_clock::now() < until) sleeps = sleeps_of_worker_in_a_loop(pool);
+  stop = true;
+  busy.join();
+  EXPECT_GT(sleeps, 0);
 }
 
 TEST(ThreadPool, DegreeOneStaysInTheCaller) {
