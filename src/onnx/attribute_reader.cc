@@ -96,6 +96,33 @@ T one_of(Bytes message, AttributeKind kind, Read&& read) {
   return value;
 }
 
+/** The one value of a kind whose value cannot be left out; `what` names the kind. */
+template <class T, class Read>
+T required_one_of(Bytes message, AttributeKind kind, const char* what, Read&& read) {
+  bool found = false;
+  T value{};
+  each_of(message, kind, [&](const Field& field) {
+    value = read(field);
+    found = true;
+  });
+  require(found, ErrorCode::kInvalidGraph, "it holds no ", what);
+  return value;
+}
+
+std::vector<float> floats_of(Bytes message) {
+  std::vector<float> list;
+  auto take = [&](float value) { list.push_back(value); };
+  each_of(message, AttributeKind::kFloats, [&](const Field& field) { field.each_real<float>(take); });
+  return list;
+}
+
+std::vector<int64_t> integers_of(Bytes message) {
+  std::vector<int64_t> list;
+  auto take = [&](int64_t value) { list.push_back(value); };
+  each_of(message, AttributeKind::kInts, [&](const Field& field) { field.each_integer(take); });
+  return list;
+}
+
 }  // namespace
 
 std::vector<Attribute> GraphReader::read_attributes(std::span<const Bytes> messages, const Scope& scope) {
@@ -143,37 +170,22 @@ AttributeValue GraphReader::read_value(Bytes message, const Scope& where, const 
       return one_of<int64_t>(message, kind, [](const Field& field) { return field.integer(); });
     case AttributeKind::kString:
       return one_of<std::string>(message, kind, text);
-    case AttributeKind::kTensor: {
-      auto value = one_of<Tensor>(message, kind, tensor);
-      require(value.defined(), ErrorCode::kInvalidGraph, "it holds no tensor");
-      return value;
-    }
-    case AttributeKind::kGraph: {
-      auto value = one_of<std::shared_ptr<Graph>>(message, kind, graph);
-      require(value != nullptr, ErrorCode::kInvalidGraph, "it holds no graph");
-      return value;
-    }
-    case AttributeKind::kFloats: {
-      std::vector<float> list;
-      each_of(message, kind, [&](const Field& field) { field.each_real<float>([&](float v) { list.push_back(v); }); });
-      return list;
-    }
-    case AttributeKind::kInts: {
-      std::vector<int64_t> list;
-      each_of(message, kind, [&](const Field& field) { field.each_integer([&](int64_t v) { list.push_back(v); }); });
-      return list;
-    }
+    case AttributeKind::kTensor:
+      return required_one_of<Tensor>(message, kind, "tensor", tensor);
+    case AttributeKind::kGraph:
+      return required_one_of<std::shared_ptr<Graph>>(message, kind, "graph", graph);
+    case AttributeKind::kFloats:
+      return floats_of(message);
+    case AttributeKind::kInts:
+      return integers_of(message);
     case AttributeKind::kStrings:
       return list_of<std::string>(message, kind, text);
     case AttributeKind::kTensors:
       return list_of<Tensor>(message, kind, tensor);
     case AttributeKind::kGraphs:
       return list_of<std::shared_ptr<Graph>>(message, kind, graph);
-    case AttributeKind::kSparseTensor: {
-      auto value = one_of<std::shared_ptr<SparseTensor>>(message, kind, sparse);
-      require(value != nullptr, ErrorCode::kInvalidGraph, "it holds no sparse tensor");
-      return value;
-    }
+    case AttributeKind::kSparseTensor:
+      return required_one_of<std::shared_ptr<SparseTensor>>(message, kind, "sparse tensor", sparse);
     case AttributeKind::kSparseTensors:
       return list_of<std::shared_ptr<SparseTensor>>(message, kind, sparse);
     case AttributeKind::kTypeProto:

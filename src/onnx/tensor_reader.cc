@@ -163,6 +163,25 @@ struct TensorReader::Parts {
       if (reader.number() == data) take(reader.field());
     }
   }
+  // Functions that call their argument with each element, read as one of the types that fields have.
+  auto integers() const {
+    return [this](auto&& take) { each_chunk([&](const Field& field) { field.each_integer(take); }); };
+  }
+  auto narrow_integers(int bits) const {
+    return [this, bits](auto&& take) {
+      integers()([&](int64_t value) {
+        check_fits(value, bits);
+        take(value);
+      });
+    };
+  }
+  template <class Real>
+  auto reals() const {
+    return [this](auto&& take) { each_chunk([&](const Field& field) { field.each_real<Real>(take); }); };
+  }
+  auto texts() const {
+    return [this](auto&& take) { each_chunk([&](const Field& field) { take(field.text()); }); };
+  }
 };
 
 std::string_view TensorReader::name_in(Bytes message) {
@@ -232,54 +251,37 @@ Tensor TensorReader::from_typed(const Parts& parts, Shape shape) {
   bool possible = count <= parts.message.size() * (is_packed(type) ? 4 : 1);
   if (!possible) fail_size(type, shape, count, name_of(wanted), 0, "elements");
   Tensor tensor(type, std::move(shape));
-  auto integers = [&](auto&& take) { parts.each_chunk([&](const Field& field) { field.each_integer(take); }); };
-  auto floats = [&](auto&& take) { parts.each_chunk([&](const Field& field) { field.each_real<float>(take); }); };
-  auto doubles = [&](auto&& take) { parts.each_chunk([&](const Field& field) { field.each_real<double>(take); }); };
-  auto narrow = [&](int bits) {
-    return [&, bits](auto&& take) {
-      integers([&](int64_t value) {
-        check_fits(value, bits);
-        take(value);
-      });
-    };
-  };
-  std::string_view field = name_of(wanted);
+  fill_typed(tensor, parts, count, name_of(wanted));
+  return tensor;
+}
+
+void TensorReader::fill_typed(Tensor& tensor, const Parts& parts, size_t count, std::string_view field) {
+  const ElementType type = tensor.type();
   switch (type) {
     case ElementType::kFloat:
-      fill<float>(tensor, count, field, floats);
-      break;
+      return fill<float>(tensor, count, field, parts.reals<float>());
     case ElementType::kComplex64:
-      fill<float>(tensor, 2 * count, field, floats);
-      break;
+      return fill<float>(tensor, 2 * count, field, parts.reals<float>());
     case ElementType::kDouble:
-      fill<double>(tensor, count, field, doubles);
-      break;
+      return fill<double>(tensor, count, field, parts.reals<double>());
     case ElementType::kComplex128:
-      fill<double>(tensor, 2 * count, field, doubles);
-      break;
+      return fill<double>(tensor, 2 * count, field, parts.reals<double>());
     case ElementType::kInt64:
     case ElementType::kUInt64:
-      fill<int64_t>(tensor, count, field, integers);
-      break;
+      return fill<int64_t>(tensor, count, field, parts.integers());
     case ElementType::kInt32:
     case ElementType::kUInt32:
-      fill<int32_t>(tensor, count, field, integers);
-      break;
+      return fill<int32_t>(tensor, count, field, parts.integers());
     case ElementType::kBool:
-      fill<bool>(tensor, count, field, integers);
-      break;
+      return fill<bool>(tensor, count, field, parts.integers());
     case ElementType::kString:
-      fill<std::string>(tensor, count, field,
-                        [&](auto&& take) { parts.each_chunk([&](const Field& chunk) { take(chunk.text()); }); });
-      break;
+      return fill<std::string>(tensor, count, field, parts.texts());
     default:
-      if (bits_of(type) == 16) {
-        fill<uint16_t>(tensor, count, field, narrow(16));
-      } else {
-        fill<uint8_t>(tensor, bytes_for(type, static_cast<int64_t>(count)), field, narrow(8));
-      }
+      break;
   }
-  return tensor;
+  if (bits_of(type) == 16) return fill<uint16_t>(tensor, count, field, parts.narrow_integers(16));
+  const size_t bytes = bytes_for(type, static_cast<int64_t>(count));
+  fill<uint8_t>(tensor, bytes, field, parts.narrow_integers(8));
 }
 
 std::shared_ptr<SparseTensor> TensorReader::read_sparse(Bytes message) {

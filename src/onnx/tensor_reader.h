@@ -27,6 +27,7 @@ class TensorReader {
   struct Parts;
   Tensor from_parts(const Parts& parts);
   Tensor from_typed(const Parts& parts, Shape shape);
+  static void fill_typed(Tensor& tensor, const Parts& parts, size_t count, std::string_view field);
 
   const ReadOptions& options_;
   const Blob& model_;

@@ -33,7 +33,9 @@ class Hashes : public SteppedWork {
     return results_[static_cast<size_t>((step * lanes() + lane) * parts_ + i)];
   }
   void prepare(int64_t step, int lane) noexcept override {
-    if (lane == 0) EXPECT_EQ(prepared_++, step);
+    if (lane == 0) {
+      EXPECT_EQ(prepared_++, step);
+    }
     for (int part = 0; step > 0 && part < lanes(); ++part) {
       for (int i = first(part); i < first(part + 1); ++i)
         before_[lane][i] = result(step - 1, winner(step - 1, part), i);

@@ -250,6 +250,49 @@ TEST_P(Int8, DepthwiseChannelsLastIsTheSame) {
   }
 }
 
+/** A convolution whose operands are of some form, a number whose bits are choices. */
+struct ConvForm {
+  ConvGeometry g;
+  bool x_signed, w_signed, per_channel, with_zeros;
+  std::vector<uint8_t> x, w, w_zero;
+
+  int64_t depth() const { return g.in_channels / g.groups; }
+  int64_t taps() const { return g.kernel[1] * g.kernel[2]; }
+  int64_t out_plane() const { return g.out[0] * g.out[1] * g.out[2]; }
+  int64_t channel_of(int64_t i) const { return i / out_plane() % g.out_channels; }
+  ConvInt8 operands() const {
+    const int x_zero = with_zeros ? (x_signed ? -7 : 130) : 0;
+    return {x.data(), x_signed, x_zero, with_zeros ? w_zero.data() : nullptr, per_channel};
+  }
+  /** The result's element i. */
+  int64_t sum(int64_t i) const {
+    const int64_t channel = channel_of(i), zw = with_zeros ? value(w_zero[per_channel ? channel : 0], w_signed) : 0;
+    int64_t sum = 0;
+    for (int64_t c = 0; c < depth(); ++c) {
+      for (int64_t tap = 0; tap < taps(); ++tap) {
+        const int64_t at = place_in_x(i, c, tap);
+        if (at < 0) continue;
+        const int64_t weight = value(w[(channel * depth() + c) * taps() + tap], w_signed) - zw;
+        sum += (value(x[at], x_signed) - operands().x_zero) * weight;
+      }
+    }
+    return sum;
+  }
+
+ private:
+  /** Where element i of the result reads channel c of its group; negative in the padding. */
+  int64_t place_in_x(int64_t i, int64_t c, int64_t tap) const {
+    const int64_t image = i / out_plane() / g.out_channels, group = channel_of(i) / (g.out_channels / g.groups);
+    const int64_t oh = i % out_plane() / g.out[2] % g.out[1], ow = i % g.out[2];
+    const int64_t d = i % out_plane() / g.out[2] / g.out[1] - g.pad_begin[0];
+    const int64_t ih = oh * g.stride[1] - g.pad_begin[1] + tap / g.kernel[2] * g.dilation[1];
+    const int64_t iw = ow * g.stride[2] - g.pad_begin[2] + tap % g.kernel[2] * g.dilation[2];
+    if (d < 0 || d >= g.in[0] || ih < 0 || ih >= g.in[1] || iw < 0 || iw >= g.in[2]) return -1;
+    const int64_t plane = image * g.in_channels + group * depth() + c;
+    return ((plane * g.in[0] + d) * g.in[1] + ih) * g.in[2] + iw;
+  }
+};
+
 TEST_P(Int8, ConvolutionsAreExact) {
   const ConvGeometry geometries[] = {geometry(3, 8, 1, 12, 3, 1, 1, 1),
                                      geometry(16, 20, 1, 7, 1, 1, 1, 0),
@@ -266,42 +309,23 @@ TEST_P(Int8, ConvolutionsAreExact) {
                                      slices(64, 16, 1, 0)};
   for (const ConvGeometry& g : geometries) {
     for (int form = 0; form < 16; ++form) {
-      const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4;
-      const int64_t depth = g.in_channels / g.groups, taps = g.kernel[1] * g.kernel[2],
-                    plane = g.in[0] * g.in[1] * g.in[2];
-      const int64_t out_plane = g.out[0] * g.out[1] * g.out[2], rows = g.out_channels / g.groups;
-      const auto x = bytes(g.batch * g.in_channels * plane), w = bytes(g.out_channels * depth * taps);
-      const auto w_zero = bytes(g.out_channels);
-      ConvInt8 operands{x.data(), x_signed, form & 8 ? (x_signed ? -7 : 130) : 0, form & 8 ? w_zero.data() : nullptr,
-                        per_channel};
-      std::vector<int32_t> y(g.batch * g.out_channels * out_plane);
-      const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, w.data(), w_signed);
-      conv_int8(&two_threads(), g, operands, packed, y.data());
+      ConvForm f{g, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, (form & 8) != 0, {}, {}, {}};
+      f.x = bytes(g.batch * g.in_channels * g.in[0] * g.in[1] * g.in[2]);
+      f.w = bytes(g.out_channels * f.depth() * f.taps());
+      f.w_zero = bytes(g.out_channels);
+      const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, f.w.data(), f.w_signed);
+      std::vector<int32_t> y(g.batch * g.out_channels * f.out_plane());
+      conv_int8(&two_threads(), g, f.operands(), packed, y.data());
       std::vector<float> scale(g.out_channels);
       for (float& v : scale) v = 1e-4f * static_cast<float>(integer(1, 50));
-      std::vector<int32_t> bias(g.out_channels, 321);
+      const std::vector<int32_t> bias(g.out_channels, 321);
       std::vector<uint8_t> q(y.size());
-      qlinear_conv(&two_threads(), g, operands, packed, bias.data(), scale.data(), per_channel, 9, q.data());
+      qlinear_conv(&two_threads(), g, f.operands(), packed, bias.data(), scale.data(), f.per_channel, 9, q.data());
       for (size_t i = 0; i < y.size(); ++i) {
-        const int64_t p = i / out_plane, image = p / g.out_channels, channel = p % g.out_channels;
-        const int64_t oh = i % out_plane / g.out[2] % g.out[1], ow = i % g.out[2];
-        const int64_t d = i % out_plane / g.out[2] / g.out[1] - g.pad_begin[0];
-        const int64_t zw = operands.w_zero ? value(w_zero[per_channel ? channel : 0], w_signed) : 0;
-        int64_t want = 0;
-        for (int64_t c = 0; c < depth; ++c) {
-          for (int64_t tap = 0; tap < taps; ++tap) {
-            const int64_t ih = oh * g.stride[1] - g.pad_begin[1] + tap / g.kernel[2] * g.dilation[1];
-            const int64_t iw = ow * g.stride[2] - g.pad_begin[2] + tap % g.kernel[2] * g.dilation[2];
-            if (d < 0 || d >= g.in[0] || ih < 0 || ih >= g.in[1] || iw < 0 || iw >= g.in[2]) continue;
-            const int64_t at =
-                (image * g.in_channels + channel / rows * depth + c) * plane + (d * g.in[1] + ih) * g.in[2] + iw;
-            want += (value(x[at], x_signed) - operands.x_zero) *
-                    (value(w[(channel * depth + c) * taps + tap], w_signed) - zw);
-          }
-        }
+        const int64_t want = f.sum(i);
         ASSERT_EQ(y[i], want) << "form " << form << " at " << i;
-        const double rounded = std::nearbyint(static_cast<float>(want + 321) * scale[per_channel ? channel : 0]) + 9;
-        ASSERT_EQ(q[i], std::clamp(rounded, 0.0, 255.0));
+        const float factor = scale[f.per_channel ? f.channel_of(i) : 0];
+        ASSERT_EQ(q[i], std::clamp(std::nearbyint(static_cast<float>(want + 321) * factor) + 9.0, 0.0, 255.0));
       }
     }
   }

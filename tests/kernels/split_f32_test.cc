@@ -263,21 +263,46 @@ TEST_F(SplitBlocks, InfAndNaNComeOutAsInPlainArithmetic) {
   }
 }
 
+/** A product of several bands of rows and panels of columns with everything that a finish can do. */
+struct FinishedProduct {
+  int64_t m, n, k;
+  std::vector<float> a, b, bias, row_bias, residual, c;
+
+  ColumnSource columns(int64_t panel) const {
+    const float* from = b.data() + panel * 32;
+    return {{from, from + 16}, {n, n}, k, std::min<int64_t>(32, n - panel * 32)};
+  }
+  GemmFinish finish(int64_t band, int64_t panel) {
+    GemmFinish finish{c.data() + band * 32 * n + panel * 32, n, std::min<int64_t>(32, m - band * 32),
+                      std::min<int64_t>(32, n - panel * 32)};
+    finish.alpha = -0.5f;
+    finish.c_scale = 2;
+    finish.column_bias = bias.data() + panel * 32;
+    finish.row_bias = row_bias.data() + band * 32;
+    finish.shift = 0.25f;
+    finish.residual = residual.data() + (finish.c - c.data());
+    finish.residual_stride = n;
+    finish.clamp = true;
+    finish.low = -20;
+    finish.high = INFINITY;
+    return finish;
+  }
+  /** The result's element (i, j) before it is halved, where c held `before`. */
+  double exact(int64_t i, int64_t j, double before, double* size) const {
+    const double product = Block{m, n, k, a, b, {}}.exact(i, j, size);
+    return std::max(-0.5 * product + 2 * before + bias[j] + row_bias[i] + 0.25 + residual[i * n + j], -20.0);
+  }
+};
+
 TEST_F(SplitBlocks, BlocksAreFinishedAndColumnsSplitWhileTheNextAreMultiplied) {
   const int64_t k = 96, m = 75, n = 83, panels = 3, bands = 3;
-  const std::vector<float> a = values(m * k), b = values(k * n), bias = values(n), row_bias = values(m),
-                           residual = values(m * n);
-  std::vector<float> c(m * n, 3);
-  const std::vector<float> before = c;
+  FinishedProduct t{m, n, k, values(m * k), values(k * n), values(n), values(m), values(m * n), {}};
+  t.c.assign(m * n, 3);
   std::vector<Tiles> rows;
   for (int64_t i = 0; i < bands; ++i)
-    rows.push_back(rows_of(3, a.data() + i * 32 * k, k, std::min<int64_t>(32, m - i * 32), k));
-  const auto columns = [&](int64_t panel) {
-    const float* from = b.data() + panel * 32;
-    return ColumnSource{{from, from + 16}, {n, n}, k, std::min<int64_t>(32, n - panel * 32)};
-  };
+    rows.push_back(rows_of(3, t.a.data() + i * 32 * k, k, std::min<int64_t>(32, m - i * 32), k));
   Tiles right[2] = {Tiles(3, k), Tiles(3, k)};
-  ColumnSplit split(columns(0), 3, right[0].data(), &right[0].range);
+  ColumnSplit split(t.columns(0), 3, right[0].data(), &right[0].range);
   kernels_->split_columns(split, INT64_MAX);
   AlignedBuffer sums(4096);
   SplitSequence sequence{sums.as<float>()};
@@ -289,38 +314,23 @@ TEST_F(SplitBlocks, BlocksAreFinishedAndColumnsSplitWhileTheNextAreMultiplied) {
     for (int64_t panel = 0; panel < panels; ++panel) {
       Tiles &now = right[panel % 2], &next = right[(panel + 1) % 2];
       if (panel + 1 < panels) {
-        split = ColumnSplit(columns(panel + 1), 3, next.data(), &next.range);
+        split = ColumnSplit(t.columns(panel + 1), 3, next.data(), &next.range);
         sequence.next = &split;
       }
       for (int64_t i = 0; i < bands; ++i) {
-        GemmFinish finish{c.data() + i * 32 * n + panel * 32, n, std::min<int64_t>(32, m - i * 32),
-                          std::min<int64_t>(32, n - panel * 32)};
-        finish.alpha = -0.5f;
-        finish.c_scale = 2;
-        finish.column_bias = bias.data() + panel * 32;
-        finish.row_bias = row_bias.data() + i * 32;
-        finish.shift = 0.25f;
-        finish.residual = residual.data() + (finish.c - c.data());
-        finish.residual_stride = n;
-        finish.clamp = true;
-        finish.low = -20;
-        finish.high = INFINITY;
-        kernels_->multiply(
-            sequence, {3, split_steps(k), rows[i].data(), &rows[i].range, now.data(), &now.range, finish, halve, 0.5f});
+        kernels_->multiply(sequence, {3, split_steps(k), rows[i].data(), &rows[i].range, now.data(), &now.range,
+                                      t.finish(i, panel), halve, 0.5f});
       }
       if (!split.done()) kernels_->split_columns(split, INT64_MAX);
       sequence.next = nullptr;
     }
     kernels_->finish(sequence);
   }
-  const Block t{m, n, k, a, b, {}};
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       double size;
-      double want =
-          -0.5 * t.exact(i, j, &size) + 2 * before[i * n + j] + bias[j] + row_bias[i] + 0.25 + residual[i * n + j];
-      want = 0.5 * std::max(want, -20.0);
-      ASSERT_NEAR(c[i * n + j], want, bound(k) * kUnit * (size + std::fabs(want) + 1e3)) << i << ',' << j;
+      const double want = 0.5 * t.exact(i, j, 3, &size);
+      ASSERT_NEAR(t.c[i * n + j], want, bound(k) * kUnit * (size + std::fabs(want) + 1e3)) << i << ',' << j;
     }
   }
 }

@@ -16,99 +16,71 @@ double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) 
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 double elu(double x, double a) { return x < 0 ? a * std::expm1(x) : x; }
 
+// A function of x with the parameters p0 and p1.
+using Exact = double (*)(double x, double p0, double p1);
+
+constexpr struct {
+  UnaryOp op;
+  Exact function;
+} kExact[] = {
+    {UnaryOp::kIdentity, [](double x, double, double) { return x; }},
+    {UnaryOp::kAbs, [](double x, double, double) { return std::fabs(x); }},
+    {UnaryOp::kNeg, [](double x, double, double) { return -x; }},
+    {UnaryOp::kReciprocal, [](double x, double, double) { return 1 / x; }},
+    {UnaryOp::kSqrt, [](double x, double, double) { return std::sqrt(x); }},
+    {UnaryOp::kFloor, [](double x, double, double) { return std::floor(x); }},
+    {UnaryOp::kCeil, [](double x, double, double) { return std::ceil(x); }},
+    {UnaryOp::kRound, [](double x, double, double) { return std::nearbyint(x); }},
+    {UnaryOp::kSign, [](double x, double, double) { return double((x > 0) - (x < 0)); }},
+    {UnaryOp::kExp, [](double x, double, double) { return std::exp(x); }},
+    {UnaryOp::kLog, [](double x, double, double) { return std::log(x); }},
+    {UnaryOp::kSin, [](double x, double, double) { return std::sin(x); }},
+    {UnaryOp::kCos, [](double x, double, double) { return std::cos(x); }},
+    {UnaryOp::kErf, [](double x, double, double) { return std::erf(x); }},
+    {UnaryOp::kTanh, [](double x, double, double) { return std::tanh(x); }},
+    {UnaryOp::kSigmoid, [](double x, double, double) { return sigmoid(x); }},
+    {UnaryOp::kSoftplus, [](double x, double, double) { return softplus(x); }},
+    {UnaryOp::kSoftsign,
+     [](double x, double, double) { return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x)); }},
+    {UnaryOp::kRelu, [](double x, double, double) { return std::max(x, 0.0); }},
+    {UnaryOp::kClip, [](double x, double p0, double p1) { return std::min(std::max(x, p0), p1); }},
+    {UnaryOp::kLeakyRelu, [](double x, double p0, double) { return x < 0 ? p0 * x : x; }},
+    {UnaryOp::kThresholdedRelu, [](double x, double p0, double) { return x > p0 ? x : 0; }},
+    {UnaryOp::kElu, [](double x, double p0, double) { return elu(x, p0); }},
+    {UnaryOp::kSelu, [](double x, double p0, double p1) { return p1 * elu(x, p0); }},
+    {UnaryOp::kCelu,
+     [](double x, double p0, double) { return std::max(x, 0.0) + std::min(0.0, p0 * std::expm1(x / p0)); }},
+    {UnaryOp::kGelu, [](double x, double, double) { return x == -kInf ? 0 : x / 2 * std::erfc(-x / std::sqrt(2.0)); }},
+    {UnaryOp::kGeluTanh,
+     [](double x, double, double) {
+       return x == -kInf ? 0 : x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+     }},
+    {UnaryOp::kQuickGelu, [](double x, double p0, double) { return x == -kInf ? 0 : x * sigmoid(p0 * x); }},
+    {UnaryOp::kSilu, [](double x, double, double) { return x == -kInf ? 0 : x * sigmoid(x); }},
+    {UnaryOp::kMish, [](double x, double, double) { return x == -kInf ? 0 : x * std::tanh(softplus(x)); }},
+    {UnaryOp::kHardSigmoid, [](double x, double p0, double p1) { return std::clamp(p0 * x + p1, 0.0, 1.0); }},
+    {UnaryOp::kHardSwish,
+     [](double x, double, double) { return x == -kInf ? 0 : x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+    {UnaryOp::kShrink, [](double x, double p0, double p1) { return x < -p0  ? x + p1
+                                                                   : x > p0 ? x - p1
+                                                                            : 0; }},
+    {UnaryOp::kAtan, [](double x, double, double) { return std::atan(x); }},
+    {UnaryOp::kAsin, [](double x, double, double) { return std::asin(x); }},
+    {UnaryOp::kAcos, [](double x, double, double) { return std::acos(x); }},
+    {UnaryOp::kTan, [](double x, double, double) { return std::tan(x); }},
+    {UnaryOp::kSinh, [](double x, double, double) { return std::sinh(x); }},
+    {UnaryOp::kCosh, [](double x, double, double) { return std::cosh(x); }},
+    {UnaryOp::kAsinh, [](double x, double, double) { return std::asinh(x); }},
+    {UnaryOp::kAcosh, [](double x, double, double) { return std::acosh(x); }},
+    {UnaryOp::kAtanh, [](double x, double, double) { return std::atanh(x); }},
+};
+static_assert(std::size(kExact) == static_cast<size_t>(UnaryOp::kCount));
+
 double exact(Activation op, double x) {
-  const double p0 = op.p0, p1 = op.p1;
   if (std::isnan(x)) return x;
-  const bool lowest = x == -kInf;
-  switch (op.op) {
-    case UnaryOp::kIdentity:
-      return x;
-    case UnaryOp::kAbs:
-      return std::fabs(x);
-    case UnaryOp::kNeg:
-      return -x;
-    case UnaryOp::kReciprocal:
-      return 1 / x;
-    case UnaryOp::kSqrt:
-      return std::sqrt(x);
-    case UnaryOp::kFloor:
-      return std::floor(x);
-    case UnaryOp::kCeil:
-      return std::ceil(x);
-    case UnaryOp::kRound:
-      return std::nearbyint(x);
-    case UnaryOp::kSign:
-      return (x > 0) - (x < 0);
-    case UnaryOp::kExp:
-      return std::exp(x);
-    case UnaryOp::kLog:
-      return std::log(x);
-    case UnaryOp::kSin:
-      return std::sin(x);
-    case UnaryOp::kCos:
-      return std::cos(x);
-    case UnaryOp::kErf:
-      return std::erf(x);
-    case UnaryOp::kTanh:
-      return std::tanh(x);
-    case UnaryOp::kSigmoid:
-      return sigmoid(x);
-    case UnaryOp::kSoftplus:
-      return softplus(x);
-    case UnaryOp::kSoftsign:
-      return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x));
-    case UnaryOp::kRelu:
-      return std::max(x, 0.0);
-    case UnaryOp::kClip:
-      return std::min(std::max(x, p0), p1);
-    case UnaryOp::kLeakyRelu:
-      return x < 0 ? p0 * x : x;
-    case UnaryOp::kThresholdedRelu:
-      return x > p0 ? x : 0;
-    case UnaryOp::kElu:
-      return elu(x, p0);
-    case UnaryOp::kSelu:
-      return p1 * elu(x, p0);
-    case UnaryOp::kCelu:
-      return std::max(x, 0.0) + std::min(0.0, p0 * std::expm1(x / p0));
-    case UnaryOp::kGelu:
-      return lowest ? 0 : x / 2 * std::erfc(-x / std::sqrt(2.0));
-    case UnaryOp::kGeluTanh:
-      return lowest ? 0 : x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case UnaryOp::kQuickGelu:
-      return lowest ? 0 : x * sigmoid(p0 * x);
-    case UnaryOp::kSilu:
-      return lowest ? 0 : x * sigmoid(x);
-    case UnaryOp::kMish:
-      return lowest ? 0 : x * std::tanh(softplus(x));
-    case UnaryOp::kHardSigmoid:
-      return std::clamp(p0 * x + p1, 0.0, 1.0);
-    case UnaryOp::kHardSwish:
-      return lowest ? 0 : x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
-    case UnaryOp::kShrink:
-      return x < -p0 ? x + p1 : x > p0 ? x - p1 : 0;
-    case UnaryOp::kAtan:
-      return std::atan(x);
-    case UnaryOp::kAsin:
-      return std::asin(x);
-    case UnaryOp::kAcos:
-      return std::acos(x);
-    case UnaryOp::kTan:
-      return std::tan(x);
-    case UnaryOp::kSinh:
-      return std::sinh(x);
-    case UnaryOp::kCosh:
-      return std::cosh(x);
-    case UnaryOp::kAsinh:
-      return std::asinh(x);
-    case UnaryOp::kAcosh:
-      return std::acosh(x);
-    case UnaryOp::kAtanh:
-      return std::atanh(x);
-    case UnaryOp::kCount:
-      break;
-  }
-  return kNan;
+  const auto& row = kExact[static_cast<size_t>(op.op)];
+  EXPECT_EQ(row.op, op.op);  // rows stand in the order of the enumeration
+  return row.function(x, op.p0, op.p1);
 }
 
 Activation with_parameters(int op) {
