@@ -93,6 +93,41 @@ TEST_P(NBits, ManyRows) {
   check(8, 13, 33, 272, 272, Zeros::kValues, true);
 }
 
+TEST_P(NBits, EveryBlockSizeInBytes) {
+  for (int bits : {2, 4, 8}) {
+    for (int64_t block = 16; block <= 256; block += 16) {
+      const Zeros kind = block / 16 % 2 == bits / 4 % 2 ? Zeros::kNone : Zeros::kBytes;
+      check(bits, integer(8, 40), integer(1, 150), integer(1, 3 * block) + integer(0, 1) * 512, block, kind, true);
+    }
+  }
+}
+
+TEST_P(NBits, ManyRowsOfBytesAreWhatEachOfThemIs) {
+  for (int bits : {2, 4, 8}) {
+    const int64_t m = 41, n = 77, k = 1100;
+    const Operand b = operand(bits, n, k, 32, bits == 2 ? Zeros::kNone : Zeros::kBytes, 0);
+    const NBitsMatrix packed = pack_nbits(nullptr, b.source);
+    if (!can_multiply_bytes(packed)) GTEST_SKIP() << "no products of bytes here";
+    const std::vector<float> a = normal(m * k);
+    std::vector<float> c(m * n), row(n);
+    matmul_nbits(nullptr, m, a.data(), k, packed, c.data(), n, nullptr, true);
+    for (int64_t i = 0; i < m; ++i) {
+      matmul_nbits(nullptr, 1, a.data() + i * k, k, packed, row.data(), n, nullptr, true);
+      ASSERT_EQ(row, std::vector<float>(c.begin() + i * n, c.begin() + (i + 1) * n)) << bits << " bits, row " << i;
+    }
+  }
+}
+
+TEST_P(NBits, LargeProductsInFloats) {
+  const bool tiles = GetParam() == base::IsaLevel::kAmx;
+  EXPECT_EQ(std::string_view(nbits_isa(128, 256, 800, false)) == "amx bf16x6", tiles);
+  EXPECT_EQ(std::string_view(nbits_isa(8, 256, 800, true)) == "amx", tiles);
+  EXPECT_NE(std::string_view(nbits_isa(7, 256, 800, true)), "amx");
+  check(4, 150, 333, 900, 32, Zeros::kBytes, false);
+  check(8, 128, 256, 800, 128, Zeros::kValues, false);
+  check(4, 129, 250, 801, 64, Zeros::kTable, false);
+}
+
 TEST_P(NBits, Empty) {
   for (bool bytes : {false, true}) {
     check(4, 0, 5, 32, 16, Zeros::kNone, bytes);

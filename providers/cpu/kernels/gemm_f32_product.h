@@ -15,14 +15,25 @@ struct GemmLeft {
 };
 
 // How B is given: packed panels one after the other; read in place, but for a narrow last panel, which `last` holds
-// packed; or row-major (kRows) or transposed (kColumns), to be packed block by block just before use.
-enum class GemmRightForm : uint8_t { kPacked, kInPlace, kRows, kColumns };
+// packed; or row-major (kRows), transposed (kColumns) or as `columns` write it (kWritten, on tiles only), to be packed
+// block by block just before use.
+enum class GemmRightForm : uint8_t { kPacked, kInPlace, kRows, kColumns, kWritten };
+
+/** Writes parts of a right operand that exists in another form. */
+class GemmColumns {
+ public:
+  virtual ~GemmColumns() = default;
+  /** Rows [first, first + k) of columns [column, column + columns), rows `step` floats apart; up to a multiple of 16
+      columns may be written. `first` and `column` are multiples of 32. */
+  virtual void write(int64_t column, int64_t columns, int64_t first, int64_t k, float* rows, int64_t step) const = 0;
+};
 
 struct GemmRight {
-  const float* data;
+  const float* data = nullptr;
   GemmRightForm form = GemmRightForm::kPacked;
   int64_t stride = 0;
   const float* last = nullptr;
+  const GemmColumns* columns = nullptr;
 };
 
 struct GemmProduct {

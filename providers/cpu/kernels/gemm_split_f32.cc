@@ -139,14 +139,24 @@ class SplitGemm {
     }
   }
 
-  // `transposed`: room for the columns where they lie as rows.
-  ColumnSource columns_of(const Band& band, int64_t panel, float* transposed) const {
+  // Whether columns lie as rows, or nowhere yet.
+  bool writes_columns() const { return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten; }
+
+  void write_columns(const Band& band, int64_t column, int64_t count, float* to) const {
+    if (p_.b.form == GemmRightForm::kWritten) {
+      return p_.b.columns->write(column, count, band.first, band.k, to, kSplitColumns);
+    }
+    p_.kernels.pack_panel_transposed(p_.b.data + column * p_.b.stride + band.first, p_.b.stride, band.k, count,
+                                     kSplitColumns, to);
+  }
+
+  // `written`: room for them.
+  ColumnSource columns_of(const Band& band, int64_t panel, float* written) const {
     const int64_t column = panel * kSplitColumns;
     ColumnSource source{{}, {}, band.k, std::min(kSplitColumns, p_.n - column)};
-    if (p_.b.form == GemmRightForm::kColumns) {
-      p_.kernels.pack_panel_transposed(p_.b.data + column * p_.b.stride + band.first, p_.b.stride, band.k,
-                                       source.columns, kSplitColumns, transposed);
-      return {{transposed, transposed + 16}, {kSplitColumns, kSplitColumns}, band.k, source.columns};
+    if (writes_columns()) {
+      write_columns(band, column, source.columns, written);
+      return {{written, written + 16}, {kSplitColumns, kSplitColumns}, band.k, source.columns};
     }
     find_half(column, band.first, source, 0);
     if (source.columns > 16) find_half(column + 16, band.first, source, 1);
@@ -155,7 +165,7 @@ class SplitGemm {
 
   SplitPrefetch prefetch_of(const Band& band, int64_t panel, int64_t at_once) const {
     SplitPrefetch streams;
-    if (p_.b.form == GemmRightForm::kColumns) return streams;
+    if (writes_columns()) return streams;
     const ColumnSource source = columns_of(band, panel, nullptr);
     const int last = source.columns > 16;
     for (int i = 0; i < 2; ++i) {
@@ -189,8 +199,8 @@ class SplitGemm {
 
   // All blocks of the band and panels [begin, end). The next panel is split while the tiles of one are multiplied.
   void multiply_panels(const Band& band, int64_t begin, int64_t end) const {
-    const int64_t bytes = block_bytes(band.k), transposed = p_.b.form == GemmRightForm::kColumns ? band.k * 128 : 0;
-    char* space = thread_scratch<char>(Scratch::kSplitB, 2 * bytes + kSumsBytes + transposed);
+    const int64_t bytes = block_bytes(band.k), written = writes_columns() ? band.k * 128 : 0;
+    char* space = thread_scratch<char>(Scratch::kSplitB, 2 * bytes + kSumsBytes + written);
     float* columns = reinterpret_cast<float*>(space + 2 * bytes + kSumsBytes);
     SplitSequence sequence{reinterpret_cast<float*>(space + 2 * bytes)};
     SplitRange ranges[2];

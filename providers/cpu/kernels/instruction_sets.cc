@@ -4,13 +4,11 @@
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/matmul_nbits_kernels.h"
 
 namespace ortolan::cpu::kernels {
 
 const char* float_isa() noexcept { return base::isa_name(kernels().gemm_f32->isa); }
 const char* byte_isa() noexcept { return base::isa_name(kernels().gemm_int8->isa); }
-const char* narrow_isa() noexcept { return base::isa_name(kernels().nbits->isa); }
 const char* plain_isa() noexcept { return base::isa_name(base::IsaLevel::kGeneric); }
 
 }  // namespace ortolan::cpu::kernels

@@ -3,11 +3,9 @@
 
 namespace ortolan::cpu::kernels {
 
-/** As base::isa_name gives it: of fp32 loops and fp64 products, of products of bytes, and of those with weights of a
-    few bits. */
+/** As base::isa_name gives it: of fp32 loops and fp64 products, and of products of bytes. */
 const char* float_isa() noexcept;
 const char* byte_isa() noexcept;
-const char* narrow_isa() noexcept;
 /** Of what is plain C++ for every processor. */
 const char* plain_isa() noexcept;
 

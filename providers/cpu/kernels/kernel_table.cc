@@ -68,6 +68,7 @@ namespace amx {
 extern const SplitF32Kernels kSplitF32;
 extern const SplitConvKernels kSplitConv;
 extern const TileConvKernels kTileConv;
+extern const NBitsTileKernels kNBitsTiles;
 extern const GemmInt8Kernels kGemmInt8;
 }  // namespace amx
 #endif
@@ -95,7 +96,8 @@ constexpr KernelTable kTables[] = {
     {IsaLevel::kAmx,        &avx512::kVectorF32, &avx512::kRowF32,        &avx512::kConvert,   &avx512::kGemmF32,
      &avx512::kConvF32,     &avx512::kWinograd,  &amx::kGemmInt8,         &avx512::kPool,      &avx512vnni::kNBits,
      &avx512::kMove,        &avx512::kGemmF64,   &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast,
-     &avx512::kNumberLoops, &avx512::kMathF64,   &amx::kSplitF32,         &amx::kTileConv,     &amx::kSplitConv},
+     &avx512::kNumberLoops, &avx512::kMathF64,   &amx::kSplitF32,         &amx::kTileConv,     &amx::kSplitConv,
+     &amx::kNBitsTiles},
 #endif
 };
 

@@ -19,6 +19,7 @@ struct GemmInt8Kernels;
 struct MoveKernels;
 struct TileConvKernels;
 struct NBitsKernels;
+struct NBitsTileKernels;
 struct PoolKernels;
 struct WinogradKernels;
 struct ConvF32Kernels;
@@ -128,9 +129,10 @@ struct KernelTable {
   const CastKernels* cast;
   const NumberKernels* numbers;
   const MathF64Kernels* math_f64;
-  const SplitF32Kernels* split_f32 = nullptr;    // only with AMX
-  const TileConvKernels* tile_conv = nullptr;    // only with AMX
-  const SplitConvKernels* split_conv = nullptr;  // only with AMX
+  const SplitF32Kernels* split_f32 = nullptr;     // only with AMX
+  const TileConvKernels* tile_conv = nullptr;     // only with AMX
+  const SplitConvKernels* split_conv = nullptr;   // only with AMX
+  const NBitsTileKernels* nbits_tiles = nullptr;  // only with AMX
 };
 
 /** The table in use: that of cpu_features().isa. */

@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/matmul_nbits_kernels.h"
 
@@ -15,7 +16,13 @@ namespace {
 constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
 constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
 constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
-constexpr double kGrainWeights = 1e5;    // weights worth a thread
+
+// Of A, for tiles. Of 16 columns by 32 elements, vectors take some 5.5 cycles a row, and tiles 8 to unpack the weights
+// and 24 to 32 for all of 16 rows; but 320 bytes of weights of 4 bits and their scales take some 58 cycles to come from
+// memory, which hide the vectors' work on up to 8 rows.
+constexpr int64_t kFewestTileRows = 8;
+
+constexpr double kGrainWeights = 1e5;  // weights worth a thread
 constexpr size_t kPrefetchSlack = 4096;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -97,6 +104,20 @@ void for_panels(base::ThreadPool* pool, const NBitsMatrix& b, int64_t most, int6
   });
 }
 
+/** Rows of A, of so many bytes, that stay in the second-level cache, but enough of them to be worth unpacking B. */
+int64_t rows_at_once(int64_t m, int64_t row_bytes) {
+  const int64_t fits = base::cpu_features().l2_bytes / 2 / row_bytes;
+  const int64_t rows = std::clamp<int64_t>(fits / 16 * 16, 128, 512);
+  return divide_up(divide_up(m, divide_up(m, rows)), kNBitsTileRows) * kNBitsTileRows;
+}
+
+/** Calls body(first row, how many) for all rows of A, so many at a time. */
+template <class Body>
+void for_bands(int64_t m, int64_t row_bytes, Body&& body) {
+  const int64_t band = rows_at_once(m, row_bytes);
+  for (int64_t row = 0; row < m; row += band) body(row, std::min(band, m - row));
+}
+
 NBitsResult result_at(const NBitsMatrix& b, int64_t panel, float* c, int64_t ldc, const float* bias) {
   const int64_t column = panel * b.kernels->lanes;
   return {c + column, ldc, b.n - column, bias != nullptr ? bias + column : nullptr};
@@ -123,30 +144,62 @@ void multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, 
   });
 }
 
+// Tiles that multiply bytes, or nullptr.
+const NBitsTileKernels* tiles_for(int64_t m, const NBitsMatrix& b) {
+  return m >= kFewestTileRows && b.kernels == kernels().nbits ? kernels().nbits_tiles : nullptr;
+}
+
+// From one row of A as bytes to the next: for tiles, an odd number of cache lines, so that a tile's rows are in
+// different sets.
+int64_t byte_stride(int64_t k, bool tiles) {
+  return tiles ? divide_up(padded(k) + kNBitsTileStep - kUnit, 64) * 64 | 64 : padded(k);
+}
+
 /** Rows of A as bytes, in the calling thread's scratch space. */
-NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
-  const int64_t blocks = b.blocks(), wide = padded(b.k);
-  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
-  float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
-  int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
-  int32_t* less_sum = start + m * blocks;
+NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+                         bool tiles) {
+  const int64_t blocks = b.blocks(), wide = padded(b.k), stride = byte_stride(b.k, tiles);
+  const int64_t rows = tiles ? divide_up(m, kNBitsTileRows) * kNBitsTileRows : m;
+  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, rows * stride);
+  float* scales = thread_scratch<float>(Scratch::kRows, 3 * rows * blocks);
+  int32_t* start = reinterpret_cast<int32_t*>(scales + rows * blocks);
+  int32_t* less_sum = start + rows * blocks;
   const int32_t middle = 1 << (b.bits - 1);
   base::parallel_for(pool, m, 65536 / std::max<int64_t>(wide, 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t at = r * blocks;
-      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at);
+      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * stride, scales + at, start + at);
+      std::fill(bytes + r * stride + wide, bytes + (r + 1) * stride, int8_t{0});
       for (int64_t i = at; i < at + blocks; ++i) {
         less_sum[i] = -start[i] & 0xffff;
         start[i] *= -middle;
       }
     }
   });
-  return {bytes, wide, scales, start, less_sum};
+  std::fill(bytes + m * stride, bytes + rows * stride, int8_t{0});
+  std::fill(scales + m * blocks, scales + rows * blocks, 0.0f);
+  std::fill(less_sum + m * blocks, less_sum + rows * blocks, 0);
+  return {bytes, stride, scales, start, less_sum};
+}
+
+void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const NBitsBytes& rows, const NBitsMatrix& b, float* c,
+                             int64_t ldc, const float* bias, const NBitsTileKernels& tiles) {
+  const NBitsPanels panels = panels_of(b);
+  for_panels(pool, b, kNBitsTilePanels, m, [&](int64_t panel, int count) {
+    char* scratch = thread_scratch<char>(Scratch::kPackedB, nbits_tile_scratch(m));
+    tiles.multiply(panels, panel, count, rows, m, result_at(b, panel, c, ldc, bias), scratch);
+  });
 }
 
 void multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
                     int64_t ldc, const float* bias) {
-  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b);
+  if (const NBitsTileKernels* tiles = tiles_for(m, b); tiles != nullptr) {
+    return for_bands(m, b.k, [&](int64_t row, int64_t rows) {
+      const NBitsBytes bytes = quantize_rows(pool, rows, a + row * lda, lda, b, true);
+      multiply_bytes_on_tiles(pool, rows, bytes, b, c + row * ldc, ldc, bias, *tiles);
+    });
+  }
+  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b, false);
   const NBitsPanels panels = panels_of(b);
   const NBitsKernels& kernels = *b.kernels;
   for_panels(pool, b, m == 1 ? kernels.row_panels : kernels.byte_panels, m, [&](int64_t panel, int count) {
@@ -175,23 +228,43 @@ void multiply_floats(const NBitsMatrix& b, const NBitsPanels& panels, int64_t pa
   }
 }
 
-/** Rows of A that stay in the second-level cache, but enough of them to be worth making floats of B. */
-int64_t rows_at_once(int64_t m, int64_t k) {
-  const int64_t fits = base::cpu_features().l2_bytes / 2 / (4 * k);
-  const int64_t rows = std::clamp<int64_t>(fits / 16 * 16, 128, 512);
-  return divide_up(m, divide_up(m, rows));
+// B's columns as floats, for products on tiles.
+class FloatColumns final : public GemmColumns {
+ public:
+  explicit FloatColumns(const NBitsMatrix& b) : b_(b), panels_(panels_of(b)) {}
+  void write(int64_t column, int64_t columns, int64_t first, int64_t k, float* rows, int64_t step) const override {
+    const int64_t lanes = b_.kernels->lanes;
+    for (int64_t at = 0; at < columns; at += lanes) {
+      b_.kernels->dequantize(panels_, (column + at) / lanes, first, k, rows + at, step);
+    }
+  }
+
+ private:
+  const NBitsMatrix& b_;
+  const NBitsPanels panels_;
+};
+
+bool multiply_on_float_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+                             float* c, int64_t ldc, const float* bias) {
+  const FloatColumns columns(b);
+  Epilogue epilogue;
+  epilogue.bias_kind = bias != nullptr ? BiasKind::kColumn : BiasKind::kNone;
+  epilogue.bias = bias;
+  GemmRight right;
+  right.form = GemmRightForm::kWritten;
+  right.columns = &columns;
+  return multiply_split(pool, {m, b.n, b.k, {a, lda}, right, c, ldc, epilogue, *kernels().gemm_f32});
 }
 
 void multiply_many(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
                    int64_t ldc, const float* bias) {
+  if (multiply_on_float_tiles(pool, m, a, lda, b, c, ldc, bias)) return;
   const NBitsPanels panels = panels_of(b);
-  const int64_t band = rows_at_once(m, b.k);
-  for (int64_t row = 0; row < m; row += band) {
-    const int64_t rows = std::min(band, m - row);
+  for_bands(m, 4 * b.k, [&](int64_t row, int64_t rows) {
     for_panels(pool, b, kernels().gemm_f32->max_vectors, rows, [&](int64_t panel, int count) {
       multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
     });
-  }
+  });
 }
 
 void fill_rows(int64_t m, int64_t n, float* c, int64_t ldc, const float* bias) {
@@ -243,6 +316,12 @@ void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda
   if (bytes && can_multiply_bytes(b)) return multiply_bytes(pool, m, a, lda, b, c, ldc, bias);
   if (m == 1) return multiply_row(pool, a, b, c, bias);
   multiply_many(pool, m, a, lda, b, c, ldc, bias);
+}
+
+const char* nbits_isa(int64_t m, int64_t n, int64_t k, bool bytes) noexcept {
+  const KernelTable& table = kernels();
+  if (bytes && m >= kFewestTileRows && table.nbits_tiles != nullptr) return base::isa_name(base::IsaLevel::kAmx);
+  return bytes || m == 1 ? base::isa_name(table.nbits->isa) : gemm_isa(m, n, k);
 }
 
 void dequantize_nbits(const NBitsSource& s, float* out) {

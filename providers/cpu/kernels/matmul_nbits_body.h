@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/isa_level.h"
-#include "cpu/kernels/matmul_nbits_kernels.h"
+#include "cpu/kernels/matmul_nbits_finish.h"
 #include "cpu/kernels/vec.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -11,8 +11,6 @@ namespace {
 constexpr int kRowPanels = 4;
 constexpr int kByteRows = 6;
 constexpr int kBytePanels = 2;
-
-typedef int8_t LaneBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
 
 template <int kBits>
 constexpr int kGroup = 32 / kBits;
@@ -62,21 +60,11 @@ ORTOLAN_INLINE Vf value_of(Vi word, int i, Vf table, const float* list) {
 
 /** The zeros of block `at` (counted through all panels), less the middle; 0 where there are none. */
 ORTOLAN_INLINE Vf zeros_of(const NBitsPanels& b, int64_t at) {
-  if (b.zeros != nullptr) {
-    return to_float(__builtin_convertvector(*reinterpret_cast<const LaneBytes*>(b.zeros + at * kLanes), Vi));
-  }
+  if (b.zeros != nullptr) return to_float(zero_offsets(b, at));
   return b.zero_values != nullptr ? load(b.zero_values + at * kLanes) : Vf{};
 }
 
 ORTOLAN_INLINE bool has_zeros(const NBitsPanels& b) { return b.zeros != nullptr || b.zero_values != nullptr; }
-
-ORTOLAN_INLINE void store_result(const NBitsResult& r, int64_t row, int64_t column, Vf v) {
-  const int64_t count = least(kLanes, r.columns - column);
-  if (count <= 0) return;
-  float* to = r.c + row * r.ldc + column;
-  if (count == kLanes) return store(to, r.bias != nullptr ? v + load(r.bias + column) : v);
-  store_n(to, count, r.bias != nullptr ? v + load_n(r.bias + column, count) : v);
-}
 
 template <int kBits, bool kTable, int V>
 void multiply_row(const NBitsPanels& b, int64_t panel, const float* a, const float* sums, const NBitsResult& result) {

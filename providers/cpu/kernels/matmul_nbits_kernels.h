@@ -24,7 +24,8 @@ struct NBitsPanels {
   bool has_table;      // else the table is q - 2^(bits-1)
 };
 
-/** Rows of A in bytes: `stride` bytes apart, zero beyond K. The others have `blocks` values a row. */
+/** Rows of A in bytes: `stride` bytes apart, zero beyond K for as long as the last element's block or tile row. The
+ * others have `blocks` values a row. */
 struct NBitsBytes {
   const int8_t* bytes;
   int64_t stride;
@@ -59,6 +60,25 @@ struct NBitsKernels {
   /** One row of A to bytes: `padded` of them, of which k are not zero, and a scale and sum for each block. */
   void (*quantize_row)(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
                        int32_t* sums);
+};
+
+constexpr int kNBitsTilePanels = 4;      // at once, at most
+constexpr int64_t kNBitsTileRows = 16;   // of A in a tile
+constexpr int64_t kNBitsTileStep = 64;   // elements of a row of it, at most
+constexpr int64_t kNBitsTilePart = 512;  // elements of K that are bytes at a time
+/** Of the bytes of that part, with as much as a tile reads beyond it. */
+constexpr int64_t kNBitsTileBytes = (kNBitsTilePanels * kNBitsTilePart + kNBitsTileStep) * 16;
+
+/** Scratch for so many rows of A. */
+inline constexpr int64_t nbits_tile_scratch(int64_t rows) {
+  return kNBitsTileBytes + (rows + kNBitsTileRows - 1) / kNBitsTileRows * kNBitsTileRows * kNBitsTilePanels * 64;
+}
+
+struct NBitsTileKernels {
+  /** The same as NBitsKernels::multiply_bytes, bit for bit. Rows of A follow up to a multiple of kNBitsTileRows, with
+      scales. `scratch`: nbits_tile_scratch(rows) bytes, aligned to 64. */
+  void (*multiply)(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
+                   const NBitsResult& result, void* scratch);
 };
 
 }  // namespace ortolan::cpu::kernels

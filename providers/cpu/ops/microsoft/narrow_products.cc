@@ -3,7 +3,6 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/instruction_sets.h"
 #include "cpu/nbits_weights.h"
 #include "runtime/kernel_registry.h"
 
@@ -31,9 +30,11 @@ class MatMulNBits final : public OpKernel {
   }
 
   KernelReport report(const KernelContext& context) const override {
-    std::string size = join(" ", rows_of(context.input(0)), "x", format_.k, "x", format_.n);
+    int64_t m = rows_of(context.input(0));
+    std::string size = join(" ", m, "x", format_.k, "x", format_.n);
     bool bytes = bytes_ && weights_.can_multiply_bytes();
-    return {join("matmul_nbits ", format_.bits, " bits", bytes ? " int8" : " f32", size), kernels::narrow_isa()};
+    return {join("matmul_nbits ", format_.bits, " bits", bytes ? " int8" : " f32", size),
+            kernels::nbits_isa(m, format_.n, format_.k, bytes)};
   }
 
   void compute(KernelContext& context) const override {

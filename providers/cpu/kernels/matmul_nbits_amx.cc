@@ -1,0 +1,178 @@
+// Products with narrow weights in AMX tiles: a part of a few panels becomes bytes, which all rows of A then use.
+#define ORTOLAN_ISA amx
+#include <initializer_list>
+
+#include "cpu/kernels/matmul_nbits_finish.h"
+#include "cpu/kernels/tile_bytes.h"
+
+namespace ortolan::cpu::kernels::amx {
+namespace {
+
+constexpr int64_t kSums = kTileHeight * kTileHeight;
+constexpr int64_t kRing = 4, kLag = 2;  // blocks whose sums are kept; how far finishing them is behind
+static_assert(kLag < kRing && kLanes == kTileHeight);
+
+// The longest row of a tile that blocks are a multiple of.
+int step_of(int64_t block) {
+  for (int step : {64, 48, 32}) {
+    if (block % step == 0) return step;
+  }
+  return 16;
+}
+
+TileShapes shapes(int step) {
+  TileShapes s;
+  s.set(0, kTileHeight, kTileRowBytes).set(kLeftTile, kTileHeight, step);
+  return s.set(kRightTile, step / 4, kTileRowBytes);
+}
+
+// What is taken from the bytes of a block of a panel, the same four times for each column.
+template <int kBits>
+ORTOLAN_INLINE Vi zero_bytes(const NBitsPanels& b, int64_t at) {
+  if (kBits == 8) return Vi{};
+  return (zero_offsets(b, at) + (1 << (kBits - 1))) * 0x01010101;
+}
+
+// Blocks [first, end) of a panel: elements less their zeros, but for those of 8 bits, which are less 128.
+template <int kBits>
+void unpack(const NBitsPanels& b, int64_t panel, int64_t first, int64_t end, int8_t* to) {
+  const int64_t in_block = b.block * kBits / 32;
+  const int32_t* words = b.words + panel * b.groups * kLanes;
+  for (int64_t block = first; block < end; ++block) {
+    const __m512i zero = (__m512i)zero_bytes<kBits>(b, panel * b.blocks + block);
+    const int64_t last = least(b.groups, (block + 1) * in_block);
+    for (int64_t group = block * in_block; group < last; ++group) {
+      const Vi word = load(words + group * kLanes);
+      if constexpr (kBits == 8) {
+        store(reinterpret_cast<int32_t*>(to), word ^ static_cast<int32_t>(0x80808080u));
+        to += kTileRowBytes;
+        continue;
+      }
+      const Vi mask = set1i(kBits == 2 ? 0x03030303 : 0x0f0f0f0f);
+#pragma GCC unroll 4
+      for (int i = 0; i < 8 / kBits; ++i, to += kTileRowBytes) {
+        _mm512_store_si512(to, _mm512_sub_epi8((__m512i)((word >> (kBits * i)) & mask), zero));
+      }
+    }
+  }
+}
+
+void unpack_any(const NBitsPanels& b, int64_t panel, int64_t first, int64_t end, int8_t* to) {
+  if (b.bits == 2) return unpack<2>(b, panel, first, end, to);
+  if (b.bits == 4) return unpack<4>(b, panel, first, end, to);
+  unpack<8>(b, panel, first, end, to);
+}
+
+// 16 rows of A by blocks [first, end) of one panel, whose bytes are there.
+struct Unit {
+  const NBitsPanels& b;
+  const NBitsBytes& a;
+  int64_t panel, row, first, end;
+  const int8_t* bytes;
+
+  int64_t place(int64_t r, int64_t block) const { return (row + r) * b.blocks + block; }
+};
+
+ORTOLAN_INLINE void multiply_block(const Unit& u, int64_t block, int64_t step, TileFetch& fetch, int32_t* sums) {
+  const int64_t k = block * u.b.block, depth = u.b.groups * 32 / u.b.bits;
+  const int64_t steps = (least(u.b.block, depth - k) + step - 1) / step;
+  const auto* left = reinterpret_cast<const uint8_t*>(u.a.bytes) + u.row * u.a.stride + k;
+  const int8_t* right = u.bytes + (k - u.first * u.b.block) * kLanes;
+  zero_sums<1, 1>();
+  for (int64_t i = 0; i < steps; ++i, left += step, right += step * kLanes) {
+    add_words<true, true, 1, 1>(left, u.a.stride, 0, right, kTileRowBytes, fetch);
+  }
+  store_sums<1, 1>(sums, kTileHeight);
+}
+
+template <bool kZeros>
+ORTOLAN_INLINE void finish_block(const Unit& u, int64_t block, const int32_t* sums, Vf (&total)[kTileHeight]) {
+  const int64_t at = u.panel * u.b.blocks + block;
+  const Vf scale = load(u.b.scales + at * kLanes);
+  const Vf zero = kZeros ? to_float(zero_offsets(u.b, at)) : Vf{};
+#pragma GCC unroll 16
+  for (int r = 0; r < kTileHeight; ++r) {
+    Vf sum = to_float(load(sums + r * kTileHeight));
+    if (kZeros) sum = fma(zero, set1(static_cast<int16_t>(u.a.less_sum[u.place(r, block)])), sum);
+    total[r] = fma(sum * set1(u.a.scales[u.place(r, block)]), scale, total[r]);
+  }
+}
+
+// Adds to `totals`, or sets them where these are the first blocks.
+template <bool kZeros>
+void multiply_unit(const Unit& u, int64_t step, TileFetch& fetch, float* totals) {
+  alignas(64) int32_t sums[kRing][kSums];
+  Vf total[kTileHeight] = {};
+  if (u.first > 0) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kTileHeight; ++r) total[r] = load(totals + r * kLanes);
+  }
+  for (int64_t block = u.first; block < u.end + kLag; ++block) {
+    if (block < u.end) multiply_block(u, block, step, fetch, sums[block % kRing]);
+    if (block >= u.first + kLag) finish_block<kZeros>(u, block - kLag, sums[(block - kLag) % kRing], total);
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kTileHeight; ++r) store(totals + r * kLanes, total[r]);
+}
+
+void store_rows(int64_t row, int64_t rows, const float* totals, const NBitsResult& result, int64_t column) {
+  for (int64_t r = 0; r < least(kTileHeight, rows - row); ++r) {
+    store_result(result, row + r, column, load(totals + r * kLanes));
+  }
+}
+
+// Some panels of B, and the scratch space.
+struct Panels {
+  const NBitsPanels& b;
+  int64_t first;
+  int count;
+  int8_t* bytes;  // of a part, panel after panel
+  float* totals;  // of 16 rows, panel after panel
+
+  int8_t* bytes_of(int panel) const { return bytes + panel * kNBitsTilePart * kLanes; }
+  float* totals_of(int64_t row, int panel) const { return totals + (row * count + panel * kTileHeight) * kLanes; }
+
+  // Fetches what a panel's next part is unpacked from.
+  TileFetch fetch(int panel, int64_t block, int64_t blocks, int64_t times) const {
+    const int64_t groups = b.block * b.bits / 32, at = block * groups;
+    const int32_t* words = b.words + ((first + panel) * b.groups + at) * kLanes;
+    return {panel < count ? words : nullptr, least(b.groups - at, blocks * groups) * kTileRowBytes, times};
+  }
+};
+
+template <bool kZeros>
+void multiply_panels(const Panels& p, const NBitsBytes& a, int64_t rows, const NBitsResult& result) {
+  const NBitsPanels& b = p.b;
+  const int64_t in_part = kNBitsTilePart / b.block, step = step_of(b.block);
+  const TileScope tiles(shapes(static_cast<int>(step)));
+  for (int64_t first = 0; first < b.blocks; first += in_part) {
+    const int64_t end = least(first + in_part, b.blocks);
+    for (int i = 0; i < p.count; ++i) unpack_any(b, p.first + i, first, end, p.bytes_of(i));
+    const int64_t times = (rows + kTileHeight - 1) / kTileHeight * (end - first) * (b.block / step);
+    const int64_t next = end < b.blocks ? in_part : 0;
+    TileFetch fetches[kNBitsTilePanels] = {p.fetch(0, end, next, times), p.fetch(1, end, next, times),
+                                           p.fetch(2, end, next, times), p.fetch(3, end, next, times)};
+    for (int64_t row = 0; row < rows; row += kTileHeight) {
+      for (int i = 0; i < p.count; ++i) {
+        multiply_unit<kZeros>({b, a, p.first + i, row, first, end, p.bytes_of(i)}, step, fetches[i],
+                              p.totals_of(row, i));
+        if (end == b.blocks) store_rows(row, rows, p.totals_of(row, i), result, i * kLanes);
+      }
+    }
+  }
+}
+
+void multiply(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
+              const NBitsResult& result, void* scratch) {
+  auto* bytes = static_cast<int8_t*>(scratch);
+  const Panels p = {b, panel, panels, bytes, reinterpret_cast<float*>(bytes + kNBitsTileBytes)};
+  if (b.bits == 8 && b.zeros != nullptr) return multiply_panels<true>(p, a, rows, result);
+  multiply_panels<false>(p, a, rows, result);
+}
+
+}  // namespace
+
+extern const NBitsTileKernels kNBitsTiles;
+const NBitsTileKernels kNBitsTiles = {multiply};
+
+}  // namespace ortolan::cpu::kernels::amx
