@@ -125,6 +125,38 @@ TEST(ScatterElements, EveryReduction) {
   }
 }
 
+template <class T>
+void expect_extremes() {
+  std::vector<T> data, updates;
+  std::vector<int64_t> places;
+  std::vector<double> largest, smallest;
+  const double values[] = {-INFINITY, -2.5, -0.0, 0.0, 1e-3, 3, INFINITY, NAN};
+  for (double a : values) {
+    for (double b : values) {
+      places.push_back(static_cast<int64_t>(data.size()));
+      data.push_back(T(static_cast<float>(a)));
+      updates.push_back(T(static_cast<float>(b)));
+      bool nan = std::isnan(a) || std::isnan(b);
+      largest.push_back(nan ? NAN : std::max(a, b));
+      smallest.push_back(nan ? NAN : std::min(a, b));
+    }
+  }
+  auto n = static_cast<int64_t>(data.size());
+  for (bool max : {true, false}) {
+    OpTest test("ScatterElements", 18);
+    test.set("reduction", max ? "max" : "min");
+    test.input(tensor_of<T>({n}, data)).input(tensor_of<int64_t>({n}, places)).input(tensor_of<T>({n}, updates));
+    EXPECT_TRUE(near(test.run_tensor(), {n}, max ? largest : smallest, 1e-2)) << name_of(kTypeOf<T>);
+  }
+}
+
+TEST(ScatterElements, ExtremesOfEachFloatType) {
+  expect_extremes<float>();
+  expect_extremes<double>();
+  expect_extremes<Half>();
+  expect_extremes<BFloat16>();
+}
+
 TEST(ScatterElements, TypesAndErrors) {
   Tensor old =
       OpTest("Scatter", 9).input<float>({3}, {1, 2, 3}).input<int32_t>({1}, {-1}).input<float>({1}, {9}).run_tensor();

@@ -19,14 +19,25 @@ Reduction reduction_of(const KernelInfo& info) {
   return static_cast<Reduction>(found - std::begin(kNames));
 }
 
+/** Orders float16 and bfloat16 as their values are, without converting them; `of_nan` stands for every NaN. */
+template <class T>
+int32_t rank_of(T value, int32_t of_nan) {
+  constexpr int32_t kInfinity = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+  const int32_t magnitude = value.bits & 0x7fff;
+  return magnitude > kInfinity ? of_nan : value.bits & 0x8000 ? -magnitude : magnitude;
+}
+
 template <class T, class Combine>
 void combine_into(T& target, const T& update, Combine combine) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    target = T(combine(static_cast<float>(target), static_cast<float>(update)));
-  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    // Unsigned 64-bit arithmetic wraps where signed would overflow; order comparisons see the true values.
-    target = static_cast<T>(combine(target, update));
+  if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+    if constexpr (requires { Combine::kNanRank; }) {
+      const int32_t kept = rank_of(target, Combine::kNanRank), next = rank_of(update, Combine::kNanRank);
+      target = combine(kept, next) == kept ? target : update;
+    } else {
+      target = T(combine(static_cast<float>(target), static_cast<float>(update)));
+    }
   } else {
+    // Unsigned 64-bit arithmetic wraps where signed would overflow; order comparisons see the true values.
     target = static_cast<T>(combine(target, update));
   }
 }
@@ -52,15 +63,19 @@ struct Mul {
   }
 };
 struct Max {
+  static constexpr int32_t kNanRank = INT32_MAX;
   template <class T>
   T operator()(T a, T b) const {
-    return (b > a) | (b != b) ? b : a;
+    const T best = b > a ? b : a;
+    return b == b ? best : b;
   }
 };
 struct Min {
+  static constexpr int32_t kNanRank = INT32_MIN;
   template <class T>
   T operator()(T a, T b) const {
-    return (b < a) | (b != b) ? b : a;
+    const T best = b < a ? b : a;
+    return b == b ? best : b;
   }
 };
 
