@@ -124,6 +124,40 @@ TEST(DynamicTimeWarping, TakesOddInput) {
   }
 }
 
+/** From the description, a byte at a time. */
+uint32_t murmur_hash3(const std::string& text) {
+  auto mixed = [](uint32_t word) {
+    word *= 0xcc9e2d51u;
+    return (word << 15 | word >> 17) * 0x1b873593u;
+  };
+  uint32_t hash = 0, word = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    word |= static_cast<uint32_t>(static_cast<uint8_t>(text[i])) << (i % 4 * 8);
+    if (i % 4 != 3) continue;
+    hash ^= mixed(word);
+    hash = (hash << 13 | hash >> 19) * 5 + 0xe6546b64u;
+    word = 0;
+  }
+  hash = (hash ^ mixed(word)) ^ static_cast<uint32_t>(text.size());
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  return hash ^ hash >> 16;
+}
+
+TEST(MurmurHash3, EveryLength) {
+  std::mt19937 random(test_seed());
+  std::vector<std::string> texts;
+  std::vector<uint32_t> hashes;
+  for (size_t length = 0; length < 40; ++length) {
+    std::string text(length, ' ');
+    for (char& c : text) c = static_cast<char>(random());
+    hashes.push_back(murmur_hash3(text));
+    texts.push_back(std::move(text));
+  }
+  EXPECT_TRUE(
+      equal<uint32_t>(node("MurmurHash3").set("seed", 0).input<std::string>({40}, texts).run_tensor(), {40}, hashes));
+}
+
 TEST(MurmurHash3, HashesKnownValues) {
   auto hash = [](Tensor keys, int64_t seed = 0) {
     OpTest test = node("MurmurHash3");

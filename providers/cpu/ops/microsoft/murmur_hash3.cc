@@ -11,6 +11,18 @@ namespace {
 /** Four bytes as they enter the hash. */
 uint32_t scrambled(uint32_t word) { return std::rotl(word * 0xcc9e2d51u, 15) * 0x1b873593u; }
 
+/** The count % 4 last bytes, lowest first; without branches on their number where there are four bytes to read. */
+uint32_t last_bytes(const char* bytes, size_t count) {
+  if (count >= 4) {
+    uint32_t word;
+    std::memcpy(&word, bytes + count - 4, 4);
+    return static_cast<uint32_t>(uint64_t{word} >> (8 * (4 - count % 4)));
+  }
+  uint32_t rest = 0;
+  for (size_t i = count; i-- > 0;) rest = rest << 8 | static_cast<uint8_t>(bytes[i]);
+  return rest;
+}
+
 uint32_t hash_of(const char* bytes, size_t count, uint32_t seed) {
   uint32_t hash = seed;
   size_t words = count / 4;
@@ -19,9 +31,7 @@ uint32_t hash_of(const char* bytes, size_t count, uint32_t seed) {
     std::memcpy(&word, bytes + 4 * i, 4);
     hash = std::rotl(hash ^ scrambled(word), 13) * 5 + 0xe6546b64u;
   }
-  uint32_t rest = 0;  // the last bytes, lowest first
-  std::memcpy(&rest, bytes + 4 * words, count % 4);
-  hash ^= scrambled(rest);
+  hash ^= scrambled(last_bytes(bytes, count));
   hash ^= static_cast<uint32_t>(count);
   hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
   hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
