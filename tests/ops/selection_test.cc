@@ -96,6 +96,47 @@ TEST(TopK, FindsTheBestOfEachLine) {
   }
 }
 
+/** The best of each line along `axis`, NaN above all numbers. */
+template <class T>
+void expect_best(const Shape& shape, size_t axis, bool largest, uint32_t seed) {
+  Tensor x = random_tensor<T>(shape, seed, 0, 20);
+  if constexpr (!std::is_integral_v<T>) {
+    std::mt19937 random(seed);
+    for (T& value : x.mutable_span<T>()) value = random() % 40 == 0 ? T(NAN) : T(std::round(float(value)));
+  }
+  auto parts =
+      OpTest("TopK", 11).set("axis", int64_t(axis)).set("largest", largest).input(x).input<int64_t>({1}, {1}).run(2);
+  auto all = doubles(x), values = doubles(parts[0].tensor());
+  const int64_t length = shape[axis], inner = shape.count_from(axis + 1);
+  for (int64_t line = 0; line < x.element_count() / length; ++line) {
+    const int64_t first = line / inner * length * inner + line % inner;
+    auto rank = [&](int64_t i) {
+      double value = all[static_cast<size_t>(first + i * inner)];
+      return std::isnan(value) ? INFINITY : value;
+    };
+    int64_t best = 0;
+    for (int64_t i = 1; i < length; ++i) best = (largest ? rank(i) > rank(best) : rank(i) < rank(best)) ? i : best;
+    ASSERT_EQ(parts[1].tensor().data<int64_t>()[line], best) << line << " of " << join(shape) << " seed " << seed;
+    ASSERT_EQ(std::isnan(values[static_cast<size_t>(line)]) ? INFINITY : values[static_cast<size_t>(line)], rank(best));
+  }
+}
+
+TEST(TopK, TheOneBestOfAnyLine) {
+  uint32_t seed = test_seed();
+  for (const Shape& shape : {Shape{37, 10}, Shape{5, 300}, Shape{3, 40, 35}, Shape{2, 7, 3}, Shape{1, 1}}) {
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      for (bool largest : {true, false}) {
+        expect_best<float>(shape, axis, largest, ++seed);
+        expect_best<double>(shape, axis, largest, ++seed);
+        expect_best<Half>(shape, axis, largest, ++seed);
+        expect_best<int8_t>(shape, axis, largest, ++seed);
+        expect_best<int16_t>(shape, axis, largest, ++seed);
+        expect_best<int64_t>(shape, axis, largest, ++seed);
+      }
+    }
+  }
+}
+
 TEST(TopK, OpsetsTypesAndErrors) {
   EXPECT_TRUE(near(OpTest("TopK", 1).set("k", 2).input<float>({3}, {1, 3, 2}).run(2)[0].tensor(), {2}, {3, 2}));
   EXPECT_TRUE(near(OpTest("TopK", 10).input<double>({3}, {1, NAN, 2}).input<int64_t>({1}, {2}).run(2)[0].tensor(), {2},

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/number_loops.h"
-#include "cpu/kernels/reduce_f32.h"
+#include "cpu/extreme_of.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -92,7 +91,6 @@ class ArgReduction : public OpKernel {
   /** The extreme of a row by the vector function, then its place. */
   template <class T>
   void run_rows(ThreadPool& threads, const T* x, const Extent& extent, int64_t* y) const {
-    auto op = largest_ ? kernels::ReduceOp::kMax : kernels::ReduceOp::kMin;
     threads.parallel_for(extent.outer, std::max<int64_t>(1, 65536 / extent.axis), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         const T* row = x + o * extent.axis;
@@ -100,7 +98,7 @@ class ArgReduction : public OpKernel {
           y[o] = place_in_short_row(row, extent.axis);
           continue;
         }
-        T extreme = reduced(op, row, extent.axis);
+        T extreme = extreme_of(largest_, row, extent.axis);
         y[o] = extreme == extreme ? place_of(extreme, row, extent.axis) : place_among_nans(row, extent.axis);
       }
     });
@@ -125,14 +123,6 @@ class ArgReduction : public OpKernel {
       at = wins ? i : at;
     }
     return at;
-  }
-
-  static float reduced(kernels::ReduceOp op, const float* row, int64_t count) {
-    return kernels::reduce(op, row, count);
-  }
-  template <class T>
-  static T reduced(kernels::ReduceOp op, const T* row, int64_t count) {
-    return kernels::reduce_numbers(op, row, count);
   }
 
   template <class T>

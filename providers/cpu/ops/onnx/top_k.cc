@@ -1,8 +1,10 @@
 // Kernel of TopK.
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "base/thread_pool.h"
+#include "cpu/extreme_of.h"
+#include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -12,6 +14,8 @@ template <class T>
 using Comparable = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>;
 
 constexpr int64_t kKeptSorted = 64;  // so many are kept sorted while the others pass by
+constexpr int64_t kLines = 16;       // lines that are taken together, where they are short or their elements lie apart
+constexpr int64_t kShortLine = 24;
 
 /** One candidate; of equal values the lower index is better. NaN is greater than any number. */
 template <class C>
@@ -40,21 +44,74 @@ int64_t insert(Candidate<C>* sorted, int64_t count, int64_t limit, const Candida
   return std::min(count + 1, limit);
 }
 
-/** The best `k` of the values, best first; `room` has at least as many places as there are values. */
-template <class C, bool kLargest, class T>
-std::span<Candidate<C>> select(const T* values, int64_t stride, int64_t count, int64_t k, bool sorted,
-                               std::span<Candidate<C>> room) {
-  auto at = [&](int64_t i) { return Candidate<C>{static_cast<C>(values[i * stride]), i}; };
+/** How far the next element of a line is, and the next line. */
+struct Step {
+  int64_t element, line;
+};
+/** Copies `count` lines. */
+template <class C>
+const C* copied(const C* from, Step from_step, int64_t length, int64_t count, C* to, Step to_step) {
+  for (int64_t i = 0; i < length; ++i) {
+    const C* x = from + i * from_step.element;
+    C* y = to + i * to_step.element;
+    for (int64_t line = 0; line < count; ++line) y[line * to_step.line] = x[line * from_step.line];
+  }
+  return to;
+}
+
+/** The best of the values; no place (-1) where it takes candidates to find it. */
+template <class C, bool kLargest>
+Candidate<C> best_of(const C* values, int64_t count) {
+  if constexpr (sizeof(C) == 2) {
+    return {{}, -1};
+  } else {
+    C best = extreme_of(kLargest, values, count);
+    return {best, best == best ? kernels::find_first(best, values, count) : -1};
+  }
+}
+
+/** The best of each of kLines neighbouring lines, whose elements lie `stride` apart. Index is as wide as C where it can
+    be, so that the loop vectorises. */
+template <class C, class Index>
+struct BestOfLines {
+  C value[kLines];
+  Index place[kLines];
+
+  template <bool kLargest>
+  void find(const C* x, int64_t length, int64_t stride) {
+    for (int64_t l = 0; l < kLines; ++l) value[l] = x[l], place[l] = 0;
+    for (int64_t i = 1; i < length; ++i) {
+      x += stride;
+      for (int64_t l = 0; l < kLines; ++l) {
+        const C next = x[l], held = value[l];
+        bool wins = kLargest ? next > held : next < held;
+        if constexpr (std::is_floating_point_v<C>) {
+          wins = wins | (kLargest ? (next != next) & (held == held) : (next == next) & (held != held));
+        }
+        value[l] = wins ? next : held;
+        place[l] = wins ? static_cast<Index>(i) : place[l];
+      }
+    }
+  }
+};
+
+/** The best `k` of the values, best first; `room` has at least as many places as there are values, or `k` where these
+    are kept sorted. */
+template <class C, bool kLargest>
+std::span<Candidate<C>> select(const C* values, int64_t count, int64_t k, bool sorted, std::span<Candidate<C>> room) {
+  auto at = [&](int64_t i) { return Candidate<C>{values[i], i}; };
+  if (k == 1) {
+    room[0] = best_of<C, kLargest>(values, count);
+    if (room[0].index >= 0) return room.subspan(0, 1);
+  }
   if (k <= kKeptSorted && k < count) {
     // Most values are refused by one comparison with the worst that is kept.
     Candidate<C>* kept = room.data();
     int64_t size = 0;
     for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(kept, size, k, at(i));
     for (int64_t i = k; i < count; ++i) {
-      C value = static_cast<C>(values[i * stride]);
-      if (kLargest ? value <= kept[k - 1].value : value >= kept[k - 1].value) continue;
-      Candidate<C> next{value, i};
-      if (better<C, kLargest>(next, kept[k - 1])) insert<C, kLargest>(kept, k, k, next);
+      if (kLargest ? values[i] <= kept[k - 1].value : values[i] >= kept[k - 1].value) continue;
+      if (better<C, kLargest>(at(i), kept[k - 1])) insert<C, kLargest>(kept, k, k, at(i));
     }
     return room.subspan(0, static_cast<size_t>(k));
   }
@@ -95,22 +152,79 @@ class TopK : public OpKernel {
     return context.has_output(i) ? context.output(i) : spare;
   }
 
+  /** float16 and bfloat16 are compared as floats. */
+  template <class T>
+  static const Comparable<T>* comparable(KernelContext& context, const Tensor& input) {
+    if constexpr (std::is_same_v<T, Comparable<T>>) {
+      return input.data<T>();
+    } else {
+      auto floats = context.scratch<float>(input.element_count());
+      widen(input.type(), input.raw(), floats.data(), input.element_count());
+      return floats.data();
+    }
+  }
+
+  struct Extent {
+    int64_t outer, length, inner;
+  };
+
   template <class T>
   void run(KernelContext& context, const Tensor& input, size_t axis, int64_t k, T* values, int64_t* indices) const {
     using C = Comparable<T>;
-    int64_t length = input.shape()[axis], inner = input.shape().count_from(axis + 1);
-    int64_t lines = input.shape().count_to(axis) * inner;
-    const T* from = input.data<T>();
-    auto choose = largest_ ? select<C, true, T> : select<C, false, T>;
-    context.threads().parallel_for(lines, 1 + 4096 / length, [&](int64_t begin, int64_t end) {
-      std::vector<Candidate<C>> room(static_cast<size_t>(k <= kKeptSorted && k < length ? k : length));
-      for (int64_t line = begin; line < end; ++line) {
-        int64_t outer = line / inner, at = line % inner;
-        auto best = choose(from + outer * length * inner + at, inner, length, k, sorted_, room);
-        for (int64_t i = 0; i < k; ++i) {
-          int64_t to = (outer * k + i) * inner + at;
-          values[to] = static_cast<T>(best[static_cast<size_t>(i)].value);
-          indices[to] = best[static_cast<size_t>(i)].index;
+    const Shape& shape = input.shape();
+    Extent e{shape.count_to(axis), shape[axis], shape.count_from(axis + 1)};
+    const C* from = comparable<T>(context, input);
+    using Index = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
+    bool together = e.length <= kShortLine || (e.inner >= kLines && e.length <= std::numeric_limits<int32_t>::max());
+    k == 1 && together ? run_best<Index>(context.threads(), from, e, values, indices)
+                       : run_lines(context.threads(), from, e, k, values, indices);
+  }
+
+  /** Line by line. */
+  template <class C, class T>
+  void run_lines(ThreadPool& threads, const C* from, const Extent& e, int64_t k, T* values, int64_t* indices) const {
+    const int64_t beside = std::min(e.inner, kLines), groups = (e.inner + beside - 1) / beside;
+    auto choose = largest_ ? select<C, true> : select<C, false>;
+    threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * beside), [&](int64_t begin, int64_t end) {
+      std::vector<Candidate<C>> room(static_cast<size_t>(k <= kKeptSorted && k < e.length ? k : e.length));
+      std::vector<C> lines(static_cast<size_t>(e.inner == 1 ? 0 : beside * e.length));
+      for (int64_t group = begin; group < end; ++group) {
+        const int64_t outer = group / groups, first = group % groups * beside;
+        const int64_t count = std::min(beside, e.inner - first);
+        const C* line = from + outer * e.length * e.inner + first;
+        if (e.inner > 1) line = copied(line, {e.inner, 1}, e.length, count, lines.data(), {1, e.length});
+        for (int64_t i = 0; i < count; ++i, line += e.length) {
+          int64_t to = outer * k * e.inner + first + i;
+          for (const Candidate<C>& best : choose(line, e.length, k, sorted_, room)) {
+            values[to] = static_cast<T>(best.value);
+            indices[to] = best.index;
+            to += e.inner;
+          }
+        }
+      }
+    });
+  }
+
+  /** The one best of each line, of kLines at a time: short lines, or such whose elements lie apart. */
+  template <class Index, class C, class T>
+  void run_best(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
+    const int64_t total = e.outer * e.inner, beside = e.inner == 1 ? total : e.inner;
+    const int64_t groups = (beside + kLines - 1) / kLines;
+    const Step step = e.inner == 1 ? Step{1, e.length} : Step{e.inner, 1};
+    threads.parallel_for(total / beside * groups, 1 + 4096 / (e.length * kLines), [&](int64_t begin, int64_t end) {
+      std::vector<C> lines(static_cast<size_t>(e.length * kLines));
+      BestOfLines<C, Index> best;
+      for (int64_t group = begin; group < end; ++group) {
+        const int64_t outer = group / groups, first = group % groups * kLines;
+        const int64_t count = std::min(kLines, beside - first);
+        const C* x = from + outer * e.length * beside + first * step.line;
+        const bool apart = e.inner > 1 && count == kLines;
+        if (!apart) x = copied(x, step, e.length, count, lines.data(), {kLines, 1});
+        const int64_t stride = apart ? e.inner : kLines;
+        largest_ ? best.template find<true>(x, e.length, stride) : best.template find<false>(x, e.length, stride);
+        for (int64_t i = 0; i < count; ++i) {
+          values[outer * beside + first + i] = static_cast<T>(best.value[i]);
+          indices[outer * beside + first + i] = best.place[i];
         }
       }
     });
