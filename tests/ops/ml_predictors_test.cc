@@ -81,6 +81,43 @@ TEST(Svm, ClassifiesByVotes) {
   EXPECT_NE(OpTest(test).ints("vectors_per_class", {-1, 3}).input<float>({1, 1}, {1}).error(2), "");
 }
 
+TEST(Svm, LinearPairsAgainstDoubles) {
+  constexpr int64_t kFeatures = 5, kRows = 70;
+  const Ints per_class = {3, 0, 4, 2};
+  const size_t classes = 4, count = 9;
+  auto floats = [](int64_t n, uint32_t seed) {
+    Tensor values = random_tensor<float>({n}, seed);
+    return Floats(values.data<float>(), values.data<float>() + n);
+  };
+  Floats vectors = floats(9 * kFeatures, 1), coefficients = floats(9 * 3, 2), rho = floats(6, 3);
+  Tensor x = random_tensor<float>({kRows, kFeatures}, test_seed(), -10, 10);
+  std::vector<double> expected, likes(count);
+  for (int64_t row = 0; row < kRows; ++row) {
+    for (size_t v = 0; v < count; ++v) {
+      likes[v] = 0;
+      for (size_t f = 0; f < kFeatures; ++f) {
+        likes[v] += double(vectors[v * kFeatures + f]) * double(x.data<float>()[row * kFeatures + int64_t(f)]);
+      }
+    }
+    auto sum = [&](size_t of_class, size_t line) {
+      size_t first = 0;
+      for (size_t c = 0; c < of_class; ++c) first += static_cast<size_t>(per_class[c]);
+      double total = 0;
+      for (size_t v = first; v < first + static_cast<size_t>(per_class[of_class]); ++v) {
+        total += likes[v] * double(coefficients[line * count + v]);
+      }
+      return total;
+    };
+    for (size_t i = 0, pair = 0; i < classes; ++i) {
+      for (size_t j = i + 1; j < classes; ++j) expected.push_back(sum(i, j - 1) + sum(j, i) + double(rho[pair++]));
+    }
+  }
+  OpTest test = ml("SVMClassifier");
+  test.attribute("support_vectors", vectors).attribute("coefficients", coefficients).attribute("rho", rho);
+  test.ints("vectors_per_class", per_class).attribute("classlabels_ints", Ints{0, 1, 2, 3}).input(x);
+  EXPECT_TRUE(near(test.run(2)[1].tensor(), {kRows, 6}, expected));
+}
+
 /** Two trees: one splits x0 at 1 and then x1 at 0, the other x1 at 5. */
 struct Trees {
   Ints tree = {0, 0, 0, 0, 0, 1, 1, 1}, id = {0, 1, 2, 3, 4, 0, 1, 2}, feature = {0, 1, 0, 0, 0, 1, 0, 0};

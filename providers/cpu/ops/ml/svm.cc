@@ -46,6 +46,7 @@ class Similarity {
     if (!params.empty()) gamma_ = params[0], coef0_ = params[1], degree_ = params[2];
   }
   bool multiplies() const { return kind_ != Kind::kRbf; }
+  bool is_linear() const { return kind_ == Kind::kLinear; }
 
   /** like[r * count + v] = how like row r is to vector v. */
   void compare(const float* rows, int64_t row_count, const SupportVectors& vectors, float* like) const {
@@ -91,6 +92,15 @@ int64_t row_length(const std::vector<float>& list, int64_t count, const char* wh
   return size / count;
 }
 
+/** The vector whose product with a row is that of `count` vectors, each times its coefficient, added up: what a linear
+    machine's vectors come down to. They are added to `sums`. */
+void add_vectors(const float* vectors, const float* coefficients, int64_t count, std::span<double> sums) {
+  for (int64_t v = 0; v < count; ++v) {
+    for (double& sum : sums) sum += static_cast<double>(*coefficients) * static_cast<double>(*vectors++);
+    ++coefficients;
+  }
+}
+
 /** Rows that are compared at a time. */
 constexpr int64_t kBlockRows = 64;
 
@@ -120,6 +130,13 @@ class SvmRegressor : public OpKernel {
     features_ = row_length(vectors, count_, "support_vectors");
     require(static_cast<int64_t>(coefficients_.size()) == count_, ErrorCode::kInvalidGraph, "there are ",
             coefficients_.size(), " coefficients for ", count_, " support vectors");
+    if (similarity_.is_linear()) {
+      std::vector<double> sums(static_cast<size_t>(features_));
+      add_vectors(vectors.data(), coefficients_.data(), count_, sums);
+      vectors.assign(sums.begin(), sums.end());
+      coefficients_ = {1};
+      count_ = 1;
+    }
     support_ = SupportVectors(vectors, count_, features_, similarity_.multiplies());
   }
 
@@ -207,6 +224,7 @@ class SvmClassifier : public OpKernel {
       vectors = coefficients_;
     } else {
       check_pairs(vectors);
+      if (similarity_.is_linear()) fold_pairs(vectors);
     }
     support_ = SupportVectors(vectors, vector_count(), features_, similarity_.multiplies());
   }
@@ -271,7 +289,42 @@ class SvmClassifier : public OpKernel {
             prob_b_.size(), " entries; ", pairs, " pairs of classes need one each");
   }
 
-  int64_t vector_count() const { return starts_.empty() ? classes_ : starts_.back(); }
+  /** Makes one vector for each pair of classes, where that gives fewer than there are and costs little. */
+  void fold_pairs(std::vector<float>& vectors) {
+    constexpr int64_t kMostWork = 1 << 26;
+    auto pairs = static_cast<int64_t>(rho_.size());
+    if (pairs > starts_.back() || static_cast<int64_t>(coefficients_.size()) > kMostWork / features_) return;
+    std::vector<float> folded;
+    for_each_pair([&](int64_t i, int64_t j) {
+      std::vector<double> sums(static_cast<size_t>(features_));
+      auto add = [&](int64_t of_class, int64_t line) {
+        const auto [first, count] = vectors_of(of_class);
+        add_vectors(vectors.data() + first * features_, coefficients_.data() + line * starts_.back() + first, count,
+                    sums);
+      };
+      add(i, j - 1);
+      add(j, i);
+      folded.insert(folded.end(), sums.begin(), sums.end());
+    });
+    vectors = std::move(folded);
+    folded_ = true;
+  }
+
+  template <class Body>
+  void for_each_pair(Body&& body) const {
+    for (int64_t i = 0; i < classes_; ++i) {
+      for (int64_t j = i + 1; j < classes_; ++j) body(i, j);
+    }
+  }
+  /** The first support vector of a class, and how many it has. */
+  std::pair<int64_t, int64_t> vectors_of(int64_t of_class) const {
+    const int64_t first = starts_[static_cast<size_t>(of_class)];
+    return {first, starts_[static_cast<size_t>(of_class) + 1] - first};
+  }
+
+  int64_t vector_count() const {
+    return starts_.empty() ? classes_ : folded_ ? static_cast<int64_t>(rho_.size()) : starts_.back();
+  }
 
   int64_t score_width() const {
     bool pairs = !starts_.empty() && prob_a_.empty() && classes_ > 2;
@@ -306,18 +359,16 @@ class SvmClassifier : public OpKernel {
   }
 
   std::vector<float> decide(const float* like) const {
-    int64_t count = starts_.back();
     std::vector<float> decisions;
     decisions.reserve(rho_.size());
     auto sum = [&](int64_t of_class, int64_t line) {
-      const int64_t first = starts_[static_cast<size_t>(of_class)];
-      return dot(coefficients_.data() + line * count + first, like + first,
-                 starts_[static_cast<size_t>(of_class) + 1] - first);
+      const auto [first, count] = vectors_of(of_class);
+      return dot(coefficients_.data() + line * starts_.back() + first, like + first, count);
     };
-    for (int64_t i = 0; i < classes_; ++i) {
-      for (int64_t j = i + 1; j < classes_; ++j)
-        decisions.push_back(sum(i, j - 1) + sum(j, i) + rho_[decisions.size()]);
-    }
+    for_each_pair([&](int64_t i, int64_t j) {
+      float value = folded_ ? like[decisions.size()] : sum(i, j - 1) + sum(j, i);
+      decisions.push_back(value + rho_[decisions.size()]);
+    });
     return decisions;
   }
 
@@ -343,6 +394,7 @@ class SvmClassifier : public OpKernel {
   SupportVectors support_;
   std::vector<int64_t> starts_;  // of each class's support vectors, and their end; empty for a linear model
   int64_t classes_, features_;
+  bool folded_ = false;  // the vectors are those of fold_pairs
   PostTransform post_;
 };
 
