@@ -118,6 +118,12 @@ TEST(Windows, Formulas) {
     EXPECT_TRUE(near(run("HammingWindow"), {6}, hamming, 1e-12));
     EXPECT_TRUE(near(run("BlackmanWindow"), {6}, blackman, 1e-12));
   }
+  std::vector<double> long_one;
+  for (int i = 0; i < 1003; ++i) {
+    double t = 2 * std::numbers::pi * i / 1003;
+    long_one.push_back(0.42 - 0.5 * std::cos(t) + 0.08 * std::cos(2 * t));
+  }
+  EXPECT_TRUE(near(OpTest("BlackmanWindow", 17).input<int64_t>({}, {1003}).run_tensor(), {1003}, long_one, 1e-7));
   EXPECT_TRUE(near(OpTest("HannWindow", 17).input<int64_t>({}, {0}).run_tensor(), {0}, {}));
   EXPECT_NE(OpTest("HannWindow", 17).input<int64_t>({}, {-1}).error().find("size is -1"), std::string::npos);
 }

@@ -1,35 +1,41 @@
 // HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix: tables for signal processing.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/math_f64.h"
 #include "cpu/saturate.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-/** Writes value(i) for every element, cast to the tensor's type. */
-template <class Value>
-void fill(Tensor& y, Value&& value) {
+template <class T>
+T as(double value) {
+  if constexpr (kIntegerTypes.contains(kTypeOf<T>)) return saturate_cast<T>(value);
+  if constexpr (kHalfTypes.contains(kTypeOf<T>)) return T(static_cast<float>(value));
+  return static_cast<T>(value);
+}
+
+/** Fills a tensor by block(first, count, values), which gives the elements from `first` on as doubles. */
+template <class Block>
+void fill(Tensor& y, Block&& block) {
+  constexpr int64_t kBlock = 256;
+  double values[kBlock];
   int64_t count = y.element_count();
   dispatch<kNumericTypes>(y.type(), [&]<class T>(TypeTag<T>) {
     T* out = y.mutable_data<T>();
-    for (int64_t i = 0; i < count; ++i) {
-      double v = value(i);
-      if constexpr (kIntegerTypes.contains(kTypeOf<T>)) {
-        out[i] = saturate_cast<T>(v);
-      } else if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
-        out[i] = T(static_cast<float>(v));
-      } else {
-        out[i] = static_cast<T>(v);
-      }
+    for (int64_t first = 0; first < count; first += kBlock, out += kBlock) {
+      int64_t now = std::min(kBlock, count - first);
+      block(first, now, values);
+      std::transform(values, values + now, out, as<T>);
     }
   });
 }
 
-/** a[0] - a[1] cos(t) + a[2] cos(2 t), t going once around. */
+/** a[0] - a[1] cos(t) + a[2] cos(2 t), t going once around; cos(2 t) is 2 cos(t)^2 - 1. */
 class CosineWindow : public OpKernel {
  public:
   CosineWindow(const KernelInfo& info, double a0, double a1, double a2)
@@ -38,10 +44,15 @@ class CosineWindow : public OpKernel {
   void compute(KernelContext& context) const override {
     Tensor& y = context.output(0);
     int64_t size = y.element_count(), around = periodic_ ? size : size - 1;
-    fill(y, [&](int64_t i) {
-      double t =
-          around > 0 ? 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(around) : std::numbers::pi;
-      return a0_ - a1_ * std::cos(t) + a2_ * std::cos(2 * t);
+    fill(y, [&](int64_t first, int64_t count, double* values) {
+      for (int64_t i = 0; i < count; ++i) {
+        double turn = 2 * std::numbers::pi * static_cast<double>(first + i);
+        values[i] = around > 0 ? turn / static_cast<double>(around) : std::numbers::pi;
+      }
+      kernels::unary(kernels::MathOp::kCos, values, values, count);
+      for (int64_t i = 0; i < count; ++i) {
+        values[i] = a0_ - a1_ * values[i] + a2_ * (2 * values[i] * values[i] - 1);
+      }
     });
   }
 
@@ -73,8 +84,11 @@ class MelWeightMatrix final : public OpKernel {
     int64_t columns = y.shape()[1];
     if (columns == 0) return;
     std::vector<int64_t> corners = this->corners(context, columns);
-    fill(y, [&](int64_t i) {
-      return triangle(corners[i % columns], corners[i % columns + 1], corners[i % columns + 2], i / columns);
+    fill(y, [&](int64_t first, int64_t count, double* values) {
+      for (int64_t i = first; i < first + count; ++i) {
+        const int64_t* corner = &corners[static_cast<size_t>(i % columns)];
+        *values++ = triangle(corner[0], corner[1], corner[2], i / columns);
+      }
     });
   }
 
