@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 
 #include "graph/graph.h"
 
@@ -19,11 +19,9 @@ class RandomStream {
   uint64_t bits(int64_t index) const { return mix(seed_ + 0x9e3779b97f4a7c15u * (static_cast<uint64_t>(index) + 1)); }
   /** In [0, 1). */
   double uniform(int64_t index) const { return static_cast<double>(bits(index) >> 11) * 0x1p-53; }
-  /** Of mean 0 and variance 1. */
-  double normal(int64_t index) const {
-    double radius = std::sqrt(-2 * std::log(1 - uniform(2 * index)));
-    return radius * std::cos(6.283185307179586477 * uniform(2 * index + 1));
-  }
+  /** The normal numbers (mean 0, variance 1) of that block, of which all but the last have kNormalBlock. */
+  static constexpr int64_t kNormalBlock = 512;
+  void normals(int64_t block, std::span<double> to) const;
 
   static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -34,6 +34,34 @@ TEST(Random, NormalAndUniformHaveTheirMoments) {
   EXPECT_EQ(OpTest("RandomNormalLike").input<float>({0, 2}, {}).once().run_tensor().shape(), (Shape{0, 2}));
 }
 
+/** The largest distance between the shares of `values` up to a place and those that the normal distribution has. */
+double distance_from_normal(std::vector<double> values) {
+  std::ranges::sort(values);
+  double largest = 0, n = static_cast<double>(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    double share = 0.5 * std::erfc(-values[i] / std::sqrt(2.0));
+    largest = std::max({largest, share - static_cast<double>(i) / n, static_cast<double>(i + 1) / n - share});
+  }
+  return largest;
+}
+
+TEST(Random, NormalsAreNormalAndIndependent) {
+  constexpr int64_t kCount = 100003;
+  Tensor x = OpTest("RandomNormal").ints("shape", {kCount}).set("seed", 5.0f).set("dtype", 11).once().run_tensor();
+  auto values = doubles(x);
+  EXPECT_LT(distance_from_normal(values), 2 / std::sqrt(double(kCount)));  // more by chance: once in 1500 seeds
+  // The two numbers of a pair lie 256 apart in blocks of 512; the odd one may know nothing of the other.
+  for (size_t apart : {1u, 2u, 256u, 512u}) {
+    double products = 0, of_squares = 0;
+    for (size_t i = 0; i + apart < values.size(); ++i) {
+      products += values[i] * values[i + apart];
+      of_squares += (values[i] * values[i] - 1) * (values[i + apart] * values[i + apart] - 1);
+    }
+    EXPECT_LT(std::abs(products), 5 * std::sqrt(double(kCount))) << apart;
+    EXPECT_LT(std::abs(of_squares), 10 * std::sqrt(double(kCount))) << apart;
+  }
+}
+
 TEST(Random, SeedsRepeat) {
   auto draw = [](float seed) {
     return OpTest("RandomUniform").ints("shape", {20}).set("seed", seed).once().run_tensor();

@@ -37,17 +37,28 @@ class RandomTensor : public OpKernel {
   void compute(KernelContext& context) const override {
     Tensor& y = context.output(0);
     RandomStream stream = random_.next();
+    constexpr int64_t kBlock = RandomStream::kNormalBlock;
+    int64_t count = y.element_count();
     dispatch<kFloatTypes>(y.type(), [&]<class T>(TypeTag<T>) {
       T* to = y.mutable_data<T>();
-      context.threads().parallel_for(y.element_count(), 2048, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          to[i] = from_double<T>(offset_ + factor_ * (is_normal_ ? stream.normal(i) : stream.uniform(i)));
+      context.threads().parallel_for((count + kBlock - 1) / kBlock, 4, [&](int64_t begin, int64_t end) {
+        double draws[kBlock];
+        for (int64_t block = begin; block < end; ++block) {
+          int64_t first = block * kBlock, now = std::min(kBlock, count - first);
+          draw(stream, block, std::span(draws, static_cast<size_t>(now)));
+          for (int64_t i = 0; i < now; ++i) to[first + i] = from_double<T>(offset_ + factor_ * draws[i]);
         }
       });
     });
   }
 
  private:
+  void draw(const RandomStream& stream, int64_t block, std::span<double> to) const {
+    if (is_normal_) return stream.normals(block, to);
+    int64_t index = block * RandomStream::kNormalBlock;
+    for (double& value : to) value = stream.uniform(index++);
+  }
+
   bool is_normal_;
   double offset_ = 0, factor_ = 1;
   RandomSource random_;
@@ -59,17 +70,28 @@ class Bernoulli : public OpKernel {
   explicit Bernoulli(const KernelInfo& info) : random_(info.node()) {}
 
   void compute(KernelContext& context) const override {
-    Tensor probabilities = as_doubles(context.input(0), context);
+    const Tensor& x = context.input(0);
+    Tensor widened;
+    if (x.type() != ElementType::kFloat) widened = as_doubles(x, context);
     Tensor& y = context.output(0);
     RandomStream stream = random_.next();
-    const double* p = probabilities.data<double>();
     dispatch<kNumericTypes | ElementType::kBool>(y.type(), [&]<class T>(TypeTag<T>) {
-      T* to = y.mutable_data<T>();
-      for (int64_t i = 0; i < y.element_count(); ++i) to[i] = T(stream.uniform(i) < p[i] ? 1.0f : 0.0f);
+      x.type() == ElementType::kFloat ? draw<T>(context, stream, x.data<float>(), y)
+                                      : draw<T>(context, stream, widened.data<double>(), y);
     });
   }
 
  private:
+  /** Chooses without a branch, which nobody could foretell. */
+  template <class T, class P>
+  static void draw(KernelContext& context, const RandomStream& stream, const P* p, Tensor& y) {
+    T* to = y.mutable_data<T>();
+    const T choices[] = {T(0.0f), T(1.0f)};
+    context.threads().parallel_for(y.element_count(), 8192, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = choices[stream.uniform(i) < static_cast<double>(p[i])];
+    });
+  }
+
   RandomSource random_;
 };
 
