@@ -1,4 +1,4 @@
-// Tests of fp32 convolution and transposed convolution against double references, on every instruction set.
+// Tests of fp32 convolution against double references, on every instruction set.
 #include "cpu/kernels/conv_f32.h"
 
 #include "base/error.h"
@@ -265,38 +265,6 @@ TEST_P(ConvF32, EmptyBatchDoesNothing) {
   EXPECT_GT(packed.bytes(), 0);
   g.batch = 0;
   conv(nullptr, g, nullptr, packed, {}, nullptr);
-}
-
-TEST_P(ConvF32, TransposedIsTheAdjoint) {
-  for (int round = 0; round < 15; ++round) {
-    ConvGeometry g = random_geometry(1 + round % 3, round % 4 == 0);
-    const int64_t depth = g.in_channels / g.groups, channels = g.out_channels / g.groups, taps = volume(g.kernel);
-    // The forward geometry that maps the result back to the input.
-    for (int a = 0; a < 3; ++a) {
-      g.out[a] = (g.in[a] - 1) * g.stride[a] + (g.kernel[a] - 1) * g.dilation[a] + 1 - g.pad_begin[a];
-      if (g.out[a] < 1) g.out[a] = 1;
-    }
-    ConvGeometry forward = g;
-    std::swap(forward.in, forward.out);
-    const std::vector<float> x = normal(g.batch * g.in_channels * volume(g.in));
-    const std::vector<float> w = normal(g.in_channels * channels * taps), bias = normal(g.out_channels);
-    std::vector<float> y(g.batch * g.out_channels * volume(g.out));
-    conv_transpose(&two_threads(), g, x.data(), w.data(), {bias.data(), nullptr, {UnaryOp::kRelu}}, y.data());
-    for (int64_t p = 0; p < g.batch * g.out_channels; ++p) {
-      const int64_t image = p / g.out_channels, channel = p % g.out_channels, group = channel / channels;
-      std::vector<double> want(volume(g.out), bias[channel]);
-      for (int64_t c = 0; c < depth; ++c) {
-        const float* in = x.data() + (image * g.in_channels + group * depth + c) * volume(g.in);
-        const float* weights = w.data() + ((group * depth + c) * channels + channel % channels) * taps;
-        for_each_meeting(forward,
-                         [&](int64_t at, int64_t tap, int64_t out) { want[out] += double{weights[tap]} * in[at]; });
-      }
-      for (int64_t i = 0; i < volume(g.out); ++i) {
-        ASSERT_NEAR(y[p * volume(g.out) + i], std::max(want[i], 0.0), 2e-5 + 1e-6 * std::fabs(want[i]))
-            << "round " << round;
-      }
-    }
-  }
 }
 
 ORTOLAN_FOR_EACH_ISA(ConvF32);

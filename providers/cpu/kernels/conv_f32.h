@@ -1,4 +1,4 @@
-// Convolution and transposed convolution in fp32, NC + spatial layout, any groups, spatial rank 1 to 3.
+// Convolution in fp32, NC + spatial layout, any groups, spatial rank 1 to 3.
 #pragma once
 
 #include <cstdint>
@@ -87,12 +87,5 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
  */
 void conv(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const PackedConvWeights& weights,
           const ConvEpilogue& epilogue, float* y);
-
-/**
- * Transposed convolution with weights [in_channels][out_channels/groups][kernel...]. `pad_begin` is what is cut from
- * the front of the result; `out` says where it is cut at the end. `pool` may be nullptr.
- */
-void conv_transpose(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x, const float* weights,
-                    const ConvEpilogue& epilogue, float* y);
 
 }  // namespace ortolan::cpu::kernels

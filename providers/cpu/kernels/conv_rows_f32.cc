@@ -133,8 +133,10 @@ bool suits_rows(const ConvGeometry& g, const PackedConvWeights::Storage& w) {
     if (!near || g.kernel[a] * g.dilation[a] > kLargestReach || g.stride[a] > 2) return false;
   }
   const PanelSplit split(g.out[2], *w.kernels);
-  return 5 * g.out[2] >= 4 * split.padded() && g.in[2] <= kBandFloats && g.out[2] <= kBandFloats &&
-         w.group_depth <= kBandFloats && w.group_depth * band_layout(g, 1).size() <= kBandFloats;
+  // Tiles of one vector wait for their weights: narrow rows are better gathered, several to a panel.
+  return split.vectors(0) > 1 && 5 * g.out[2] >= 4 * split.padded() && g.in[2] <= kBandFloats &&
+         g.out[2] <= kBandFloats && w.group_depth <= kBandFloats &&
+         w.group_depth * band_layout(g, 1).size() <= kBandFloats;
 }
 
 void conv_rows(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,

@@ -1,9 +1,11 @@
 // ConvTranspose and com.microsoft's form of it whose pads are input 2, for all floating-point types; 16-bit floats
 // compute in float.
+#include "base/fp32_precision.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
+#include "cpu/kernels/conv_transpose_f32.h"
 #include "cpu/kernels/instruction_sets.h"
 #include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
@@ -19,14 +21,19 @@ class ConvTranspose final : public OpKernel {
         dynamic_(!info.node().domain.empty()),
         constant_(info.constant_input(1)) {
     if (constant_) attributes_ = attributes_for(constant_->shape());
+    if (constant_ && suits_packing(info)) packed_ = pack(info);
   }
   void compute(KernelContext& context) const override;
+  ConstantUse constant_use(size_t i) const override {
+    return i == 1 && packed_ != nullptr ? ConstantUse::kNothing : ConstantUse::kElements;
+  }
   KernelReport report(const KernelContext& context) const override {
     const Shape& w = context.input(1).shape();
     std::string window = window_text(w) + activation_text(context.node());
     if (w.rank() > kMostKernelSpatial + 2) return {"conv_transpose_nd " + window, kernels::plain_isa()};
     if (context.input(0).type() == ElementType::kDouble) return {"conv_transpose_f64 " + window, kernels::plain_isa()};
-    return {"conv_transpose_f32 " + window, kernels::float_isa()};
+    if (packed_ == nullptr) return {"conv_transpose_f32 weights not packed " + window, kernels::float_isa()};
+    return {join("conv_transpose_f32 ", packed_->method(), " ", window), packed_->isa()};
   }
 
  private:
@@ -35,6 +42,8 @@ class ConvTranspose final : public OpKernel {
     std::vector<int64_t> kernel(w.begin() + 2, w.end());
     return ops::conv_transpose_attributes(*node_, kernel.size(), kernel);
   }
+  bool suits_packing(const KernelInfo& info) const;
+  std::shared_ptr<const kernels::PackedTransposedWeights> pack(const KernelInfo& info) const;
   kernels::ConvGeometry geometry(const KernelContext& context, const Shape& y) const;
   ops::ConvTransposeAttributes run_attributes(const KernelContext& context) const;
   size_t bias_input() const { return dynamic_ ? 3 : 2; }
@@ -45,7 +54,46 @@ class ConvTranspose final : public OpKernel {
   bool dynamic_;  // pads are input 2
   const Tensor* constant_;
   std::optional<ops::ConvTransposeAttributes> attributes_;
+  std::shared_ptr<const kernels::PackedTransposedWeights> packed_;  // of constant weights, where that pays
 };
+
+/** Sizes like those of a run, where they can be known before one. */
+std::optional<kernels::ConvGeometry> expected_geometry(const KernelInfo& info,
+                                                       const ops::ConvTransposeAttributes& attributes, const Shape& w) {
+  constexpr int64_t kUsual = 32;
+  const bool pads_are_fixed = attributes.output_shape.empty() && attributes.window.auto_pad.substr(0, 4) != "SAME";
+  const SymbolicShape& known = info.input_type(0).shape;
+  Shape x{1, w[0]}, y{1, w[1] * attributes.group};
+  for (size_t i = 2; i < w.rank(); ++i) {
+    const Dim size = known.rank() == w.rank() ? known[i] : Dim();
+    if (!size.known() && !pads_are_fixed) return std::nullopt;
+    x.push_back(size.known() ? size.value() : kUsual);
+    y.push_back(attributes.extent(i - 2, x[i]).size.value());
+  }
+  return transposed_geometry(attributes, x, w, y);
+}
+
+bool ConvTranspose::suits_packing(const KernelInfo& info) const {
+  const Shape& w = constant_->shape();
+  if (dynamic_ || constant_->type() == ElementType::kDouble || constant_->element_count() == 0) return false;
+  if (w.rank() > kMostKernelSpatial + 2 || w[0] % attributes_->group != 0) return false;
+  const auto expected = expected_geometry(info, *attributes_, w);
+  return expected && kernels::suits_phases(*expected);
+}
+
+std::shared_ptr<const kernels::PackedTransposedWeights> ConvTranspose::pack(const KernelInfo& info) const {
+  const kernels::ConvGeometry g = *expected_geometry(info, *attributes_, constant_->shape());
+  const std::string layout =
+      join("conv_transpose_f32 ", name_of(constant_->type()), " ", constant_->shape(), " g", g.groups, " s",
+           Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " slices ",
+           kernels::conv_slices(g, {}), " ", base::name_of(base::fp32_precision()));
+  auto packed = info.packed_weights().get(*constant_, layout, [&]() -> std::shared_ptr<void> {
+    const Tensor floats = to_float_tensor(*constant_);
+    return std::make_shared<kernels::PackedTransposedWeights>(
+        kernels::pack_conv_transpose_weights(&info.threads(), g, floats.data<float>()));
+  });
+  return std::static_pointer_cast<const kernels::PackedTransposedWeights>(packed);
+}
 
 kernels::ConvGeometry ConvTranspose::geometry(const KernelContext& context, const Shape& y) const {
   const Shape &x = context.input(0).shape(), &w = context.input(1).shape();
@@ -57,6 +105,12 @@ ops::ConvTransposeAttributes ConvTranspose::run_attributes(const KernelContext& 
   ops::ConvTransposeAttributes attributes = attributes_ ? *attributes_ : attributes_for(context.input(1).shape());
   if (const Tensor* pads = dynamic_ ? context.input_if(2) : nullptr) ops::set_pads(attributes, to_int64s(*pads));
   return attributes;
+}
+
+/** Whether weights are used often enough in one run. */
+bool worth_packing(const kernels::ConvGeometry& g) {
+  constexpr int64_t kFewInputs = 32;
+  return g.batch * g.in[0] * g.in[1] * g.in[2] >= kFewInputs && kernels::suits_phases(g);
 }
 
 void ConvTranspose::compute(KernelContext& context) const {
@@ -81,8 +135,16 @@ void ConvTranspose::compute_float(KernelContext& context, const kernels::ConvGeo
   kernels::ConvEpilogue epilogue;
   epilogue.bias = read_input<float>(context, bias_input());
   epilogue.activation = activation_;
-  kernels::conv_transpose(&context.threads(), g, read_input<float>(context, 0), read_input<float>(context, 1), epilogue,
-                          y.data());
+  ThreadPool* threads = &context.threads();
+  const float* x = read_input<float>(context, 0);
+  if (packed_ != nullptr) {
+    kernels::conv_transpose(threads, g, x, *packed_, epilogue, y.data());
+  } else if (const float* w = read_input<float>(context, 1); worth_packing(g)) {
+    const auto packed = kernels::pack_conv_transpose_weights(threads, g, w);
+    kernels::conv_transpose(threads, g, x, packed, epilogue, y.data());
+  } else {
+    kernels::conv_transpose(threads, g, x, w, epilogue, y.data());
+  }
   y.finish();
 }
 

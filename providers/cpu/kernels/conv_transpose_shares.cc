@@ -1,10 +1,11 @@
-// fp32 transposed convolution: a product gives each input element's share of each tap, then shares are added in place.
+// fp32 transposed convolution by shares: a product gives each input element's share of each tap, then shares are added
+// in place.
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
-#include "cpu/kernels/conv_f32.h"
+#include "cpu/kernels/conv_transpose_f32.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/volume.h"
@@ -46,6 +47,18 @@ void add_shares(const ConvGeometry& g, const float* shares, float start, float* 
   }
 }
 
+/** [count][taps][in...]: what each input gives through each tap of `count` channels of a group. */
+void compute_shares(base::ThreadPool* pool, const ConvGeometry& g, const float* weights, int64_t count, const float* x,
+                    float* shares) {
+  const int64_t rows = count * volume(g.kernel), in_plane = volume(g.in), depth = g.in_channels / g.groups;
+  const int64_t stride = g.out_channels / g.groups * volume(g.kernel);
+  if (in_plane == 1) {  // a product with one row, which reads weights as they lie
+    gemm(pool, 1, rows, depth, x, depth, false, weights, stride, false, shares, rows, {});
+  } else {
+    gemm(pool, rows, in_plane, depth, weights, stride, true, x, in_plane, false, shares, in_plane, {});
+  }
+}
+
 }  // namespace
 
 void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const float* weights,
@@ -64,8 +77,7 @@ void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* 
     const float* w = weights + group % g.groups * depth * channels * taps;
     for (int64_t first = 0; first < channels; first += at_once) {
       const int64_t count = std::min(at_once, channels - first);
-      gemm(pool, count * taps, in_plane, depth, w + first * taps, channels * taps, true, x + group * depth * in_plane,
-           in_plane, false, shares.as<float>(), in_plane, {});
+      compute_shares(pool, g, w + first * taps, count, x + group * depth * in_plane, shares.as<float>());
       base::parallel_for(pool, count, 1 + 16384 / (taps * in_plane + 1), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t plane = group * channels + first + i;
