@@ -29,7 +29,7 @@ class PackedTransposedWeights {
   std::vector<PackedConvWeights> phases_;  // the last dimension's run fastest; empty where no tap is met
 };
 
-/** Whether phases are possible, and do not spend most products on padding. Reads all of the geometry. */
+/** Whether phases are possible, and do not spend most products on padding. Reads all of the geometry but the batch. */
 bool suits_phases(const ConvGeometry& geometry);
 
 /**

@@ -14,6 +14,7 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kMostPhases = 64;
+constexpr int64_t kFewestInputs = 8;        // that are worth packed weights
 constexpr int64_t kElementsAtOnce = 16384;  // worth a thread
 
 /** The taps of one dimension that the results of a phase meet: first, first + step, and so on. A phase is told by its
@@ -203,7 +204,7 @@ bool suits_phases(const ConvGeometry& g) {
   for (int64_t stride : g.stride) {
     if (stride > kMostPhases) return false;
   }
-  if (volume(g.stride) > kMostPhases) return false;
+  if (volume(g.stride) > kMostPhases || volume(g.in) < kFewestInputs) return false;
   double useful = 1;
   for (int a = 0; a < 3; ++a) {
     if (!axis_suits_phases(g, a, &useful)) return false;

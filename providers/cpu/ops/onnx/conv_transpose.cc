@@ -13,6 +13,12 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
+bool spatial_sizes_known(const SymbolicShape& x) {
+  bool known = x.has_rank();
+  for (size_t i = 2; known && i < x.rank(); ++i) known = x[i].known();
+  return known;
+}
+
 class ConvTranspose final : public OpKernel {
  public:
   explicit ConvTranspose(const KernelInfo& info)
@@ -22,17 +28,18 @@ class ConvTranspose final : public OpKernel {
         constant_(info.constant_input(1)) {
     if (constant_) attributes_ = attributes_for(constant_->shape());
     if (constant_ && suits_packing(info)) packed_ = pack(info);
+    sizes_are_known_ = spatial_sizes_known(info.input_type(0).shape);
   }
   void compute(KernelContext& context) const override;
   ConstantUse constant_use(size_t i) const override {
-    return i == 1 && packed_ != nullptr ? ConstantUse::kNothing : ConstantUse::kElements;
+    return i == 1 && packed_ != nullptr && sizes_are_known_ ? ConstantUse::kNothing : ConstantUse::kElements;
   }
   KernelReport report(const KernelContext& context) const override {
     const Shape& w = context.input(1).shape();
     std::string window = window_text(w) + activation_text(context.node());
     if (w.rank() > kMostKernelSpatial + 2) return {"conv_transpose_nd " + window, kernels::plain_isa()};
     if (context.input(0).type() == ElementType::kDouble) return {"conv_transpose_f64 " + window, kernels::plain_isa()};
-    if (packed_ == nullptr) return {"conv_transpose_f32 weights not packed " + window, kernels::float_isa()};
+    if (packed_ == nullptr) return {"conv_transpose_f32 weights packed in each run " + window, kernels::float_isa()};
     return {join("conv_transpose_f32 ", packed_->method(), " ", window), packed_->isa()};
   }
 
@@ -54,7 +61,8 @@ class ConvTranspose final : public OpKernel {
   bool dynamic_;  // pads are input 2
   const Tensor* constant_;
   std::optional<ops::ConvTransposeAttributes> attributes_;
-  std::shared_ptr<const kernels::PackedTransposedWeights> packed_;  // of constant weights, where that pays
+  std::shared_ptr<const kernels::PackedTransposedWeights> packed_;  // of constant weights, where runs may use them
+  bool sizes_are_known_ = false;                                    // then all runs do
 };
 
 /** Sizes like those of a run, where they can be known before one. */
@@ -65,7 +73,7 @@ std::optional<kernels::ConvGeometry> expected_geometry(const KernelInfo& info,
   const SymbolicShape& known = info.input_type(0).shape;
   Shape x{1, w[0]}, y{1, w[1] * attributes.group};
   for (size_t i = 2; i < w.rank(); ++i) {
-    const Dim size = known.rank() == w.rank() ? known[i] : Dim();
+    const Dim size = known.has_rank() && known.rank() == w.rank() ? known[i] : Dim();
     if (!size.known() && !pads_are_fixed) return std::nullopt;
     x.push_back(size.known() ? size.value() : kUsual);
     y.push_back(attributes.extent(i - 2, x[i]).size.value());
@@ -107,12 +115,6 @@ ops::ConvTransposeAttributes ConvTranspose::run_attributes(const KernelContext& 
   return attributes;
 }
 
-/** Whether weights are used often enough in one run. */
-bool worth_packing(const kernels::ConvGeometry& g) {
-  constexpr int64_t kFewInputs = 32;
-  return g.batch * g.in[0] * g.in[1] * g.in[2] >= kFewInputs && kernels::suits_phases(g);
-}
-
 void ConvTranspose::compute(KernelContext& context) const {
   const Tensor& x = context.input(0);
   const Tensor& w = context.input(1);
@@ -137,9 +139,9 @@ void ConvTranspose::compute_float(KernelContext& context, const kernels::ConvGeo
   epilogue.activation = activation_;
   ThreadPool* threads = &context.threads();
   const float* x = read_input<float>(context, 0);
-  if (packed_ != nullptr) {
+  if (packed_ != nullptr && (sizes_are_known_ || kernels::suits_phases(g))) {
     kernels::conv_transpose(threads, g, x, *packed_, epilogue, y.data());
-  } else if (const float* w = read_input<float>(context, 1); worth_packing(g)) {
+  } else if (const float* w = read_input<float>(context, 1); kernels::suits_phases(g)) {
     const auto packed = kernels::pack_conv_transpose_weights(threads, g, w);
     kernels::conv_transpose(threads, g, x, packed, epilogue, y.data());
   } else {
