@@ -1,6 +1,8 @@
 // Tests of the LSTM and GRU steps against the operators' equations in double.
 #include "cpu/kernels/recurrent_f32.h"
 
+#include <utility>
+
 #include "base/thread_pool.h"
 #include "isa_test.h"
 
@@ -69,15 +71,23 @@ base::ThreadPool& two_threads() {
 
 class PackedCells : public IsaTest {
  protected:
-  /** Runs a step from both ends, with and without threads, and expects the same; then the caller judges next_h. */
-  void run(const PackedCell& cell, CellStep& step, std::vector<float>& next_h, std::vector<float>& next_c) {
+  /** Runs a step from either end, with and without threads, and expects the same; judge() sees the states of each. */
+  template <class Judge>
+  void run(const PackedCell& cell, CellStep& step, std::vector<float>& next_h, std::vector<float>& next_c,
+           Judge&& judge) {
     step.next_h = next_h.data();
     step.next_c = next_c.data();
-    cell_step(&two_threads(), cell, step, true);
-    const std::vector<float> first_h = next_h, first_c = next_c;
-    cell_step(nullptr, cell, step, false);
-    EXPECT_EQ(first_h, next_h);
-    EXPECT_EQ(first_c, next_c);
+    for (const bool from_end : {false, true}) {
+      cell_step(&two_threads(), cell, step, from_end);
+      const std::vector<float> first_h = std::exchange(next_h, std::vector<float>(next_h.size()));
+      const std::vector<float> first_c = std::exchange(next_c, std::vector<float>(next_c.size()));
+      step.next_h = next_h.data();
+      step.next_c = next_c.data();
+      cell_step(nullptr, cell, step, from_end);
+      EXPECT_EQ(first_h, next_h);
+      EXPECT_EQ(first_c, next_c);
+      judge();
+    }
   }
 };
 
@@ -90,14 +100,15 @@ TEST_P(PackedCells, LstmStepOfAnyNumberOfRows) {
     ASSERT_TRUE(PackedCell::takes(n));
     const PackedCell cell(Cell::kLstm, n, r.data());
     CellStep step{.rows = rows, .gates = gates.data(), .gates_stride = stride, .h = h.data(), .c = c.data()};
-    run(cell, step, next_h, next_c);
     const ExpectedSums sums{cell, step, r};
-    for (int64_t i = 0; i < rows * n; ++i) {
-      const int64_t b = i / n, u = i % n;
-      const double new_c = sigmoid(sums(2, b, u)) * c[i] + sigmoid(sums(0, b, u)) * std::tanh(sums(3, b, u));
-      ASSERT_NEAR(next_c[i], new_c, 2e-5);
-      ASSERT_NEAR(next_h[i], sigmoid(sums(1, b, u)) * std::tanh(new_c), 2e-5);
-    }
+    run(cell, step, next_h, next_c, [&] {
+      for (int64_t i = 0; i < rows * n; ++i) {
+        const int64_t b = i / n, u = i % n;
+        const double new_c = sigmoid(sums(2, b, u)) * c[i] + sigmoid(sums(0, b, u)) * std::tanh(sums(3, b, u));
+        ASSERT_NEAR(next_c[i], new_c, 2e-5);
+        ASSERT_NEAR(next_h[i], sigmoid(sums(1, b, u)) * std::tanh(new_c), 2e-5);
+      }
+    });
   }
 }
 
@@ -110,15 +121,16 @@ TEST_P(PackedCells, GruStepOfAnyNumberOfRows) {
     const PackedCell cell(Cell::kGru, n, r.data());
     CellStep step{.rows = rows, .gates = gates.data(), .gates_stride = stride, .h = h.data()};
     step.hidden_bias = rows % 2 ? bias.data() : nullptr;
-    run(cell, step, next_h, unused);
     const ExpectedSums sums{cell, step, r};
-    for (int64_t i = 0; i < rows * n; ++i) {
-      const int64_t b = i / n, u = i % n;
-      const double z = sigmoid(sums(0, b, u)), reset = sigmoid(sums(1, b, u));
-      const double recurrent = sums.product(2, b, u) + (rows % 2 ? bias[u] : 0);
-      const double candidate = std::tanh(sums.input(2, b, u) + reset * recurrent);
-      ASSERT_NEAR(next_h[i], (1 - z) * candidate + z * h[i], 2e-5);
-    }
+    run(cell, step, next_h, unused, [&] {
+      for (int64_t i = 0; i < rows * n; ++i) {
+        const int64_t b = i / n, u = i % n;
+        const double z = sigmoid(sums(0, b, u)), reset = sigmoid(sums(1, b, u));
+        const double recurrent = sums.product(2, b, u) + (rows % 2 ? bias[u] : 0);
+        const double candidate = std::tanh(sums.input(2, b, u) + reset * recurrent);
+        ASSERT_NEAR(next_h[i], (1 - z) * candidate + z * h[i], 2e-5);
+      }
+    });
   }
 }
 

@@ -42,17 +42,17 @@ PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
   }
 }
 
-void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool backward) {
+void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool from_end) {
   const CellBlocks run = cell.cell_ == Cell::kLstm ? cell.kernels_->lstm : cell.kernels_->gru;
-  run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, backward);
+  run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, from_end);
 }
 
-void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward) {
+void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool from_end) {
   constexpr double kGrainFlops = 4e5;  // work worth a thread
   const double flops = 2.0 * static_cast<double>(step.rows) * static_cast<double>(cell.block() * cell.gates()) *
                        static_cast<double>(cell.hidden());
   base::parallel_for(pool, cell.hidden() / cell.block(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
-                     [&](int64_t begin, int64_t end) { cell_blocks(cell, step, begin, end, backward); });
+                     [&](int64_t begin, int64_t end) { cell_blocks(cell, step, begin, end, from_end); });
 }
 
 void lstm_step(const CellOptions& options, int64_t n, float* gates, const float* peephole, const float* c_before,

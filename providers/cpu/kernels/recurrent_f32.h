@@ -55,11 +55,13 @@ struct CellStep {
   float* next_c = nullptr;             // LSTM; may be c
 };
 
-/** A step of the units in blocks [begin, end) of cell.block(), whichever end of the weights is read first. */
-void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool backward);
+/** A step of the units in blocks [begin, end) of cell.block(). `from_end` reads the weights from their last to their
+    first: steps that take turns find in the cache what the one before read last. A way of reading rounds in its own
+    way. */
+void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool from_end);
 
-/** Of all blocks. Results do not depend on the number of threads, nor on the order (see PanelOrder). */
-void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool backward);
+/** Of all blocks. Results do not depend on the number of threads. */
+void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool from_end);
 
 /** Gate activations in ONNX's order (f, g, h) and the clip of gate inputs (0: none). */
 struct CellOptions {

@@ -37,23 +37,49 @@ struct Gru {
   }
 };
 
-// One row has two sums for each gate, so that the additions do not wait for each other.
-template <class Cell, int MR>
+/** A block of units of one cell, and which end of its weights is read first. */
+template <class C, bool kFromEnd>
+struct Block : C {
+  static constexpr int kGates = C::kGates, kRowOfWeights = kGates * kLanes;
+  static constexpr int64_t kStep = kFromEnd ? -1 : 1;
+
+  /** The i-th gate in the order of reading. */
+  static constexpr int gate(int i) { return kFromEnd ? kGates - 1 - i : i; }
+};
+
+/** What finish() reads of `rows` rows comes near while their products are summed. */
+ORTOLAN_INLINE void prefetch_gates(const CellStep& s, int gates, int64_t row, int rows, int64_t unit) {
+  constexpr int kLine = 16;
+  const float* from = s.gates + row * s.gates_stride + unit * gates;
+  for (int i = 0; i < rows; ++i, from += s.gates_stride) {
+    for (int at = 0; at < gates * kLanes; at += kLine) __builtin_prefetch(from + at);
+  }
+}
+
+// Weights are read in the order of their addresses, or strictly against it. One row has two sums for each gate, so that
+// the additions do not wait for each other.
+template <class B, int MR>
 void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int64_t row, int64_t unit) {
-  constexpr int kGates = Cell::kGates, kParts = MR == 1 ? 2 : 1;
+  constexpr int kGates = B::kGates, kParts = MR == 1 ? 2 : 1;
+  prefetch_gates(s, kGates, row, MR, unit);
   Vf sums[MR * kParts][kGates] = {};
-  const float* h = s.h + row * hidden;
+  const int64_t first = B::kStep > 0 ? 0 : hidden - 1;
+  const float* h = s.h + row * hidden + first;
+  weights += first * B::kRowOfWeights;
   for (int64_t k = 0; k < hidden; k += kParts) {
 #pragma GCC unroll 2
-    for (int p = 0; p < kParts; ++p, weights += kGates * kLanes) {
+    for (int p = 0; p < kParts; ++p, weights += B::kStep * B::kRowOfWeights, h += B::kStep) {
       Vf w[kGates];
 #pragma GCC unroll 4
-      for (int g = 0; g < kGates; ++g) w[g] = load(weights + g * kLanes);
+      for (int i = 0; i < kGates; ++i) w[B::gate(i)] = load(weights + B::gate(i) * kLanes);
 #pragma GCC unroll 4
       for (int i = 0; i < MR; ++i) {
-        const Vf x = set1(h[i * hidden + k + p]);
+        const Vf x = set1(h[i * hidden]);
 #pragma GCC unroll 4
-        for (int g = 0; g < kGates; ++g) sums[i * kParts + p][g] = fma(x, w[g], sums[i * kParts + p][g]);
+        for (int j = 0; j < kGates; ++j) {
+          Vf& sum = sums[i * kParts + p][B::gate(j)];
+          sum = fma(x, w[B::gate(j)], sum);
+        }
       }
     }
   }
@@ -63,18 +89,24 @@ void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int6
 #pragma GCC unroll 4
       for (int g = 0; g < kGates; ++g) sums[0][g] += sums[1][g];
     }
-    Cell::finish(s, hidden, row + i, unit, sums[i]);
+    B::finish(s, hidden, row + i, unit, sums[i]);
   }
 }
 
-template <class Cell>
-void blocks(const CellStep& s, const float* weights, int64_t hidden, int64_t begin, int64_t end, bool backward) {
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t unit = (backward ? begin + end - 1 - i : i) * kLanes;
-    const float* own = weights + unit * hidden * Cell::kGates;
-    int64_t row = 0;
-    for (; row + kRowsAtOnce <= s.rows; row += kRowsAtOnce) rows_of_block<Cell, kRowsAtOnce>(s, own, hidden, row, unit);
-    for (; row < s.rows; ++row) rows_of_block<Cell, 1>(s, own, hidden, row, unit);
+template <class B>
+void whole_block(const CellStep& s, const float* weights, int64_t hidden, int64_t unit) {
+  weights += unit * hidden * B::kGates;
+  int64_t row = 0;
+  for (; row + kRowsAtOnce <= s.rows; row += kRowsAtOnce) rows_of_block<B, kRowsAtOnce>(s, weights, hidden, row, unit);
+  for (; row < s.rows; ++row) rows_of_block<B, 1>(s, weights, hidden, row, unit);
+}
+
+template <class C>
+void blocks(const CellStep& s, const float* weights, int64_t hidden, int64_t begin, int64_t end, bool from_end) {
+  if (from_end) {
+    for (int64_t i = end; i-- > begin;) whole_block<Block<C, true>>(s, weights, hidden, i * kLanes);
+  } else {
+    for (int64_t i = begin; i < end; ++i) whole_block<Block<C, false>>(s, weights, hidden, i * kLanes);
   }
 }
 
