@@ -47,12 +47,15 @@ struct Block : C {
   static constexpr int gate(int i) { return kFromEnd ? kGates - 1 - i : i; }
 };
 
-/** What finish() reads of `rows` rows comes near while their products are summed. */
-ORTOLAN_INLINE void prefetch_gates(const CellStep& s, int gates, int64_t row, int rows, int64_t unit) {
+// What finish() uses of `rows` rows comes near while their products are summed.
+ORTOLAN_INLINE void prefetch_units(const CellStep& s, int gates, int64_t hidden, int64_t row, int rows, int64_t unit) {
   constexpr int kLine = 16;
-  const float* from = s.gates + row * s.gates_stride + unit * gates;
-  for (int i = 0; i < rows; ++i, from += s.gates_stride) {
+  for (int64_t i = row; i < row + rows; ++i) {
+    const float* from = s.gates + i * s.gates_stride + unit * gates;
     for (int at = 0; at < gates * kLanes; at += kLine) __builtin_prefetch(from + at);
+    const int64_t at = i * hidden + unit;
+    if (s.c != nullptr) __builtin_prefetch(s.c + at);
+    __builtin_prefetch(s.next_h + at, 1);
   }
 }
 
@@ -61,7 +64,7 @@ ORTOLAN_INLINE void prefetch_gates(const CellStep& s, int gates, int64_t row, in
 template <class B, int MR>
 void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int64_t row, int64_t unit) {
   constexpr int kGates = B::kGates, kParts = MR == 1 ? 2 : 1;
-  prefetch_gates(s, kGates, row, MR, unit);
+  prefetch_units(s, kGates, hidden, row, MR, unit);
   Vf sums[MR * kParts][kGates] = {};
   const int64_t first = B::kStep > 0 ? 0 : hidden - 1;
   const float* h = s.h + row * hidden + first;
