@@ -210,6 +210,67 @@ TEST(GridSample, BilinearFollowsTheDefinition) {
   }
 }
 
+/** The position within [0, size) that stands for `at` under a padding; -1 where nothing does. */
+int64_t padded(int64_t at, int64_t size, const std::string& padding, bool corners) {
+  if (at >= 0 && at < size) return at;
+  if (padding == "zeros") return -1;
+  if (padding == "border") return at < 0 ? 0 : size - 1;
+  int64_t period = corners ? 2 * (size - 1) : 2 * size;
+  at = ((at % period) + period) % period;
+  return at < size ? at : corners ? period - at : period - 1 - at;
+}
+
+TEST(GridSample, PaddingsOfImages) {
+  const Shape shape{2, 3, 5, 4};
+  auto run = [&]<class T>(TypeTag<T>, double tolerance, const std::string& padding, bool corners) {
+    Tensor image = random_tensor<T>(shape, test_seed(), -90, 90),
+           grid = random_tensor<float>({2, 7, 31, 2}, test_seed() + 1, -2.4f, 2.4f);
+    for (int i = 0; i < 6; ++i) grid.mutable_data<float>()[i] = i % 2 ? 1.0f : -1.0f;
+    std::vector<double> pixels = doubles(image), expected;
+    for_each_index({2, 3, 7, 31}, [&](const Index& i) {
+      const float* point = grid.data<float>() + ((i[0] * 7 + i[2]) * 31 + i[3]) * 2;
+      double place[2], sum = 0;
+      for (int d = 0; d < 2; ++d) {
+        auto size = static_cast<double>(shape[2 + d]), at = static_cast<double>(point[1 - d]);
+        place[d] = corners ? (at + 1) / 2 * (size - 1) : ((at + 1) * size - 1) / 2;
+      }
+      for (int corner = 0; corner < 4; ++corner) {
+        double weight = 1;
+        int64_t offset = i[0] * 3 + i[1];
+        bool inside = true;
+        for (int d = 0; d < 2; ++d) {
+          auto low = static_cast<int64_t>(std::floor(place[d])), step = int64_t{(corner >> d) & 1};
+          weight *= 1 - std::fabs(place[d] - static_cast<double>(low + step));
+          int64_t at = padded(low + step, shape[2 + d], padding, corners);
+          inside = inside && at >= 0;
+          offset = offset * shape[2 + d] + at;
+        }
+        if (inside) sum += weight * pixels[static_cast<size_t>(offset)];
+      }
+      expected.push_back(std::is_integral_v<T> ? std::trunc(sum) : sum);
+    });
+    OpTest test("GridSample", 16);
+    test.set("padding_mode", padding.c_str()).set("align_corners", corners).input(image).input(grid);
+    EXPECT_TRUE(near(test.run_tensor(), {2, 3, 7, 31}, expected, tolerance)) << padding << corners;
+  };
+  for (const char* padding : {"zeros", "border", "reflection"}) {
+    for (bool corners : {false, true}) {
+      run(TypeTag<float>{}, 1e-4, padding, corners);
+      run(TypeTag<double>{}, 1e-4, padding, corners);
+      run(TypeTag<Half>{}, 6e-2, padding, corners);
+      run(TypeTag<int32_t>{}, 1, padding, corners);
+    }
+  }
+}
+
+TEST(GridSample, WhatWeighsNothingIsNotLookedAt) {
+  const float far = INFINITY;
+  OpTest test("GridSample", 16);
+  test.set("align_corners", true).input<float>({1, 1, 3, 3}, {1, far, far, far, far, far, far, far, 5});
+  test.input<float>({1, 1, 3, 2}, {-1, -1, 1, 1, 9, 9});
+  EXPECT_TRUE(near(test.run_tensor(), {1, 1, 1, 3}, {1, 5, 0}));
+}
+
 TEST(GridSample, PaddingsAndOddCoordinates) {
   auto sample = [](const char* mode, const char* padding, std::vector<float> point) {
     return OpTest("GridSample", 20)

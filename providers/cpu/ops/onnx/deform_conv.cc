@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/plane_mixes.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
 
@@ -88,6 +89,56 @@ class Corners {
   std::vector<C> weights_;
 };
 
+/** The same in images of at least 2 x 2 pixels: four corners each. */
+template <class C>
+class ImageCorners {
+ public:
+  explicit ImageCorners(const Geometry& g) : g_(g) { mixes_.width = g.in[1]; }
+
+  void find(int64_t tap, int64_t first, int64_t count, const C* offsets, const C* mask) {
+    int64_t taps[2], at[2];
+    unravel(tap, g_.window.kernel, taps);
+    unravel(first, g_.out, at);
+    mixes_.count = count;
+    for (int64_t p = 0; p < count; ++p) {
+      C place[2];
+      for (int d = 0; d < 2; ++d) {
+        int64_t start = at[d] * g_.window.strides[d] - g_.pads[d] + taps[d] * g_.window.dilations[d];
+        place[d] = static_cast<C>(start) + offsets[d * g_.positions + first + p];
+      }
+      set(p, place, mask ? mask[first + p] : C{1});
+      if (++at[1] == g_.out[1]) ++at[0], at[1] = 0;
+    }
+  }
+
+  void sample(const C* plane, int64_t, C* to) const {
+    if constexpr (std::is_same_v<C, float>) {
+      kernels::mix_plane(mixes_, plane, to);
+    } else {
+      for (int64_t p = 0; p < mixes_.count; ++p)
+        to[p] = kernels::mix_one(mixes_, p, plane, [](C value) { return value; });
+    }
+  }
+
+ private:
+  void set(int64_t p, const C (&place)[2], C mask) {
+    kernels::Neighbours<C> around[2] = {};
+    bool inside = true;
+    for (int d = 0; d < 2; ++d) inside = inside && place[d] > C{-1} && place[d] < static_cast<C>(g_.in[d]);
+    for (int d = 0; inside && d < 2; ++d) {
+      auto low = static_cast<int64_t>(place[d]);
+      low -= static_cast<C>(low) > place[d];
+      C part = place[d] - static_cast<C>(low);
+      around[d] = kernels::moved_inside<C>({low, {1 - part, part}}, g_.in[d]);
+    }
+    for (C& weight : around[0].weights) weight *= inside ? mask : C{};
+    mixes_.set(p, around[0], around[1]);
+  }
+
+  const Geometry& g_;
+  kernels::PlaneMixes<C> mixes_;
+};
+
 void product(ThreadPool& pool, int64_t m, int64_t n, int64_t k, const float* a, const float* b, const float* bias,
              float* c, int64_t ldc) {
   kernels::Epilogue epilogue;
@@ -121,7 +172,7 @@ class DeformConv final : public OpKernel {
   Geometry geometry(const KernelContext& context, const Shape& y) const;
   template <class C>
   void run(KernelContext& context) const;
-  template <class C>
+  template <class Finder, class C>
   static void sample(ThreadPool& pool, const Geometry& g, const Operands<C>& o, int64_t image, int64_t first,
                      int64_t count, C* columns);
 
@@ -147,14 +198,14 @@ Geometry DeformConv::geometry(const KernelContext& context, const Shape& y) cons
 }
 
 /** columns[channel * taps + tap][position] for `count` positions of one image. */
-template <class C>
+template <class Finder, class C>
 void DeformConv::sample(ThreadPool& pool, const Geometry& g, const Operands<C>& o, int64_t image, int64_t first,
                         int64_t count, C* columns) {
   int64_t blocks = (count + kBlock - 1) / kBlock, channels = g.channels / g.offset_groups;
   auto dims = static_cast<int64_t>(g.in.size());
   pool.parallel_for(g.offset_groups * g.taps * blocks, 1 + 4096 / (kBlock * (channels + 1)),
                     [&](int64_t begin, int64_t end) {
-                      Corners<C> corners(g);
+                      Finder corners(g);
                       for (int64_t i = begin; i < end; ++i) {
                         int64_t row = i / blocks, block = i % blocks * kBlock, size = std::min(kBlock, count - block);
                         int64_t group = row / g.taps, tap = row % g.taps;
@@ -180,12 +231,14 @@ void DeformConv::run(KernelContext& context) const {
   int64_t fitting = kColumnBytes / (std::max<int64_t>(rows, 1) * static_cast<int64_t>(sizeof(C)));
   int64_t most = std::min(g.positions, std::max<int64_t>(fitting / kBlock, 1) * kBlock);
   C* columns = context.scratch<C>(checked_mul(rows, most)).data();
+  const bool image_like = g.in.size() == 2 && g.in[0] > 1 && g.in[1] > 1;
+  const auto sample_some = image_like ? sample<ImageCorners<C>, C> : sample<Corners<C>, C>;
   for (int64_t image = 0; image < g.batch; ++image) {
     for (int64_t first = 0; first < g.positions; first += most) {
       context.check_terminate();
       int64_t count = std::min(most, g.positions - first);
       if (g.plane > 0) {
-        sample(context.threads(), g, o, image, first, count, columns);
+        sample_some(context.threads(), g, o, image, first, count, columns);
       } else {
         std::fill_n(columns, rows * count, C{});
       }

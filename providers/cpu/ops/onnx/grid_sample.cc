@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/plane_mixes.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -51,6 +52,18 @@ class AxisSampler {
     high_ = static_cast<double>(size) - (align_corners ? 1 : 0.5);
   }
 
+  /** In linear mode and with a size beyond 1: the taps, which lie side by side. */
+  template <class C>
+  kernels::Neighbours<C> neighbours(double coordinate) const {
+    double x = pixels(coordinate);
+    if (x >= 0 && x < static_cast<double>(size_ - 1) && x < INT32_MAX) {
+      auto left = static_cast<int32_t>(x);
+      double ratio = x - left;
+      return {left, {static_cast<C>(1 - ratio), static_cast<C>(ratio)}};
+    }
+    return kernels::moved_inside(side_by_side<C>(taps(coordinate)), size_);
+  }
+
   Taps taps(double coordinate) const {
     double x = place(coordinate);
     Taps taps;
@@ -70,11 +83,28 @@ class AxisSampler {
   }
 
  private:
+  double pixels(double coordinate) const {
+    auto size = static_cast<double>(size_);
+    return align_corners_ ? (coordinate + 1) / 2 * (size - 1) : ((coordinate + 1) * size - 1) / 2;
+  }
+
+  /** Two taps as neighbours, the left of which has a weight: one is outside, or they are the same, or next to each
+      other. */
+  template <class C>
+  static kernels::Neighbours<C> side_by_side(const Taps& t) {
+    bool left = t.positions[0] >= 0 && t.weights[0] != 0, right = t.positions[1] >= 0 && t.weights[1] != 0;
+    if (left && right && t.positions[0] != t.positions[1]) {
+      return {t.positions[0], {static_cast<C>(t.weights[0]), static_cast<C>(t.weights[1])}};
+    }
+    double weight = (left ? t.weights[0] : 0) + (right ? t.weights[1] : 0);
+    return {std::max<int64_t>(t.positions[left ? 0 : 1], 0), {static_cast<C>(weight), C{}}};
+  }
+
   /** The coordinate in pixels, brought inside where the padding says so. */
   double place(double coordinate) const {
     constexpr double kFar = 1e9;
     auto size = static_cast<double>(size_);
-    double x = align_corners_ ? (coordinate + 1) / 2 * (size - 1) : ((coordinate + 1) * size - 1) / 2;
+    double x = pixels(coordinate);
     if (!(std::abs(x) < kFar)) x = std::isnan(x) || x < 0 ? -kFar : kFar;
     if (mode_ == SampleMode::kNearest) x = std::nearbyint(x);
     if (x >= low_ && x <= high_) return x;
@@ -176,72 +206,61 @@ class GridSample : public OpKernel {
     Dims strides = row_strides(shape);
     const T* from = input.data<T>();
     T* to = output.mutable_data<T>();
+    if (spatial == 2 && mode_ == SampleMode::kLinear && shape[2] > 1 && shape[3] > 1) {
+      return sample_images<T, C>(context.threads(), samplers.data(), shape, out_plane, points.data(), from, to);
+    }
     context.threads().parallel_for(shape[0] * out_plane, 1 + 4096 / channels, [&](int64_t begin, int64_t end) {
       Mix<C> mix;
-      PlaneBlock<C> block;
-      for (int64_t i = begin; i < end;) {
-        const int64_t batch = i / out_plane, first = i % out_plane;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / out_plane;
         const T* image = from + batch * channels * plane;
-        T* place = to + batch * channels * out_plane + first;
+        T* place = to + batch * channels * out_plane + i % out_plane;
         const double* point = points.data() + i * static_cast<int64_t>(spatial);
-        if (spatial == 2 && mode_ == SampleMode::kLinear) {
-          const int64_t most = std::min({end - i, out_plane - first, PlaneBlock<C>::kPoints});
-          for (block.count = 0; block.count < most; ++block.count) {
-            const double* at = point + 2 * block.count;
-            if (!block.add(samplers[0].taps(at[1]), samplers[1].taps(at[0]), strides[2])) break;
-          }
-          for (int64_t c = 0; c < channels; ++c) block.write(image + c * plane, place + c * out_plane);
-          i += block.count;
-          if (block.count > 0) continue;
-        }
         mix.clear();
         for (size_t a = 0; a < spatial; ++a) mix.add(samplers[a].taps(point[spatial - 1 - a]), strides[a + 2]);
         for (int64_t c = 0; c < channels; ++c) place[c * out_plane] = mixed<T>(mix, image + c * plane);
-        ++i;
       }
     });
   }
 
-  /** Neighbouring points of a plane that mix four elements each, taken channel by channel. */
-  template <class C>
-  struct PlaneBlock {
-    static constexpr int64_t kPoints = 64;
-    int64_t count = 0;
-    int64_t offsets[kPoints][4];
-    C weights[kPoints][4];
-
-    /** Sets point `count`; false where an element is outside or has no weight, so that it must not be read. */
-    bool add(const Taps& row, const Taps& column, int64_t stride) {
-      if ((row.positions[0] | row.positions[1] | column.positions[0] | column.positions[1]) < 0) return false;
-      if (row.weights[0] == 0 || row.weights[1] == 0 || column.weights[0] == 0 || column.weights[1] == 0) return false;
-      for (int i = 0; i < 4; ++i) {
-        offsets[count][i] = row.positions[i / 2] * stride + column.positions[i % 2];
-        weights[count][i] = static_cast<C>(row.weights[i / 2]) * static_cast<C>(column.weights[i % 2]);
+  /** Images of at least 2 x 2 pixels between which is linear: many points at once, channel by channel. */
+  template <class T, class C>
+  static void sample_images(ThreadPool& threads, const AxisSampler* samplers, const Shape& shape, int64_t out_plane,
+                            const double* points, const T* from, T* to) {
+    constexpr int64_t most = kernels::PlaneMixes<C>::kMost;
+    const int64_t channels = shape[1], plane = shape.count_from(2), blocks = (out_plane + most - 1) / most;
+    threads.parallel_for(shape[0] * blocks, 1 + 64 / channels, [&](int64_t begin, int64_t end) {
+      kernels::PlaneMixes<C> mixes;
+      mixes.width = shape[3];
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / blocks, first = i % blocks * most;
+        const double* point = points + 2 * (batch * out_plane + first);
+        mixes.count = std::min(most, out_plane - first);
+        for (int64_t p = 0; p < mixes.count; ++p, point += 2) {
+          mixes.set(p, samplers[0].neighbours<C>(point[1]), samplers[1].neighbours<C>(point[0]));
+        }
+        for (int64_t c = batch * channels; c < (batch + 1) * channels; ++c) {
+          write(mixes, from + c * plane, to + c * out_plane + first);
+        }
       }
-      return true;
-    }
+    });
+  }
 
-    /** Writes one channel, which is the plane at `image`. */
-    template <class T>
-    void write(const T* image, T* to) const {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t* at = offsets[i];
-        const C* weight = weights[i];
-        const C first = number<C>(image[at[0]]) * weight[0] + number<C>(image[at[1]]) * weight[1];
-        to[i] = rounded<T>(first + number<C>(image[at[2]]) * weight[2] + number<C>(image[at[3]]) * weight[3]);
-      }
+  static void write(const kernels::PlaneMixes<float>& mixes, const float* image, float* to) {
+    kernels::mix_plane(mixes, image, to);
+  }
+  template <class T, class C>
+  static void write(const kernels::PlaneMixes<C>& mixes, const T* image, T* to) {
+    for (int64_t i = 0; i < mixes.count; ++i) {
+      to[i] = rounded<T>(kernels::mix_one(mixes, i, image, [](T value) { return number<C>(value); }));
     }
-  };
+  }
 
   template <class T, class C>
   static T mixed(const Mix<C>& mix, const T* image) {
     C sum = 0;
     const int64_t* at = mix.offsets.data();
     const C* weight = mix.weights.data();
-    if (mix.offsets.size() == 4) {
-      C first = number<C>(image[at[0]]) * weight[0] + number<C>(image[at[1]]) * weight[1];
-      return rounded<T>(first + number<C>(image[at[2]]) * weight[2] + number<C>(image[at[3]]) * weight[3]);
-    }
     for (size_t i = 0; i < mix.offsets.size(); ++i) sum += number<C>(image[at[i]]) * weight[i];
     return rounded<T>(sum);
   }
