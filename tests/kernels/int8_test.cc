@@ -209,6 +209,13 @@ ConvGeometry slices(int64_t channels, int64_t out_channels, int64_t groups, int6
   return g;
 }
 
+// Rows that are long, and few.
+ConvGeometry wide() {
+  ConvGeometry g = geometry(18, 18, 18, 250, 3, 1, 1, 1);
+  g.in[1] = g.out[1] = 2;
+  return g;
+}
+
 // [planes][positions] as [positions][planes], for each of `images`.
 std::vector<uint8_t> channels_last(const std::vector<uint8_t>& x, int64_t images, int64_t planes) {
   std::vector<uint8_t> y(x.size());
@@ -223,13 +230,16 @@ std::vector<uint8_t> channels_last(const std::vector<uint8_t>& x, int64_t images
 TEST_P(Int8, DepthwiseChannelsLastIsTheSame) {
   for (const ConvGeometry& g :
        {geometry(16, 16, 16, 9, 3, 1, 1, 1), geometry(37, 37, 37, 8, 3, 2, 1, 1), geometry(64, 64, 64, 11, 5, 1, 2, 3),
-        geometry(20, 20, 20, 3, 3, 1, 1, 4), geometry(17, 17, 17, 6, 1, 1, 1, 0)}) {
+        geometry(20, 20, 20, 3, 3, 1, 1, 4), geometry(17, 17, 17, 6, 1, 1, 1, 0),
+        geometry(130, 130, 130, 6, 3, 2, 1, 1), geometry(70, 70, 70, 9, 7, 1, 1, 3), wide()}) {
     ASSERT_TRUE(takes_channels_last(g));
     for (int form = 0; form < 16; ++form) {
       const bool x_signed = form & 1, w_signed = form & 2, per_channel = form & 4, y_signed = form & 8;
       const auto x = bytes(g.batch * g.in_channels * g.in[1] * g.in[2]);
-      const auto w = bytes(g.out_channels * g.kernel[1] * g.kernel[2]), w_zero = bytes(g.out_channels);
-      ConvInt8 operands{x.data(), x_signed, x_signed ? -7 : 130, w_zero.data(), per_channel};
+      const auto w = bytes(g.out_channels * g.kernel[1] * g.kernel[2]);
+      auto w_zero = bytes(g.out_channels);
+      if (form % 3 == 1) std::fill(w_zero.begin(), w_zero.end(), form % 2 == 0 ? 128 : 0);
+      ConvInt8 operands{x.data(), x_signed, x_signed ? -7 : 130, form % 5 ? w_zero.data() : nullptr, per_channel};
       const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, w.data(), w_signed);
       std::vector<float> scale(g.out_channels);
       for (float& v : scale) v = 1e-4f * static_cast<float>(integer(1, 50));

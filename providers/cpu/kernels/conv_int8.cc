@@ -104,7 +104,7 @@ void gather_panel(const Job& job, const int32_t* words, int64_t panel, int32_t* 
                                    count, columns, width, reinterpret_cast<float*>(packed));
   const int32_t ones = job.w.kernels->group == 4 ? 0x01010101 : 0x00010001;
   job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(&ones), 0, packed, sums, width, 1,
-                                                  width, job.w.words(), /*a_step=*/0});
+                                                  width, job.w.depth_words(), /*a_step=*/0});
 }
 
 // Calls finish(first channel, first position, sums) for one panel and band. The true sum is that of (w - w_zero) *
@@ -121,7 +121,7 @@ void run_unit(const Job& job, const int32_t* words, int64_t unit, int32_t* packe
   gather_panel(job, words + group * job.w.channel_words() * volume(job.padded.in), panel, packed, column_sums);
   const LeftInt8 left = job.w.group(group);
   job.w.kernels->block(job.split.vectors(panel), {left.data + first_row * left.stride, left.stride, packed, c, kWidest,
-                                                  rows, columns, job.w.words()});
+                                                  rows, columns, job.w.depth_words()});
   const auto k = static_cast<uint32_t>(job.w.depth * job.w.taps), x_zero = static_cast<uint32_t>(job.x_zero);
   for (int64_t i = 0; i < rows; ++i) {
     const auto w_zero = static_cast<uint32_t>(job.w_zeros[channel + i]);
@@ -162,14 +162,14 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   const int64_t words = g.groups * w.channel_words() * volume(job.padded.in);
   AlignedBuffer image(static_cast<size_t>(words) * sizeof(int32_t));
   const double ops =
-      2.0 * static_cast<double>(job.rows_per_band * job.split.width(0)) * static_cast<double>(w.words() * 4);
+      2.0 * static_cast<double>(job.rows_per_band * job.split.width(0)) * static_cast<double>(w.depth_words() * 4);
   for (int64_t i = 0; i < g.batch; ++i) {
     interleave_image(pool, job, static_cast<const uint8_t*>(operands.x) + i * g.in_channels * volume(g.in),
                      image.as<int32_t>());
     base::parallel_for(pool, g.groups * panels * job.bands, static_cast<int64_t>(kGrainOps / (ops + 1)) + 1,
                        [&](int64_t begin, int64_t end) {
                          auto* packed =
-                             thread_scratch<int32_t>(Scratch::kColumns, w.words() * job.split.width(0) + 1024);
+                             thread_scratch<int32_t>(Scratch::kColumns, w.depth_words() * job.split.width(0) + 1024);
                          auto* c = thread_scratch<int32_t>(Scratch::kTile, job.rows_per_band * kWidest);
                          auto* row_add = thread_scratch<int32_t>(Scratch::kSums, job.rows_per_band);
                          for (int64_t unit = begin; unit < end; ++unit) {

@@ -20,7 +20,9 @@ const void* PackedConvWeightsInt8::depthwise_bytes() const noexcept {
 }
 bool PackedConvWeightsInt8::is_signed() const noexcept { return storage_->is_signed; }
 int64_t PackedConvWeightsInt8::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes();
+  return storage_ == nullptr
+             ? 0
+             : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes() + storage_->words.bytes();
 }
 const char* PackedConvWeightsInt8::method() const noexcept {
   return storage_->depthwise ? "depthwise" : storage_->tiles.empty() ? "direct" : "tiles";
@@ -57,7 +59,7 @@ void interleave_channels(const uint8_t* channels, int64_t count, int64_t group, 
 // the shift makes 0.
 std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uint8_t* weights) {
   const int64_t group = s.kernels->group;
-  std::vector<uint8_t> ordered(s.group_rows * s.words() * group, s.kernels->a_shift(s.is_signed) != 0 ? 128 : 0);
+  std::vector<uint8_t> ordered(s.group_rows * s.depth_words() * group, s.kernels->a_shift(s.is_signed) != 0 ? 128 : 0);
   uint8_t* to = ordered.data();
   for (int64_t row = 0; row < s.group_rows; ++row, weights += s.depth * s.taps) {
     for (int64_t c = 0; c < s.depth; c += group, to += s.taps * group) {
@@ -84,6 +86,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps), Lifetime::kSession);
     std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
+    if (takes_channels_last(g)) s.words = depthwise_words(g, bytes, is_signed, {});
     return PackedConvWeightsInt8(std::move(storage));
   }
   if (const TileConvKernels* tiles = kernels().tile_conv;
@@ -92,7 +95,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
     return PackedConvWeightsInt8(std::move(storage));
   }
   s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);
-  const int64_t k = s.words() * s.kernels->group;
+  const int64_t k = s.depth_words() * s.kernels->group;
   for (int64_t group = 0; group < g.groups; ++group) {
     const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);
     pack_left(*s.kernels, s.group_rows, k, {ordered.data(), k, false, is_signed},

@@ -4,6 +4,7 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_int8.h"
 #include "cpu/kernels/conv_int8_tiles.h"
+#include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 
 namespace ortolan::cpu::kernels {
@@ -19,13 +20,14 @@ struct PackedConvWeightsInt8::Storage {
   bool depthwise;
   AlignedBuffer data;     // for each group what pack_left writes; where depthwise, the weights as they came
   TileConvWeights tiles;  // instead of data, unless empty
+  DepthwiseWords words;   // beside data where depthwise: those of weights without zero points, or empty
 
   int64_t channel_words() const { return kernels->groups(depth); }
-  int64_t words() const { return channel_words() * taps; }
-  int64_t group_bytes() const { return left_bytes(*kernels, group_rows, words() * kernels->group); }
+  int64_t depth_words() const { return channel_words() * taps; }
+  int64_t group_bytes() const { return left_bytes(*kernels, group_rows, depth_words() * kernels->group); }
   LeftInt8 group(int64_t g) const {
     const auto* bytes = data.as<uint8_t>() + g * group_bytes();
-    const int64_t stride = words() * 4;
+    const int64_t stride = depth_words() * 4;
     return {bytes, stride, reinterpret_cast<const int32_t*>(bytes + group_rows * stride), kernels->a_shift(is_signed)};
   }
 };

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_int8_weights.h"
 #include "cpu/kernels/depthwise_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/window_reach.h"
@@ -14,21 +16,39 @@ namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications worth a thread
 
+int byte_value(const void* p, int64_t i, bool is_signed) {
+  return is_signed ? int{static_cast<const int8_t*>(p)[i]} : int{static_cast<const uint8_t*>(p)[i]};
+}
+
+/** Calls take(channel, tap, weight without its zero point) for all weights. */
+template <class Take>
+void for_each_weight(const ConvGeometry& g, const void* bytes, bool is_signed, const ConvInt8& operands, Take take) {
+  const int64_t taps = g.kernel[1] * g.kernel[2];
+  for (int64_t c = 0; c < g.out_channels; ++c) {
+    const int64_t at = operands.w_zero_per_channel ? c : 0;
+    const int zero = operands.w_zero ? byte_value(operands.w_zero, at, is_signed) : 0;
+    for (int64_t t = 0; t < taps; ++t) take(c, t, byte_value(bytes, c * taps + t, is_signed) - zero);
+  }
+}
+
 /** The weights as [tap][channel] without their zero points. */
 std::vector<float> weights_by_tap(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8& w) {
-  const int64_t taps = g.kernel[1] * g.kernel[2];
-  const auto value = [&](const void* p, int64_t i) {
-    return w.is_signed() ? int{static_cast<const int8_t*>(p)[i]} : int{static_cast<const uint8_t*>(p)[i]};
-  };
-  std::vector<float> result(static_cast<size_t>(g.out_channels * taps));
-  for (int64_t c = 0; c < g.out_channels; ++c) {
-    const int zero = operands.w_zero ? value(operands.w_zero, operands.w_zero_per_channel ? c : 0) : 0;
-    for (int64_t t = 0; t < taps; ++t) {
-      result[t * g.out_channels + c] = static_cast<float>(value(w.depthwise_bytes(), c * taps + t) - zero);
-    }
-  }
+  std::vector<float> result(static_cast<size_t>(g.out_channels * g.kernel[1] * g.kernel[2]));
+  for_each_weight(g, w.depthwise_bytes(), w.is_signed(), operands, [&](int64_t channel, int64_t tap, int weight) {
+    result[static_cast<size_t>(tap * g.out_channels + channel)] = static_cast<float>(weight);
+  });
   return result;
 }
+
+bool has_zero_points(const ConvGeometry& g, const ConvInt8& operands) {
+  const auto* zeros = static_cast<const uint8_t*>(operands.w_zero);
+  const int64_t count = zeros == nullptr ? 0 : operands.w_zero_per_channel ? g.out_channels : 1;
+  return std::any_of(zeros, zeros + count, [](uint8_t zero) { return zero != 0; });
+}
+
+int64_t groups_of_words(const ConvGeometry& g) { return (g.out_channels + kWordChannels - 1) / kWordChannels; }
+int64_t word_rows(const ConvGeometry& g) { return (g.kernel[1] + kWordRows - 1) / kWordRows; }
+int64_t group_size(const ConvGeometry& g) { return g.kernel[2] * word_rows(g) * kWordChannels * kWordRows; }
 
 /** One row of output. */
 class Row {
@@ -61,6 +81,109 @@ class Row {
   DepthwiseBytesRun run_;
 };
 
+/** Rows of output by words: a row's channels in groups, its columns in chunks whose words stay in the first cache. */
+class WordRows {
+ public:
+  WordRows(const ConvGeometry& geometry, const ConvInt8& operands, const DepthwiseWords& words,
+           const Requantization& after)
+      : g(geometry),
+        words_(words),
+        nothing_(kWordChannels, static_cast<uint8_t>(operands.x_zero)),
+        starts_(words.sums.bytes()),
+        scales_(words.sums.bytes()) {
+    run_.nothing = nothing_.data();
+    run_.x_signed = operands.x_signed;
+    run_.in_columns = g.in[2];
+    run_.word_rows = word_rows(g);
+    run_.taps_across = g.kernel[2], run_.dilation = g.dilation[2], run_.stride = g.stride[2];
+    run_.output_step = g.out_channels;
+    run_.y_zero = after.y_zero, run_.y_signed = after.y_signed;
+    const int32_t x_zero = operands.x_zero + (operands.x_signed ? 128 : 0);
+    const int64_t count = groups_of_words(g) * kWordChannels;
+    const auto* sums = words.sums.as<int32_t>();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channel = i / kWordChannels * kWordChannels + channel_of_word(i % kWordChannels);
+      const bool known = channel < g.out_channels;
+      const int32_t bias = known && after.bias != nullptr ? after.bias[channel] : 0;
+      starts_.as<int32_t>()[i] = static_cast<int32_t>(
+          static_cast<uint32_t>(bias) - static_cast<uint32_t>(x_zero) * static_cast<uint32_t>(sums[channel]));
+      scales_.as<float>()[i] = known ? after.scale[after.scale_per_channel ? channel : 0] : 0;
+    }
+  }
+
+  /** `image` and `y` begin at the row's image and at the row. */
+  void run(const uint8_t* image, int64_t row, uint8_t* y) const {
+    const int64_t reach = (g.kernel[2] - 1) * g.dilation[2] + 1, size = run_.word_rows * kWordChannels;
+    const int64_t chunk = std::clamp<int64_t>((kChunkWords / size - reach) / g.stride[2] + 1, 8, g.out[2]);
+    DepthwiseWordsRun run = run_;
+    run.words = thread_scratch<int32_t>(Scratch::kTile, ((chunk - 1) * g.stride[2] + reach) * size);
+    const uint8_t* lines[kMostTaps + kWordRows];
+    int64_t steps[kMostTaps + kWordRows];
+    run.rows = lines, run.row_steps = steps;
+    for (int64_t c = 0; c < g.out_channels; c += kWordChannels) {
+      find_lines(image + c, row, lines, steps);
+      run.channels = std::min(kWordChannels, g.out_channels - c);
+      run.weights = words_.weights.as<int8_t>() + c / kWordChannels * group_size(g);
+      run.start = starts_.as<int32_t>() + c, run.scale = scales_.as<float>() + c;
+      for (int64_t out = 0; out < g.out[2]; out += chunk) {
+        run.outputs = std::min(chunk, g.out[2] - out);
+        run.first_column = out * g.stride[2] - g.pad_begin[2];
+        run.columns = (run.outputs - 1) * g.stride[2] + reach;
+        run.y = y + out * g.out_channels + c;
+        kernels().depthwise_int8->convolve_words(run);
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kChunkWords = 6144, kMostTaps = 256;
+
+  /** The image's lines at the taps down; beside the image, and up to a whole word, those of nothing. */
+  void find_lines(const uint8_t* image, int64_t row, const uint8_t** lines, int64_t* steps) const {
+    for (int64_t i = 0; i < run_.word_rows * kWordRows; ++i) {
+      const int64_t at = row * g.stride[1] - g.pad_begin[1] + i * g.dilation[1];
+      const bool inside = i < g.kernel[1] && at >= 0 && at < g.in[1];
+      lines[i] = inside ? image + at * g.in[2] * g.in_channels : nothing_.data();
+      steps[i] = inside ? g.in_channels : 0;
+    }
+  }
+
+  const ConvGeometry& g;
+  const DepthwiseWords& words_;
+  std::vector<uint8_t> nothing_;
+  AlignedBuffer starts_, scales_;
+  DepthwiseWordsRun run_{};
+};
+
+/** Calls run(image, row, y) for all rows of output. */
+template <class Run>
+void for_each_row(base::ThreadPool* pool, const ConvGeometry& g, const void* x, uint8_t* y, Run run) {
+  const int64_t out_line = g.out[2] * g.out_channels, image = g.in[1] * g.in[2] * g.in_channels;
+  const int64_t work = out_line * g.kernel[1] * g.kernel[2];
+  base::parallel_for(pool, g.batch * g.out[1], kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      run(static_cast<const uint8_t*>(x) + i / g.out[1] * image, i % g.out[1], y + i * out_line);
+    }
+  });
+}
+
+void convolve_by_taps(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                      const PackedConvWeightsInt8& weights, const Requantization& after, uint8_t* y) {
+  const std::vector<float> by_tap = weights_by_tap(g, operands, weights);
+  std::vector<Reach> columns(static_cast<size_t>(g.out[2]));
+  for (int64_t i = 0; i < g.out[2]; ++i) columns[i] = reach_of(g, 2, i);
+  const int64_t channels = g.out_channels;
+  DepthwiseBytesRun run{};
+  run.x_signed = operands.x_signed, run.x_zero = operands.x_zero;
+  run.row_step = g.dilation[1] * g.in[2] * channels, run.column_step = g.dilation[2] * channels;
+  run.channels = channels, run.output_step = g.stride[2] * channels, run.weight_row = g.kernel[2] * channels;
+  run.bias = after.bias, run.scale = after.scale, run.scale_per_channel = after.scale_per_channel;
+  run.y_zero = after.y_zero, run.y_signed = after.y_signed;
+  for_each_row(pool, g, operands.x, y, [&](const uint8_t* image, int64_t row, uint8_t* to) {
+    Row(g, columns, run).run(image, by_tap.data(), row, to);
+  });
+}
+
 }  // namespace
 
 bool takes_channels_last(const ConvGeometry& g) {
@@ -70,26 +193,45 @@ bool takes_channels_last(const ConvGeometry& g) {
          g.out_channels >= kernels().depthwise_int8->least_channels;
 }
 
+DepthwiseWords depthwise_words(const ConvGeometry& g, const void* bytes, bool is_signed, const ConvInt8& operands) {
+  DepthwiseWords words;
+  if (kernels().depthwise_int8->convolve_words == nullptr) return words;
+  const int64_t size = group_size(g), row_size = kWordChannels * kWordRows;
+  words.weights = AlignedBuffer(static_cast<size_t>(groups_of_words(g) * size), Lifetime::kSession);
+  words.sums =
+      AlignedBuffer(static_cast<size_t>(groups_of_words(g) * kWordChannels) * sizeof(int32_t), Lifetime::kSession);
+  auto* weights = words.weights.as<int8_t>();
+  auto* sums = words.sums.as<int32_t>();
+  std::fill_n(weights, groups_of_words(g) * size, int8_t{0});
+  std::fill_n(sums, groups_of_words(g) * kWordChannels, 0);
+  int64_t places[kWordChannels];
+  for (int64_t i = 0; i < kWordChannels; ++i) places[channel_of_word(i)] = i * kWordRows;
+  bool fit = true;
+  for_each_weight(g, bytes, is_signed, operands, [&](int64_t channel, int64_t tap, int weight) {
+    const int64_t row = tap / g.kernel[2], across = tap % g.kernel[2];
+    const int64_t group = channel / kWordChannels * size;
+    const int64_t word = (across * word_rows(g) + row / kWordRows) * row_size + places[channel % kWordChannels];
+    weights[group + word + row % kWordRows] = static_cast<int8_t>(weight);
+    sums[channel] += weight;
+    fit = fit && weight == static_cast<int8_t>(weight);
+  });
+  return fit ? std::move(words) : DepthwiseWords{};
+}
+
 void depthwise_channels_last(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                              const PackedConvWeightsInt8& weights, const Requantization& after, uint8_t* y) {
-  const std::vector<float> by_tap = weights_by_tap(g, operands, weights);
-  std::vector<Reach> columns(static_cast<size_t>(g.out[2]));
-  for (int64_t i = 0; i < g.out[2]; ++i) columns[i] = reach_of(g, 2, i);
-  const int64_t channels = g.out_channels, line = g.in[2] * channels, out_line = g.out[2] * channels;
-  DepthwiseBytesRun run{};
-  run.x_signed = operands.x_signed, run.x_zero = operands.x_zero;
-  run.row_step = g.dilation[1] * line, run.column_step = g.dilation[2] * channels;
-  run.channels = channels, run.output_step = g.stride[2] * channels, run.weight_row = g.kernel[2] * channels;
-  run.bias = after.bias, run.scale = after.scale, run.scale_per_channel = after.scale_per_channel;
-  run.y_zero = after.y_zero, run.y_signed = after.y_signed;
-  const auto* x = static_cast<const uint8_t*>(operands.x);
-  const int64_t work = out_line * g.kernel[1] * g.kernel[2];
-  base::parallel_for(pool, g.batch * g.out[1], kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
-    Row row(g, columns, run);
-    for (int64_t i = begin; i < end; ++i) {
-      row.run(x + i / g.out[1] * g.in[1] * line, by_tap.data(), i % g.out[1], y + i * out_line);
-    }
-  });
+  DepthwiseWords own;
+  const DepthwiseWords* words = &weights.storage()->words;
+  if (words->empty() || has_zero_points(g, operands)) {
+    own = depthwise_words(g, weights.depthwise_bytes(), weights.is_signed(), operands);
+    words = &own;
+  }
+  if (words->empty() || kernels().depthwise_int8->convolve_words == nullptr) {
+    return convolve_by_taps(pool, g, operands, weights, after, y);
+  }
+  const WordRows rows(g, operands, *words, after);
+  for_each_row(pool, g, operands.x, y,
+               [&](const uint8_t* image, int64_t row, uint8_t* to) { rows.run(image, row, to); });
 }
 
 }  // namespace ortolan::cpu::kernels

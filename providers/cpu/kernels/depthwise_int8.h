@@ -1,9 +1,24 @@
 // Depthwise convolution of bytes with channels last.
 #pragma once
 
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_int8.h"
 
 namespace ortolan::cpu::kernels {
+
+/** The weights of a depthwise convolution, without their zero points, for DepthwiseInt8Kernels::convolve_words. */
+struct DepthwiseWords {
+  AlignedBuffer weights;  // bytes: [group of channels][tap across][word row][word]
+  AlignedBuffer sums;     // int32_t: of each channel's weights; channels up to a whole group
+
+  bool empty() const { return weights.bytes() == 0; }
+  int64_t bytes() const { return static_cast<int64_t>(weights.bytes() + sums.bytes()); }
+};
+
+/** Empty where the instruction set has no words, or where a weight without its zero point is no signed byte. `bytes`
+    and `operands` as those of pack_conv_weights_int8 and depthwise_channels_last; only zero points are looked at. */
+DepthwiseWords depthwise_words(const ConvGeometry& geometry, const void* bytes, bool is_signed,
+                               const ConvInt8& operands);
 
 /** What comes after the sums of a quantised convolution; see qlinear_conv. */
 struct Requantization {

@@ -61,6 +61,7 @@ extern const NumberKernels kNumberLoops;
 extern const MathF64Kernels kMathF64;
 }  // namespace avx512
 namespace avx512vnni {
+extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
 }  // namespace avx512vnni
@@ -91,12 +92,28 @@ constexpr KernelTable kTables[] = {
      &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops, &avx512::kMathF64},
     {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
      &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove,
-     &avx512::kGemmF64, &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
+     &avx512::kGemmF64, &avx512vnni::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
      &avx512::kMathF64},
-    {IsaLevel::kAmx,        &avx512::kVectorF32, &avx512::kRowF32,        &avx512::kConvert,   &avx512::kGemmF32,
-     &avx512::kConvF32,     &avx512::kWinograd,  &amx::kGemmInt8,         &avx512::kPool,      &avx512vnni::kNBits,
-     &avx512::kMove,        &avx512::kGemmF64,   &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast,
-     &avx512::kNumberLoops, &avx512::kMathF64,   &amx::kSplitF32,         &amx::kTileConv,     &amx::kSplitConv,
+    {IsaLevel::kAmx,
+     &avx512::kVectorF32,
+     &avx512::kRowF32,
+     &avx512::kConvert,
+     &avx512::kGemmF32,
+     &avx512::kConvF32,
+     &avx512::kWinograd,
+     &amx::kGemmInt8,
+     &avx512::kPool,
+     &avx512vnni::kNBits,
+     &avx512::kMove,
+     &avx512::kGemmF64,
+     &avx512vnni::kDepthwiseInt8,
+     &avx512::kRecurrent,
+     &avx512::kCast,
+     &avx512::kNumberLoops,
+     &avx512::kMathF64,
+     &amx::kSplitF32,
+     &amx::kTileConv,
+     &amx::kSplitConv,
      &amx::kNBitsTiles},
 #endif
 };

@@ -48,19 +48,24 @@ ORTOLAN_INLINE void requantize_vector(Vi sum, Vf scale, Vf zero, bool is_signed,
 }
 
 #if defined(__AVX512BW__)
-/** saturate(round_half_even(x) + zero) of kVectors vectors, as bytes side by side; `zero` in 16 bits. Saturation is
-   that of packing to 16 bits, adding and packing to 8; what is too large for an integer is cut before, and NaN becomes
-   the lowest byte. */
+/** saturate(round_half_even(x) + zero) of kVectors vectors, as bytes: four of each vector follow each other in each
+    group of sixteen; `zero` in 16 bits. Saturation is that of packing to 16 bits, adding and packing to 8; what is too
+    large for an integer is cut before, and NaN becomes the lowest byte. */
 template <int kVectors>
-ORTOLAN_INLINE __m512i round_to_bytes(const Vf (&x)[kVectors], __m512i zero, bool is_signed) {
+ORTOLAN_INLINE __m512i round_to_mixed_bytes(const Vf (&x)[kVectors], __m512i zero, bool is_signed) {
   __m512i whole[4] = {};
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) whole[v] = _mm512_cvtps_epi32((__m512)vmin(set1(1e9f), x[v]));
   const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
   const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
-  const __m512i bytes = is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+  return is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+}
+
+/** The same with the vectors' bytes side by side. */
+template <int kVectors>
+ORTOLAN_INLINE __m512i round_to_bytes(const Vf (&x)[kVectors], __m512i zero, bool is_signed) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return _mm512_permutexvar_epi32(order, bytes);
+  return _mm512_permutexvar_epi32(order, round_to_mixed_bytes(x, zero, is_signed));
 }
 #endif
 
