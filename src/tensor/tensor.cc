@@ -27,13 +27,22 @@ class CpuAllocator : public Allocator {
   const MemoryInfo& info_ = interned(MemoryInfo{.allocator_type = 0});
 };
 
+std::shared_ptr<void> allocate_strings(int64_t count, const std::shared_ptr<Allocator>& allocator) {
+  auto bytes = static_cast<size_t>(checked_mul(count, static_cast<int64_t>(sizeof(std::string))));
+  auto* strings = static_cast<std::string*>(allocator->allocate(bytes));
+  std::uninitialized_default_construct_n(strings, count);
+  return std::shared_ptr<void>(strings, [allocator, count](std::string* p) {
+    std::destroy_n(p, count);
+    allocator->free(p);
+  });
+}
+
 /** Memory for the tensor's elements; strings are constructed. */
 std::shared_ptr<void> allocate_elements(ElementType type, int64_t count, const std::shared_ptr<Allocator>& allocator) {
   if (type == ElementType::kString) {
     require(allocator->info().on_cpu(), ErrorCode::kInvalidArgument, "strings cannot be in memory '",
             allocator->info().name, "'; they are the CPU's");
-    auto strings = std::shared_ptr<std::string[]>(new std::string[static_cast<size_t>(count)]);
-    return std::shared_ptr<void>(strings, strings.get());
+    return allocate_strings(count, allocator);
   }
   void* block = allocator->allocate(bytes_for(type, count));
   return std::shared_ptr<void>(block, [allocator](void* p) { allocator->free(p); });
