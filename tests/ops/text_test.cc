@@ -1,4 +1,6 @@
 // StringNormalizer, StringConcat, StringSplit, RegexFullMatch, TfIdfVectorizer.
+#include <map>
+
 #include "op_test.h"
 
 namespace ortolan::test {
@@ -27,6 +29,13 @@ TEST(StringNormalizer, DropsWordsAndChangesCase) {
   EXPECT_NE(OpTest("StringNormalizer").input<std::string>({2, 1}, {"a", "b"}).error(), "");
 }
 
+TEST(StringConcat, LongTexts) {
+  std::string a(100, 'a'), b(7, 'b');
+  EXPECT_TRUE(equal<std::string>(
+      OpTest("StringConcat", 20).input<std::string>({3}, {a, b, ""}).input<std::string>({3}, {b, b, a}).run_tensor(),
+      {3}, {a + b, b + b, a}));
+}
+
 TEST(StringConcat, Broadcasts) {
   Tensor result =
       OpTest("StringConcat", 20).input<std::string>({2, 1}, {"a", "b"}).input<std::string>({2}, {"x", ""}).run_tensor();
@@ -52,6 +61,13 @@ TEST(StringSplit, ByDelimiterOrSpace) {
   EXPECT_EQ(split("a,b,c", ",", 1), (Words{"a", "b,c"}));
   EXPECT_EQ(split("", ",", -1), (Words{""}));
   EXPECT_EQ(split("", "", -1), Words{});
+  EXPECT_EQ(split("aabab", "ab", -1), (Words{"a", "", ""}));
+  EXPECT_EQ(split("aa", "aaa", -1), (Words{"aa"}));
+  EXPECT_EQ(split("\t a\v\fb\r\n", "", -1), (Words{"a", "b"}));
+  std::vector<std::string> many(1000, "a b c"), expected;
+  for (int i = 0; i < 3000; ++i) expected.push_back(i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c");
+  Tensor thousand = OpTest("StringSplit", 20).input<std::string>({1000}, many).run(2)[0].tensor();
+  EXPECT_TRUE(equal<std::string>(thousand, {1000, 3}, expected));
   auto uneven = OpTest("StringSplit", 20).input<std::string>({2}, {"a b", "c"}).run(2);
   EXPECT_TRUE(equal<std::string>(uneven[0].tensor(), {2, 2}, {"a", "b", "c", ""}));
 }
@@ -111,6 +127,46 @@ OpTest n_grams(const char* mode, int shortest, int longest, int skips) {
   return test.ints("ngram_counts", {0, 2}).ints("ngram_indexes", {0, 1, 3, 2}).ints("pool_int64s", {5, 7, 5, 7, 7, 5});
 }
 
+TEST(TfIdfVectorizer, AgreesWithADictionary) {
+  std::mt19937 random(test_seed());
+  auto draw = [&](int64_t below) { return static_cast<int64_t>(random() % static_cast<uint32_t>(below)); };
+  for (int round = 0; round < 40; ++round) {
+    const int64_t longest = 1 + draw(3), skips = draw(3), width = 40;
+    std::map<std::vector<int64_t>, int64_t> places;
+    std::vector<int64_t> pool, starts, indexes;
+    for (int64_t n = 1; n <= longest; ++n) {
+      starts.push_back(static_cast<int64_t>(pool.size()));
+      for (int64_t left = draw(12); left > 0; --left) {
+        std::vector<int64_t> gram;
+        for (int64_t i = 0; i < n; ++i) gram.push_back(draw(6) * 1000003 - 7);
+        if (!places.try_emplace(gram, static_cast<int64_t>(indexes.size())).second) continue;
+        pool.insert(pool.end(), gram.begin(), gram.end());
+        indexes.push_back(static_cast<int64_t>(indexes.size()));
+      }
+    }
+    if (pool.empty()) continue;
+    indexes.back() = width - 1;
+    for (auto& [gram, place] : places) place = indexes[static_cast<size_t>(place)];
+    std::vector<int64_t> text;
+    for (int64_t i = 0; i < 50; ++i) text.push_back(draw(7) * 1000003 - 7);
+    std::vector<double> expected(static_cast<size_t>(width), 0.0);
+    for (int64_t step = 1; step <= skips + 1; ++step) {
+      for (int64_t begin = 0; begin < 50; ++begin) {
+        std::vector<int64_t> gram;
+        for (int64_t at = begin; at < 50 && std::ssize(gram) < longest; at += step) {
+          gram.push_back(text[static_cast<size_t>(at)]);
+          auto found = places.find(gram);
+          if (found != places.end() && (gram.size() > 1 || step == 1)) ++expected[static_cast<size_t>(found->second)];
+        }
+      }
+    }
+    OpTest test("TfIdfVectorizer", 9);
+    test.set("mode", "TF").set("min_gram_length", 1).set("max_gram_length", longest).set("max_skip_count", skips);
+    test.ints("ngram_counts", starts).ints("ngram_indexes", indexes).ints("pool_int64s", pool);
+    EXPECT_TRUE(near(test.input<int64_t>({50}, text).run_tensor(), {width}, expected)) << "round " << round;
+  }
+}
+
 TEST(TfIdfVectorizer, CountsAndWeighs) {
   EXPECT_TRUE(near(n_grams("TF", 1, 2, 0).input<int64_t>({5}, {5, 7, 5, 9, 7}).run_tensor(), {4}, {2, 2, 1, 1}));
   EXPECT_TRUE(near(n_grams("TF", 2, 2, 2).input<int32_t>({1, 5}, {5, 7, 5, 9, 7}).run_tensor(), {1, 4}, {0, 0, 1, 2}));
@@ -120,6 +176,8 @@ TEST(TfIdfVectorizer, CountsAndWeighs) {
   EXPECT_TRUE(near(n_grams("IDF", 1, 2, 0).attribute("weights", weights).input<int64_t>({3}, {5, 5, 7}).run_tensor(),
                    {4}, {2, 3, 0, 5}));
   EXPECT_TRUE(near(n_grams("TF", 1, 2, 0).input<int64_t>({0}, {}).run_tensor(), {4}, {0, 0, 0, 0}));
+  EXPECT_TRUE(
+      near(n_grams("TF", 1, 1, 0).ints("ngram_counts", {6}).input<int64_t>({1}, {5}).run_tensor(), {4}, {0, 0, 0, 0}));
   EXPECT_NE(n_grams("TF", 2, 1, 0).input<int64_t>({1}, {5}).error(), "");
   EXPECT_NE(n_grams("TF", 1, 2, 0).ints("ngram_counts", {0, 9}).input<int64_t>({1}, {5}).error(), "");
   EXPECT_NE(n_grams("TF", 1, 2, 0).ints("ngram_indexes", {0, 1}).input<int64_t>({1}, {5}).error(), "");

@@ -1,9 +1,11 @@
 // Kernels of StringNormalizer, StringConcat, StringSplit and RegexFullMatch.
+#include <cstring>
 #include <unordered_set>
 
 #include "base/thread_pool.h"
 #include "cpu/regex.h"
 #include "cpu/strided_copy.h"
+#include "cpu/text_pieces.h"
 #include "cpu/unicode_case.h"
 #include "runtime/kernel_registry.h"
 
@@ -53,7 +55,10 @@ class StringConcat : public OpKernel {
     const auto* a = left.data<std::string>();
     const auto* b = right.data<std::string>();
     auto to = output.mutable_span<std::string>();
-    for (size_t i = 0; i < to.size(); ++i) to[i] = a[i] + b[i];
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (size_t size = a[i].size() + b[i].size(); size > to[i].capacity()) to[i].reserve(size);
+      to[i].assign(a[i]).append(b[i]);
+    }
   }
 
  private:
@@ -73,33 +78,37 @@ class StringConcat : public OpKernel {
   }
 };
 
-using Parts = std::vector<std::string_view>;
-
 /** Pieces between delimiters, at most `limit` of them; the last one takes the rest. */
-Parts split_at(std::string_view text, std::string_view delimiter, size_t limit) {
-  Parts parts;
-  while (parts.size() + 1 < limit) {
-    size_t at = text.find(delimiter);
-    if (at == std::string_view::npos) break;
-    parts.push_back(text.substr(0, at));
-    text.remove_prefix(at + delimiter.size());
+void split_at(std::string_view text, std::string_view delimiter, size_t limit, Pieces& pieces) {
+  const char* begin = text.data();
+  const char* const end = begin + text.size();
+  const char first = delimiter[0];
+  for (size_t count = 1; count < limit; ++count) {
+    // Texts are short: a loop finds the first letter sooner than a call.
+    const char* at = begin;
+    while (static_cast<size_t>(end - at) >= delimiter.size() &&
+           (*at != first || std::memcmp(at, delimiter.data(), delimiter.size()) != 0)) {
+      ++at;
+    }
+    if (static_cast<size_t>(end - at) < delimiter.size()) break;
+    pieces.emplace_back(begin, at - begin);
+    begin = at + delimiter.size();
   }
-  parts.push_back(text);
-  return parts;
+  pieces.emplace_back(begin, end - begin);
 }
 
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 /** Words between runs of white space; the last of `limit` takes the rest. */
-Parts split_words(std::string_view text, size_t limit) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  Parts parts;
-  while (true) {
-    size_t begin = text.find_first_not_of(kSpace);
-    if (begin == std::string_view::npos) return parts;
-    text.remove_prefix(begin);
-    size_t end = parts.size() + 1 < limit ? text.find_first_of(kSpace) : std::string_view::npos;
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end);
+void split_words(std::string_view text, size_t limit, Pieces& pieces) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (size_t count = 1;; ++count) {
+    while (at != end && is_space(*at)) ++at;
+    if (at == end) return;
+    const char* begin = at;
+    while (at != end && (count == limit || !is_space(*at))) ++at;
+    pieces.emplace_back(begin, at - begin);
   }
 }
 
@@ -114,24 +123,22 @@ class StringSplit : public OpKernel {
 
   void compute(KernelContext& context) const override {
     const Tensor& input = context.input(0);
-    std::vector<Parts> all;
-    size_t most = 0;
-    for (const std::string& text : input.span<std::string>()) {
-      all.push_back(delimiter_.empty() ? split_words(text, limit_) : split_at(text, delimiter_, limit_));
-      most = std::max(most, all.back().size());
-    }
+    PieceRows rows(context.threads(), input.span<std::string>(), [&](std::string_view text, int64_t, Pieces& pieces) {
+      delimiter_.empty() ? split_words(text, limit_, pieces) : split_at(text, delimiter_, limit_, pieces);
+    });
     if (context.has_output(0)) {
       Shape shape = input.shape();
-      shape.push_back(static_cast<int64_t>(most));
+      const size_t width = rows.widest();
+      shape.push_back(static_cast<int64_t>(width));
       auto* to = context.output(0, ElementType::kString, shape).mutable_data<std::string>();
-      for (const Parts& parts : all) {
-        std::ranges::copy(parts, to);
-        to += most;
-      }
+      rows.for_each_row([&](std::span<const std::string_view> pieces) {
+        write_pieces(pieces, to);
+        to += width;
+      });
     }
     if (!context.has_output(1)) return;
     auto* counts = context.output(1, ElementType::kInt64, input.shape()).mutable_data<int64_t>();
-    for (const Parts& parts : all) *counts++ = static_cast<int64_t>(parts.size());
+    rows.for_each_row([&](std::span<const std::string_view> pieces) { *counts++ = std::ssize(pieces); });
   }
 
  private:
