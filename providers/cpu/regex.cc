@@ -1,103 +1,24 @@
-// The matching machine of regular expressions: all states that the text so far may have led to, side by side.
+// Regular expressions: an automaton where it is small, else all states that the text so far may have led to, side by
+// side.
 #include "cpu/regex.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "cpu/regex_automaton.h"
 #include "cpu/regex_parser.h"
+#include "cpu/regex_states.h"
 
 namespace ortolan::cpu {
 namespace {
 
-bool is_word(uint32_t code) {
-  return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || code == '_' || (code >= 'a' && code <= 'z');
-}
-
-/** Where between two code points the machine is. */
-struct Place {
-  bool begin, end, boundary;
-};
+using States = RegexStates;
 
 /** The place before byte `at`, given the byte that precedes (or a code point beyond ASCII). */
-Place place_at(std::string_view text, size_t at, bool after_word) {
+RegexPlace place_at(std::string_view text, size_t at, bool after_word) {
   bool before_word = at < text.size() && is_word(static_cast<uint8_t>(text[at]));
   return {at == 0, at == text.size(), after_word != before_word};
 }
-
-bool inside(const std::vector<Regex::Range>& set, uint32_t code) {
-  return std::ranges::any_of(set, [&](Regex::Range range) { return code >= range.first && code <= range.second; });
-}
-
-/** A set of steps that wait for the next code point, in the order they were added; each knows where in the text the
-    match that it belongs to begins. Of two ways to a step the first one added stays. */
-class States {
- public:
-  explicit States(const std::vector<Regex::Step>& steps) : steps_(steps.data()), seen_(steps.size()) {}
-  void clear() {
-    ++round_;
-    waiting_.clear();
-    matched_ = false;
-  }
-  struct Waiting {
-    uint32_t step;
-    size_t begin;
-  };
-  /** Adds the step and whatever follows from it without taking a code point. */
-  void add(uint32_t step, const Place& place, size_t begin = 0) {
-    begin_ = begin;
-    stack_.push_back(step);
-    while (!stack_.empty()) {
-      uint32_t at = stack_.back();
-      stack_.pop_back();
-      if (seen_[at] == round_) continue;
-      seen_[at] = round_;
-      visit(at, place);
-    }
-  }
-  const std::vector<Waiting>& waiting() const { return waiting_; }
-  /** Whether a match ends here, and where the first one that was added begins. */
-  bool matched() const { return matched_; }
-  size_t match_begin() const { return match_begin_; }
-
- private:
-  void visit(uint32_t at, const Place& place) {
-    const Regex::Step& step = steps_[at];
-    bool passes = true;
-    switch (step.op) {
-      case Regex::Op::kSet:
-        waiting_.push_back({at, begin_});
-        return;
-      case Regex::Op::kMatch:
-        if (!matched_) match_begin_ = begin_;
-        matched_ = true;
-        return;
-      case Regex::Op::kSplit:
-        stack_.push_back(step.y);
-        stack_.push_back(step.x);
-        return;
-      case Regex::Op::kTextBegin:
-        passes = place.begin;
-        break;
-      case Regex::Op::kTextEnd:
-        passes = place.end;
-        break;
-      case Regex::Op::kBoundary:
-        passes = place.boundary;
-        break;
-      case Regex::Op::kNoBoundary:
-        passes = !place.boundary;
-        break;
-    }
-    if (passes) stack_.push_back(at + 1);
-  }
-
-  const Regex::Step* steps_;
-  std::vector<uint64_t> seen_;  // the round in which a step was last added
-  uint64_t round_ = 1;
-  std::vector<Waiting> waiting_;
-  std::vector<uint32_t> stack_;
-  size_t begin_ = 0, match_begin_ = 0;
-  bool matched_ = false;
-};
 
 }  // namespace
 
@@ -106,6 +27,7 @@ Regex::Regex(std::string_view pattern) {
   steps_ = std::move(program.steps);
   sets_ = std::move(program.sets);
   find_first_bytes();
+  automaton_ = RegexAutomaton::build(steps_, sets_);
 }
 
 void Regex::find_first_bytes() {
@@ -129,12 +51,13 @@ void Regex::find_first_bytes() {
 }
 
 bool Regex::matches(std::string_view text) const {
+  if (automaton_) return automaton_->matches(text);
   States now(steps_), next(steps_);
   size_t at = 0;
   now.add(0, place_at(text, 0, false));
   while (at < text.size() && !now.waiting().empty()) {
     uint32_t code = next_code_point(text, at);
-    Place place = place_at(text, at, is_word(code));
+    RegexPlace place = place_at(text, at, is_word(code));
     next.clear();
     for (const auto& [step, begin] : now.waiting()) {
       if (inside(sets_[steps_[step].x], code)) next.add(step + 1, place);
@@ -149,22 +72,42 @@ struct RegexSearch::Scratch {
   States now, next;
 };
 
-RegexSearch::RegexSearch(const Regex& regex) : regex_(&regex), scratch_(std::make_unique<Scratch>(regex.steps_)) {}
+RegexSearch::RegexSearch(const Regex& regex) : regex_(&regex) {}
 RegexSearch::~RegexSearch() = default;
 RegexSearch::RegexSearch(RegexSearch&&) noexcept = default;
 
-std::optional<std::pair<size_t, size_t>> RegexSearch::find(std::string_view text, size_t from) {
+size_t RegexSearch::skip(std::string_view text, size_t at) const {
+  if (regex_->may_be_empty_) return at;
+  while (at < text.size() && !regex_->first_[static_cast<uint8_t>(text[at])]) ++at;
+  return at;
+}
+
+std::optional<RegexSearch::Match> RegexSearch::find(std::string_view text, size_t from) {
   if (from > text.size()) return std::nullopt;
+  if (!regex_->automaton_) return find_side_by_side(text, from);
+  // Each attempt begins one place further, so that many long ones would take time that grows with the text's square.
+  size_t left = 64 + 8 * (text.size() - from);
+  for (size_t at = skip(text, from);; at = skip(text, at)) {
+    auto [end, read] = regex_->automaton_->longest(text, at);
+    if (end != std::string_view::npos) return Match(at, end);
+    if (at == text.size()) return std::nullopt;
+    next_code_point(text, at);
+    if (read - at > left) return find_side_by_side(text, at);
+    left -= read > at ? read - at : 0;
+  }
+}
+
+std::optional<RegexSearch::Match> RegexSearch::find_side_by_side(std::string_view text, size_t from) {
+  if (!scratch_) scratch_ = std::make_unique<Scratch>(regex_->steps_);
   States &now = scratch_->now, &next = scratch_->next;
   now.clear();
-  std::optional<std::pair<size_t, size_t>> found;
+  std::optional<Match> found;
   size_t at = from;
   auto place_before = [&] { return place_at(text, at, at > 0 && is_word(static_cast<uint8_t>(text[at - 1]))); };
-  Place place = place_before();
+  RegexPlace place = place_before();
   while (true) {
-    if (!found && !now.matched() && now.waiting().empty() && !regex_->may_be_empty_) {
-      size_t before = at;
-      while (at < text.size() && !regex_->first_[static_cast<uint8_t>(text[at])]) ++at;
+    if (!found && !now.matched() && now.waiting().empty()) {
+      size_t before = std::exchange(at, skip(text, at));
       if (at != before) place = place_before();
     }
     if (!found) now.add(0, place, at);  // last, so that it yields to matches that began before
@@ -181,20 +124,46 @@ std::optional<std::pair<size_t, size_t>> RegexSearch::find(std::string_view text
   }
 }
 
+namespace {
+
+template <class Word>
+bool any_high_bit(const char* bytes, size_t count) {
+  constexpr Word kHighBits = static_cast<Word>(0x8080808080808080u);
+  Word all = 0, word;
+  for (size_t at = 0; at + sizeof(Word) <= count; at += sizeof(Word)) {
+    std::memcpy(&word, bytes + at, sizeof(Word));
+    all |= word;
+  }
+  std::memcpy(&word, bytes + count - sizeof(Word), sizeof(Word));  // the last ones, some of them again
+  return ((all | word) & kHighBits) != 0;
+}
+
+bool is_ascii(std::string_view text) {
+  size_t count = text.size();
+  if (count >= 8) return !any_high_bit<uint64_t>(text.data(), count);
+  if (count >= 4) return !any_high_bit<uint32_t>(text.data(), count);
+  return count == 0 || ((text[0] | text[count / 2] | text[count - 1]) & 0x80) == 0;
+}
+
+}  // namespace
+
 std::optional<size_t> count_code_points(std::string_view text) {
-  size_t count = 0, at = 0;
-  if (std::ranges::all_of(text, [](char c) { return static_cast<uint8_t>(c) < 0x80; })) return text.size();
-  while (at < text.size()) {
-    bool ascii = static_cast<uint8_t>(text[at]) < 0x80;
-    size_t before = at;
-    uint32_t code = next_code_point(text, at);
-    size_t length = at - before;
-    constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    if (!ascii && (length == 1 || code < kLeast[length] || surrogate || code > 0x10ffff)) return std::nullopt;
-    ++count;
+  if (is_ascii(text)) return text.size();
+  size_t count = 0;
+  for (size_t at = 0; at < text.size(); ++count) {
+    size_t end = end_of_character(text, at);
+    if (end == 0) return std::nullopt;
+    at = end;
   }
   return count;
+}
+
+size_t end_beyond_ascii(std::string_view text, size_t at) {
+  size_t end = at;
+  uint32_t code = next_code_point(text, end);
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  bool surrogate = code >= 0xd800 && code < 0xe000;
+  return end - at == 1 || code < kLeast[end - at] || surrogate || code > 0x10ffff ? 0 : end;
 }
 
 uint32_t next_code_point(std::string_view text, size_t& at) {

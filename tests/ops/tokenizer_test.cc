@@ -1,5 +1,8 @@
 // Tokenizer: its three modes, marks and padding; and the search of regular expressions that it rests on.
 #include "cpu/regex.h"
+
+#include <regex>
+
 #include "op_test.h"
 
 namespace ortolan::test {
@@ -37,6 +40,7 @@ TEST(Tokenizer, ExpressionAndCharacters) {
                                  {"bcd", "ef"}));
   EXPECT_TRUE(equal<std::string>(tokenizer({2}, {"aé本", ""}).set("tokenexp", ".").run_tensor(), {2, 3},
                                  {"a", "é", "本", "~", "~", "~"}));
+  EXPECT_EQ(separated({2}, {"", ""}, {""}, 1, 1).run_tensor().shape(), (Shape{2, 0}));
   EXPECT_TRUE(equal<std::string>(separated({1}, {"xy"}, {""}, 1, 1).run_tensor(), {1, 4}, {"\x02", "x", "y", "\x03"}));
 }
 
@@ -49,6 +53,7 @@ TEST(Tokenizer, EmptyInput) {
 TEST(Tokenizer, Errors) {
   EXPECT_NE(separated({1}, {"a\xff"}, {" "}).error().find("not valid UTF-8"), std::string::npos);
   EXPECT_NE(separated({1}, {"\xed\xa0\x80"}, {" "}).error().find("not valid UTF-8"), std::string::npos);
+  EXPECT_NE(separated({2}, {"ab", "a\xc3"}, {""}).error().find("string 1 is not valid UTF-8"), std::string::npos);
   EXPECT_NE(separated({1}, {"a"}, {" "}, 0).error().find("mincharnum is 0"), std::string::npos);
   EXPECT_NE(separated({1}, {"a"}, {""}, 2).error().find("single characters"), std::string::npos);
   EXPECT_NE(separated({1}, {"a"}, {"("}).error(), "");
@@ -56,8 +61,9 @@ TEST(Tokenizer, Errors) {
   EXPECT_NE(separated({1, 1, 1}, {"a"}, {" "}).error(), "");
 }
 
+using Match = std::pair<size_t, size_t>;
+
 TEST(Regex, FindsLeftmostLongest) {
-  using Match = std::pair<size_t, size_t>;
   auto find = [](const char* pattern, const char* text, size_t from = 0) {
     return cpu::RegexSearch(cpu::Regex(pattern)).find(text, from);
   };
@@ -73,6 +79,80 @@ TEST(Regex, FindsLeftmostLongest) {
   EXPECT_EQ(find("é+", "caféé!"), (Match{3, 7}));
   EXPECT_EQ(find("a", "b"), std::nullopt);
   EXPECT_EQ(find("a", "a", 2), std::nullopt);
+}
+
+/** A random pattern over a, b and c in which std::regex understands the same. */
+std::string random_pattern(std::mt19937& random, int depth) {
+  auto one_of = [&](std::initializer_list<const char*> choices) { return choices.begin()[random() % choices.size()]; };
+  std::string pattern;
+  for (size_t left = 1 + random() % 3; left > 0; --left) {
+    bool group = depth > 0 && random() % 3 == 0;
+    pattern += group ? "(?:" + random_pattern(random, depth - 1) + ")" : one_of({"a", "b", "c", "[ab]", "[^a]", "."});
+    pattern += one_of({"", "", "*", "+", "?", "{2}", "{1,3}"});
+  }
+  return random() % 3 == 0 ? pattern + "|" + random_pattern(random, 0) : pattern;
+}
+
+std::string random_text(std::mt19937& random, const std::vector<std::string>& letters) {
+  std::string text;
+  for (size_t left = random() % 9; left > 0; --left) text += letters[random() % letters.size()];
+  return text;
+}
+
+std::optional<Match> leftmost_longest(const std::regex& regex, const std::string& text, size_t from) {
+  for (size_t begin = from; begin <= text.size(); ++begin) {
+    for (size_t end = text.size() + 1; end-- > begin;) {
+      if (std::regex_match(text.begin() + static_cast<long>(begin), text.begin() + static_cast<long>(end), regex)) {
+        return Match{begin, end};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(Regex, AgreesWithTheLibrarys) {
+  std::mt19937 random(test_seed());
+  for (int i = 0; i < 300; ++i) {
+    std::string pattern = random_pattern(random, 2), text = random_text(random, {"a", "b", "c", "d"});
+    cpu::Regex regex(pattern);
+    std::regex library(pattern);
+    EXPECT_EQ(regex.matches(text), std::regex_match(text, library)) << pattern << " " << text;
+    size_t from = text.empty() ? 0 : random() % text.size();
+    EXPECT_EQ(cpu::RegexSearch(regex).find(text, from), leftmost_longest(library, text, from))
+        << pattern << " " << text;
+  }
+}
+
+/** An alternative that no text here takes, of so many sets that no automaton is made. */
+std::string many_sets() {
+  std::string pattern = "|";
+  char code[16];
+  for (int i = 0; i < 700; ++i) pattern += (std::snprintf(code, sizeof code, "\\x{%x}", 0x10000 + 2 * i), code);
+  return pattern;
+}
+
+TEST(Regex, AutomatonAndStatesSideBySideAgree) {
+  std::mt19937 random(test_seed());
+  const std::vector<std::string> parts = {"^",   "$", "\\b",  "\\B",    "a",  "\\w",
+                                          "\\W", "é", "[^é]", "[à-ü]+", ".*", "(?:a|b)?"};
+  const std::vector<std::string> letters = {"a", "b", " ", "é", "ö", "本", "\xff", "\xc3", "_"};
+  for (int i = 0; i < 500; ++i) {
+    std::string pattern, text = random_text(random, letters);
+    for (size_t left = 1 + random() % 4; left > 0; --left) pattern += parts[random() % parts.size()];
+    cpu::Regex regex(pattern), plain("(?:" + pattern + ")" + many_sets());
+    EXPECT_EQ(regex.matches(text), plain.matches(text)) << pattern << " " << text;
+    for (size_t from = 0; from <= text.size(); ++from) {
+      EXPECT_EQ(cpu::RegexSearch(regex).find(text, from), cpu::RegexSearch(plain).find(text, from))
+          << pattern << " " << text;
+    }
+  }
+}
+
+TEST(Regex, LongFailuresTakeLinearTime) {
+  std::string text(300000, 'a');
+  EXPECT_EQ(cpu::RegexSearch(cpu::Regex("a+b")).find(text, 0), std::nullopt);
+  EXPECT_EQ(cpu::RegexSearch(cpu::Regex("a{500}b|c")).find(text + "c", 0), (Match{300000, 300001}));
+  EXPECT_EQ(cpu::RegexSearch(cpu::Regex("(?:a|b)*a(?:a|b){20}c")).find(text, 0), std::nullopt);
 }
 
 TEST(Regex, CountsCodePoints) {

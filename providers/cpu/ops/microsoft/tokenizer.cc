@@ -1,18 +1,11 @@
 // Tokenizer: strings are cut in parallel into views, which are copied once the widest row is known.
 #include "base/thread_pool.h"
 #include "cpu/regex.h"
+#include "cpu/text_pieces.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {
-
-using Tokens = std::vector<std::string_view>;
-
-size_t end_of_character(std::string_view text, size_t at) {
-  if (static_cast<uint8_t>(text[at]) < 0x80) return at + 1;
-  next_code_point(text, at);
-  return at;
-}
 
 /** A regular expression, or plain text, which is found faster. */
 struct Separator {
@@ -57,16 +50,17 @@ class Tokenizer final : public OpKernel {
       context.output(0, shape);
       return;
     }
-    std::vector<Tokens> rows(texts.size());
-    context.threads().parallel_for(static_cast<int64_t>(texts.size()), 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) rows[static_cast<size_t>(i)] = tokens_of(texts[static_cast<size_t>(i)], i);
-    });
-    size_t most = 0;
-    for (const Tokens& row : rows) most = std::max(most, row.size());
-    size_t width = most == 0 ? 0 : most + (mark_ ? 2 : 0);
+    if (characters_) return write_characters(context, texts, shape);
+    PieceRows rows(context.threads(), texts,
+                   [&](std::string_view text, int64_t number, Pieces& to) { tokens_of(text, number, to); });
+    size_t most = rows.widest(), width = most == 0 ? 0 : most + (mark_ ? 2 : 0);
     shape.push_back(static_cast<int64_t>(width));
     std::string* to = context.output(0, shape).mutable_data<std::string>();
-    for (size_t i = 0; i < rows.size() && width > 0; ++i) write(rows[i], to + i * width, width);
+    if (width == 0) return;
+    rows.for_each_row([&](std::span<const std::string_view> tokens) {
+      write(to, width, [&](std::string* at) { return write_pieces(tokens, at); });
+      to += width;
+    });
   }
 
  private:
@@ -82,47 +76,63 @@ class Tokenizer final : public OpKernel {
     if (!characters_) expression_.emplace(expression);
   }
 
-  Tokens tokens_of(std::string_view text, int64_t number) const {
+  static size_t valid_count(std::string_view text, int64_t number) {
     auto count = count_code_points(text);
     require(count.has_value(), ErrorCode::kInvalidArgument, "string ", number, " is not valid UTF-8");
-    if (characters_) return characters(text, *count);
-    return expression_ ? matches(text) : parts(text);
+    return *count;
   }
 
-  bool long_enough(std::string_view token) const { return count_code_points(token).value_or(0) >= least_; }
+  void tokens_of(std::string_view text, int64_t number, Pieces& to) const {
+    valid_count(text, number);
+    expression_ ? matches(text, to) : parts(text, to);
+  }
 
-  static Tokens characters(std::string_view text, size_t count) {
-    Tokens tokens;
-    tokens.reserve(count);
-    for (size_t at = 0; at < text.size();) {
-      size_t end = end_of_character(text, at);
-      tokens.push_back(text.substr(at, end - at));
-      at = end;
-    }
-    return tokens;
+  bool long_enough(std::string_view token) const {
+    return least_ == 1 ? !token.empty() : count_code_points(token).value_or(0) >= least_;
+  }
+
+  void write_characters(KernelContext& context, std::span<const std::string> texts, Shape shape) const {
+    size_t most = 0;
+    for (size_t i = 0; i < texts.size(); ++i) most = std::max(most, valid_count(texts[i], static_cast<int64_t>(i)));
+    const size_t width = most == 0 ? 0 : most + (mark_ ? 2 : 0);
+    shape.push_back(static_cast<int64_t>(width));
+    std::string* to = context.output(0, shape).mutable_data<std::string>();
+    if (width == 0) return;
+    context.threads().parallel_for(static_cast<int64_t>(texts.size()), 128, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        std::string_view text = texts[static_cast<size_t>(i)];
+        write(to + static_cast<size_t>(i) * width, width, [&](std::string* at) {
+          for (size_t first = 0; first < text.size();) {
+            size_t last = end_of_character(text, first);
+            rebuild(*at++, std::string_view(text.data() + first, last - first));
+            first = last;
+          }
+          return at;
+        });
+      }
+    });
   }
 
   /** Matches of the expression, one behind the other; after one that is too short the search goes on one character
       further. */
-  Tokens matches(std::string_view text) const {
-    Tokens tokens;
+  void matches(std::string_view text, Pieces& to) const {
     RegexSearch search(*expression_);
     for (size_t at = 0; auto match = search.find(text, at);) {
       std::string_view token = text.substr(match->first, match->second - match->first);
       if (long_enough(token)) {
-        tokens.push_back(token);
+        to.push_back(token);
         at = match->second;
       } else {
         if (match->first == text.size()) break;
         at = end_of_character(text, match->first);
       }
     }
-    return tokens;
   }
 
   /** What each separator in turn leaves of the pieces so far. */
-  Tokens parts(std::string_view text) const {
-    Tokens pieces{text}, next;
+  void parts(std::string_view text, Pieces& to) const {
+    if (separators_.size() == 1 && !separators_[0].regex) return split(text, separators_[0], to);
+    Pieces pieces{text}, next;
     for (const Separator& separator : separators_) {
       next.clear();
       if (separator.literal.empty()) {
@@ -134,12 +144,12 @@ class Tokenizer final : public OpKernel {
       }
       std::swap(pieces, next);
     }
-    return pieces;
+    to.insert(to.end(), pieces.begin(), pieces.end());
   }
 
   /** A match of nothing takes the character behind it. */
   template <class Find>
-  void split(std::string_view text, Find&& separator, Tokens& to) const {
+  void split(std::string_view text, Find&& separator, Pieces& to) const {
     size_t at = 0;
     while (auto match = separator(text, at)) {
       std::string_view token = text.substr(at, match->first - at);
@@ -152,10 +162,12 @@ class Tokenizer final : public OpKernel {
     if (long_enough(text.substr(at))) to.push_back(text.substr(at));
   }
 
-  void write(const Tokens& tokens, std::string* to, size_t width) const {
+  /** One row; tokens(to) writes its tokens and gives the place behind them. */
+  template <class Tokens>
+  void write(std::string* to, size_t width, Tokens&& tokens) const {
     std::string* end = to + width;
     if (mark_) *to++ = "\x02";
-    to = std::ranges::copy(tokens, to).out;
+    to = tokens(to);
     if (mark_) *to++ = "\x03";
     std::fill(to, end, pad_);
   }
