@@ -1,4 +1,5 @@
 // Kernel of TfIdfVectorizer.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/thread_pool.h"
@@ -7,33 +8,80 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
-/** The n-grams of the pool as a tree of item numbers: node 0 is the root, -1 stands for nothing. */
+/** Numbers of whole-number keys, by open addressing: nothing is erased, and half of the places stay free. */
+class NumberTable {
+ public:
+  static constexpr int64_t kNone = -1;
+  int64_t find(int64_t key) const {
+    for (size_t at = place_of(key);; at = (at + 1) & mask_) {
+      if (places_[at].number == kNone || places_[at].key == key) return places_[at].number;
+    }
+  }
+  /** The key's number; `number`, which becomes it, where it has none. */
+  int64_t add(int64_t key, int64_t number) {
+    if (2 * (count_ + 1) > places_.size()) grow();
+    size_t at = place_of(key);
+    while (places_[at].number != kNone && places_[at].key != key) at = (at + 1) & mask_;
+    if (places_[at].number != kNone) return places_[at].number;
+    places_[at] = {key, number};
+    ++count_;
+    return number;
+  }
+  int64_t size() const { return static_cast<int64_t>(count_); }
+
+ private:
+  struct Place {
+    int64_t key = 0, number = kNone;
+  };
+  size_t place_of(int64_t key) const {
+    return static_cast<size_t>((static_cast<uint64_t>(key) * 0x9e3779b97f4a7c15u) >> 32) & mask_;
+  }
+  void grow() {
+    std::vector<Place> old(2 * places_.size());
+    std::swap(old, places_);
+    mask_ = places_.size() - 1;
+    count_ = 0;
+    for (const Place& place : old) {
+      if (place.number != kNone) add(place.key, place.number);
+    }
+  }
+
+  std::vector<Place> places_ = std::vector<Place>(16);
+  size_t mask_ = 15, count_ = 0;
+};
+
+/** The n-grams of the pool as a tree of item numbers: node 0 is the root, -1 stands for nothing. Items and nodes have
+    numbers below 2^31. */
 class GramTree {
  public:
+  /** For items with numbers below `items`. */
+  explicit GramTree(size_t items = 0) : first_(items, -1) {}
   int64_t child(int64_t node, int64_t item) const {
-    auto found = children_.find({node, item});
-    return found == children_.end() ? -1 : found->second;
+    return node == 0 ? first_[static_cast<size_t>(item)] : children_.find(node << 32 | item);
   }
   void add(std::span<const int64_t> items, int64_t number) {
     int64_t node = 0;
-    for (int64_t item : items) {
-      auto [found, is_new] = children_.try_emplace({node, item}, static_cast<int64_t>(numbers_.size()));
-      if (is_new) numbers_.push_back(-1);
-      node = found->second;
-    }
+    for (int64_t item : items) node = grown_child(node, item);
     numbers_[static_cast<size_t>(node)] = number;
   }
   /** The number of the n-gram that ends at the node; -1 when none does. */
   int64_t number(int64_t node) const { return numbers_[static_cast<size_t>(node)]; }
 
  private:
-  struct Hash {
-    size_t operator()(const std::pair<int64_t, int64_t>& key) const {
-      return static_cast<size_t>((static_cast<uint64_t>(key.first) * 0x9e3779b97f4a7c15u) ^
-                                 (static_cast<uint64_t>(key.second) * 0xc2b2ae3d27d4eb4fu));
+  int64_t grown_child(int64_t node, int64_t item) {
+    auto next = static_cast<int64_t>(numbers_.size());
+    if (node > 0) {
+      next = children_.add(node << 32 | item, next);
+    } else {
+      int64_t& child = first_[static_cast<size_t>(item)];
+      next = child = child < 0 ? next : child;
     }
-  };
-  std::unordered_map<std::pair<int64_t, int64_t>, int64_t, Hash> children_;
+    if (static_cast<size_t>(next) == numbers_.size()) numbers_.push_back(-1);
+    return next;
+  }
+
+  std::vector<int64_t> first_;  // children of the root
+  NumberTable children_;        // of other nodes: the key is node and item
   std::vector<int64_t> numbers_ = {-1};
 };
 
@@ -82,9 +130,12 @@ class TfIdfVectorizer : public OpKernel {
     const auto& numbers = node.ints("pool_int64s");
     require(words.empty() != numbers.empty(), ErrorCode::kInvalidGraph,
             "give the pool as either pool_strings or pool_int64s");
+    require(words.size() + numbers.size() <= INT32_MAX, ErrorCode::kInvalidGraph, "the pool has ",
+            words.size() + numbers.size(), " entries; it may have ", INT32_MAX);
     std::vector<int64_t> items;
     for (const std::string& word : words) items.push_back(words_.try_emplace(word, words_.size()).first->second);
-    for (int64_t number : numbers) items.push_back(numbers_.try_emplace(number, numbers_.size()).first->second);
+    for (int64_t number : numbers) items.push_back(numbers_.add(number, numbers_.size()));
+    tree_ = GramTree(items.size());
     const auto& starts = node.ints("ngram_counts");
     int64_t gram = 0;
     for (size_t n = 1; n <= starts.size(); ++n) {
@@ -102,15 +153,15 @@ class TfIdfVectorizer : public OpKernel {
   }
 
   void number_items(const Tensor& input, std::span<int64_t> items) const {
-    auto look_up = [&](const auto& table, const auto& values) {
-      for (size_t i = 0; i < values.size(); ++i) {
-        auto found = table.find(values[i]);
-        items[i] = found == table.end() ? -1 : found->second;
-      }
+    auto look_up = [&](const auto& values) {
+      std::ranges::transform(values, items.begin(), [&](int64_t value) { return numbers_.find(value); });
     };
-    if (input.type() == ElementType::kString) return look_up(words_, input.span<std::string>());
-    if (input.type() == ElementType::kInt32) return look_up(numbers_, input.span<int32_t>());
-    look_up(numbers_, input.span<int64_t>());
+    if (input.type() == ElementType::kInt32) return look_up(input.span<int32_t>());
+    if (input.type() == ElementType::kInt64) return look_up(input.span<int64_t>());
+    std::ranges::transform(input.span<std::string>(), items.begin(), [&](const std::string& word) {
+      auto found = words_.find(word);
+      return found == words_.end() ? -1 : found->second;
+    });
   }
 
   void count_row(std::span<const int64_t> row, float* to) const {
@@ -119,7 +170,9 @@ class TfIdfVectorizer : public OpKernel {
       for (int64_t begin = 0; begin < length; ++begin) {
         int64_t node = 0, at = begin;
         for (int64_t n = 1; n <= longest_ && at < length; ++n, at += step) {
-          node = tree_.child(node, row[static_cast<size_t>(at)]);
+          const int64_t item = row[static_cast<size_t>(at)];
+          if (item < 0) break;
+          node = tree_.child(node, item);
           if (node < 0) break;
           if (n >= shortest_ && (n > 1 || step == 1)) count(tree_.number(node), to);
         }
@@ -139,7 +192,7 @@ class TfIdfVectorizer : public OpKernel {
   std::vector<float> weights_;
   bool counts_, weighted_;
   std::unordered_map<std::string, int64_t> words_;
-  std::unordered_map<int64_t, int64_t> numbers_;
+  NumberTable numbers_;
   GramTree tree_;
 };
 
