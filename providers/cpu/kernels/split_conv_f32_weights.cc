@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -19,11 +20,11 @@ namespace {
 constexpr int64_t kStepsAtOnce = kSplitLongest / kSplitStep;
 constexpr int64_t kSliceBytes = 2048;
 
-// Rates of one core with AVX-512 and tiles, relative to each other: multiplications and additions, bytes and elements a
-// nanosecond.
-constexpr double kTileRate = 415, kPlainRate = 175, kWinogradRate = 1.95 * kPlainRate,
-                 kStridedWinogradRate = 1.2 * kPlainRate;
-constexpr double kWeightsRate = 20, kSplitTime = 0.15;
+// Rates of one core with AVX-512 and tiles, as measured: multiplications and additions, and bytes of weights, in a
+// nanosecond; nanoseconds to split an element and to finish a block of the sums.
+constexpr double kTileRate = 415, kPlainRate = 187, kWinogradRate = 341, kStridedWinogradRate = 210;
+constexpr double kWeightsRate = 25, kSplitTime = 0.15, kBlockTime = 200;
+constexpr double kWorthWhile = 0.9, kManyPositions = 4096;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -66,27 +67,31 @@ float element(const char* slices, int count) {
   return sum;
 }
 
-// Nanoseconds for all outputs of a group, each way; where sizes are not known, of many.
-struct Estimate {
-  double tiles, plain;
-};
+// Positions of tiles for so many outputs of a channel, among them the gaps at the ends of rows of a square.
+double positions_with_gaps(const ConvGeometry& g, double positions) {
+  const int64_t gap = (g.kernel[2] - 1) * g.dilation[2] / g.stride[2];
+  return positions + static_cast<double>(gap) * std::sqrt(positions);
+}
 
-Estimate estimate(const ConvGeometry& g, int64_t known_positions, int slices) {
-  const int64_t rows = g.out_channels / g.groups, depth = g.in_channels / g.groups, taps = volume(g.kernel);
-  const auto positions = static_cast<double>(known_positions > 0 ? known_positions : 4096);
-  const auto padded = static_cast<double>(known_positions > 0 ? round_up(known_positions, 16) : 4096);
-  const auto weights = static_cast<double>(rows * depth * taps);
-  const auto padded_weights = static_cast<double>(round_up(rows, 16) * round_up(depth, kSplitStep) * taps);
+// Nanoseconds for all outputs of a group, each way; where sizes are not known, of many.
+double time_on_tiles(const ConvGeometry& g, double positions, int slices) {
+  const int64_t rows = round_up(g.out_channels / g.groups, 16), depth = g.in_channels / g.groups,
+                taps = volume(g.kernel);
+  const int64_t steps = (depth + kSplitStep - 1) / kSplitStep * taps, sums = (steps + kStepsAtOnce - 1) / kStepsAtOnce;
+  const double spread = positions_with_gaps(g, positions), tiles = std::ceil(spread / 16);
+  const auto weights = static_cast<double>(rows * steps * kSplitStep);
+  const double products = static_cast<double>(slices * (slices + 1)) / 12;
+  const auto phases = static_cast<double>(std::min(taps, g.stride[1] * g.stride[2]));
+  return kSplitTime * static_cast<double>(depth) * phases * spread + 2 * weights * 16 * tiles * products / kTileRate +
+         2 * slices * weights / kWeightsRate + kBlockTime / 4 * static_cast<double>(rows / 16 * sums) * tiles;
+}
+
+double time_without_tiles(const ConvGeometry& g, int64_t known_positions, double positions) {
   const bool winograd = suits_winograd(g, 16, known_positions);
   const double rate = !winograd ? kPlainRate : g.stride[1] == 1 ? kWinogradRate : kStridedWinogradRate;
-  const double products = static_cast<double>(slices * (slices + 1)) / 12;
-  const double split = kSplitTime * static_cast<double>(depth) *
-                       static_cast<double>(std::min(taps, g.stride[1] * g.stride[2])) * positions;
-  Estimate e;
-  e.tiles = split +
-            std::max(2 * padded_weights * padded * products / kTileRate, 2.0 * slices * padded_weights / kWeightsRate);
-  e.plain = std::max(2 * weights * positions / rate, 4 * weights / kWeightsRate);
-  return e;
+  const auto weights = static_cast<double>(g.out_channels / g.groups * (g.in_channels / g.groups) * volume(g.kernel));
+  const double bytes = (winograd ? 64.0 / 9 : 4.0) * weights;
+  return 2 * weights * positions / rate + bytes / kWeightsRate;
 }
 
 }  // namespace
@@ -96,8 +101,8 @@ int64_t SplitConvWeights::row_block_bytes() const { return steps * slices * kSli
 
 bool suits_split_conv(const ConvGeometry& g, int64_t positions, int slices) {
   if (kernels().split_conv == nullptr || slices == 0 || g.kernel[0] != 1) return false;
-  const Estimate e = estimate(g, positions, slices);
-  return e.tiles < e.plain;
+  const double outputs = positions > 0 ? static_cast<double>(positions) : kManyPositions;
+  return time_on_tiles(g, outputs, slices) < kWorthWhile * time_without_tiles(g, positions, outputs);
 }
 
 std::unique_ptr<SplitConvWeights> pack_split_conv(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
