@@ -37,6 +37,23 @@ struct Pending {
   }
 };
 
+// Rows that are finished after the block whose sums are made; what that reads and writes is fetched meanwhile.
+struct Coming {
+  int64_t row, end;  // of C
+
+  void fetch(const Int8Block& g, int64_t count) {
+    for (const int64_t stop = least(end, row + count); row < stop; ++row) {
+      fetch_row(as_floats(g.c) + row * g.ldc);
+      if (g.residual != nullptr) fetch_row(g.residual + row * g.residual_stride);
+    }
+  }
+
+ private:
+  static void fetch_row(const float* p) {
+    for (int i = 0; i < kBlockColumns / kLanes; ++i) __builtin_prefetch(p + i * kLanes, 0, 3);
+  }
+};
+
 // What all blocks of rows of a panel share.
 struct Panel {
   const Int8Block& g;
@@ -73,9 +90,12 @@ void sum_tiles(Panel& p, int64_t row, int64_t second, int64_t fresh, int64_t row
   } else {
     start_sums<kHigh, kWide>(p.start);
   }
+  Coming coming = {row + fresh, row + rows};
+  const int64_t near = (rows + p.steps - 1) / most(p.steps, 1);
   for (int64_t s = 0; s < p.steps; ++s, a += kTileRowBytes, b += kWide * kTileBytes) {
     add_words<kSigned, true, kHigh, kWide>(a, g.a_stride, second * g.a_stride, b, kWide * kTileRowBytes, p.fetch);
     p.pending.finish(g, share);
+    coming.fetch(g, near);
   }
   p.pending.finish(g, kBlockRows);
   int32_t* sums = p.sums[p.buffer];

@@ -166,12 +166,25 @@ struct Beside {
   PendingSums pending;
   const char* fetched;  // the weights that come next, so far
   const char* fetch_end;
-  int64_t rows = 0;   // to be finished with each step
-  int64_t lines = 0;  // to be fetched with each tile product
+  int64_t rows = 0;    // to be finished with each step
+  int64_t lines = 0;   // to be fetched with each tile product
+  PendingSums near{};  // the block whose tiles are multiplied: rows of results that have not been fetched
 
   __attribute__((always_inline)) void begin_step(int64_t) {
     if (pending.row < pending.end) finish_some(product, pending, rows);
+    if (near.row < near.end) fetch_results();
     if (fetched >= fetch_end) lines = 0;
+  }
+  // What finishing the block will read and write.
+  __attribute__((always_inline)) void fetch_results() {
+    for (const int64_t end = near.row + rows; near.row < end; ++near.row) {
+      const int64_t at = near.row * product.y_step + near.columns->first;
+      prefetch(product.y + at);
+      prefetch(product.y + at + kLanes);
+      if (!near.last || product.residual == nullptr) continue;
+      prefetch(product.residual + at);
+      prefetch(product.residual + at + kLanes);
+    }
   }
   __attribute__((always_inline)) void fetch(int) {
     for (int64_t i = 0; i < lines; ++i, fetched += 64) __builtin_prefetch(fetched, 0, 2);
@@ -222,10 +235,12 @@ void multiply_rows(const SplitConvProduct& p, int64_t row, int64_t step, int64_t
     beside.lines = lines;
     beside.rows = most(2, (beside.pending.end - beside.pending.row + count - 1) / count);
     float* sums = p.sums + (beside.pending.sums == p.sums ? kSplitRows * kSplitColumns : 0);
+    const PendingSums block = {sums, p.columns + 2 * b, positions > kLanes ? 2 : 1, row, row + rows,
+                               row,  step == 0,         step + count == p.steps};
+    beside.near = block;
     multiply_shaped<kSlices>(rows > kTileHeight, positions > kLanes, s, beside, sums);
     finish_some(p, beside.pending, kSplitRows);
-    beside.pending = {sums, p.columns + 2 * b, positions > kLanes ? 2 : 1, row, row + rows,
-                      row,  step == 0,         step + count == p.steps};
+    beside.pending = block;
   }
 }
 

@@ -41,7 +41,8 @@ ORTOLAN_INLINE void add(RowOfBlock& x, const RowOfBlock& y) {
   for (int h = 0; h < 2; ++h) x.v[h] += y.v[h];
 }
 
-ORTOLAN_INLINE void finish_row(const SplitSequence& q, int64_t row, __mmask16 first, __mmask16 second) {
+// Where an activation follows, the row stays among the sums.
+ORTOLAN_INLINE void finish_row(const SplitSequence& q, int64_t row, __mmask16 first, __mmask16 second, bool stays) {
   const GemmFinish& f = q.pending.finish;
   float* c = f.c + row * f.ldc;
   RowOfBlock x = load_row(q.sums + row * kSplitColumns, 0xffff, 0xffff);
@@ -60,6 +61,10 @@ ORTOLAN_INLINE void finish_row(const SplitSequence& q, int64_t row, __mmask16 fi
   if (f.clamp) {
     for (Vf& v : x.v) v = vmin(set1(f.high), vmax(set1(f.low), v));
   }
+  if (stays) {
+    for (int h = 0; h < 2; ++h) store(q.sums + row * kSplitColumns + h * kLanes, x.v[h]);
+    return;
+  }
   _mm512_mask_storeu_ps(c, first, (__m512)x.v[0]);
   _mm512_mask_storeu_ps(c + kLanes, second, (__m512)x.v[1]);
 }
@@ -68,11 +73,12 @@ __attribute__((noinline)) void finish_rows(SplitSequence& q, int64_t count) {
   const SplitBlock& block = q.pending;
   const GemmFinish& f = block.finish;
   const __mmask16 first = lanes_up_to(f.columns), second = lanes_up_to(f.columns - kLanes);
-  for (const int64_t end = least(f.rows, q.finished_rows + count); q.finished_rows < end; ++q.finished_rows) {
-    finish_row(q, q.finished_rows, first, second);
-    float* c = f.c + q.finished_rows * f.ldc;
-    if (block.activate != nullptr) block.activate(c, c, f.columns, block.p0, block.p1);
+  const int64_t end = least(f.rows, q.finished_rows + count);
+  for (int64_t row = q.finished_rows; row < end; ++row) finish_row(q, row, first, second, block.activate != nullptr);
+  for (int64_t row = q.finished_rows; row < end && block.activate != nullptr; ++row) {
+    block.activate(q.sums + row * kSplitColumns, f.c + row * f.ldc, f.columns, block.p0, block.p1);
   }
+  q.finished_rows = end;
 }
 
 void finish(SplitSequence& q) { finish_rows(q, kSplitRows); }
@@ -80,21 +86,38 @@ void finish(SplitSequence& q) { finish_rows(q, kSplitRows); }
 // What is done between tile products, so that its instructions run beside them.
 struct Meanwhile {
   SplitSequence& q;
-  int64_t rows;       // to be finished with each k-step
-  int64_t lines = 0;  // of each stream, to be fetched with two tile products
+  const GemmFinish& coming;  // of the block whose tiles are multiplied
+  int64_t rows;              // to be finished with each k-step
+  int64_t near_rows = 0;     // of the coming ones that have been fetched
+  int64_t lines = 0;         // of each stream, to be fetched with two tile products
   SplitPrefetch streams = q.prefetch;
 
-  explicit Meanwhile(SplitSequence& sequence, int64_t steps)
-      : q(sequence), rows(most(2, (sequence.pending.finish.rows + steps - 1) / steps)) {}
+  Meanwhile(SplitSequence& sequence, const SplitBlock& block)
+      : q(sequence),
+        coming(block.finish),
+        rows(most(2, (sequence.pending.finish.rows + block.steps - 1) / block.steps)) {}
 
   __attribute__((always_inline)) void begin_step(int64_t fetches) {
     if (q.finished_rows < q.pending.finish.rows) finish_rows(q, rows);
+    if (near_rows < coming.rows) fetch_rows();
     lines = streams.lines > 0 ? streams.at_once : 0;
     streams.lines -= lines * fetches;
   }
   __attribute__((always_inline)) void fetch(int stream) {
     for (int64_t i = 0; i < lines; ++i, streams.at[stream] += streams.step[stream]) {
       __builtin_prefetch(streams.at[stream], 0, 2);
+    }
+  }
+  // What finishing the block will read and write.
+  __attribute__((always_inline)) void fetch_rows() {
+    for (const int64_t end = near_rows + rows; near_rows < end; ++near_rows) {
+      const float* c = coming.c + near_rows * coming.ldc;
+      prefetch(c);
+      prefetch(c + kLanes);
+      if (coming.residual == nullptr) continue;
+      const float* residual = coming.residual + near_rows * coming.residual_stride;
+      prefetch(residual);
+      prefetch(residual + kLanes);
     }
   }
   __attribute__((always_inline)) void end_product() {
@@ -117,7 +140,7 @@ struct StepsOfBlock {
 
 template <int kSlices, bool kTall, bool kWide>
 void multiply_tiles(SplitSequence& q, const SplitBlock& block) {
-  Meanwhile meanwhile(q, block.steps);
+  Meanwhile meanwhile(q, block);
   const StepsOfBlock steps = {static_cast<const char*>(block.a), static_cast<const char*>(block.b), block.steps,
                               kSlices * kSliceBytes};
   sum_slices<kSlices, kTall, kWide>(steps, meanwhile);
