@@ -37,79 +37,87 @@ struct Gru {
   }
 };
 
-/** A block of units of one cell, and which end of its weights is read first. */
-template <class C, bool kFromEnd>
-struct Block : C {
-  static constexpr int kGates = C::kGates, kRowOfWeights = kGates * kLanes;
-  static constexpr int64_t kStep = kFromEnd ? -1 : 1;
-
-  /** The i-th gate in the order of reading. */
-  static constexpr int gate(int i) { return kFromEnd ? kGates - 1 - i : i; }
-};
-
-// What finish() uses of `rows` rows comes near while their products are summed.
-ORTOLAN_INLINE void prefetch_units(const CellStep& s, int gates, int64_t hidden, int64_t row, int rows, int64_t unit) {
+// What finish() uses of a lone row comes near while its products are summed.
+template <class Cell>
+ORTOLAN_INLINE void prefetch_units(const CellStep& s, int64_t unit) {
   constexpr int kLine = 16;
-  for (int64_t i = row; i < row + rows; ++i) {
-    const float* from = s.gates + i * s.gates_stride + unit * gates;
-    for (int at = 0; at < gates * kLanes; at += kLine) __builtin_prefetch(from + at);
-    const int64_t at = i * hidden + unit;
-    if (s.c != nullptr) __builtin_prefetch(s.c + at);
-    __builtin_prefetch(s.next_h + at, 1);
-  }
+  for (int at = 0; at < Cell::kGates * kLanes; at += kLine) __builtin_prefetch(s.gates + unit * Cell::kGates + at);
+  if (s.c != nullptr) __builtin_prefetch(s.c + unit);
+  __builtin_prefetch(s.next_h + unit, 1);
 }
 
-// Weights are read in the order of their addresses, or strictly against it. One row has two sums for each gate, so that
-// the additions do not wait for each other.
-template <class B, int MR>
-void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int64_t row, int64_t unit) {
-  constexpr int kGates = B::kGates, kParts = MR == 1 ? 2 : 1;
-  prefetch_units(s, kGates, hidden, row, MR, unit);
-  Vf sums[MR * kParts][kGates] = {};
-  const int64_t first = B::kStep > 0 ? 0 : hidden - 1;
-  const float* h = s.h + row * hidden + first;
-  weights += first * B::kRowOfWeights;
-  for (int64_t k = 0; k < hidden; k += kParts) {
+// Adds the products of MR rows of the state with a block's weights, which are read in the order of their addresses, or
+// from the end strictly against it. One row has two sums for each gate, so that the additions do not wait for each
+// other.
+template <int kGates, int MR, bool kFromEnd>
+ORTOLAN_INLINE void sum_products(const float* h, const float* weights, int64_t hidden, Vf (&sums)[MR][kGates]) {
+  constexpr int kParts = MR == 1 ? 2 : 1;
+  const auto gate = [](int i) __attribute__((always_inline)) { return kFromEnd ? kGates - 1 - i : i; };
+  Vf parts[MR * kParts][kGates] = {};
+  if (kFromEnd) weights += hidden * kGates * kLanes;
+  for (int64_t from = 0; from < hidden; from += kParts) {
 #pragma GCC unroll 2
-    for (int p = 0; p < kParts; ++p, weights += B::kStep * B::kRowOfWeights, h += B::kStep) {
+    for (int p = 0; p < kParts; ++p) {
+      const int64_t k = kFromEnd ? hidden - 1 - from - p : from + p;
+      if (kFromEnd) weights -= kGates * kLanes;
       Vf w[kGates];
 #pragma GCC unroll 4
-      for (int i = 0; i < kGates; ++i) w[B::gate(i)] = load(weights + B::gate(i) * kLanes);
+      for (int i = 0; i < kGates; ++i) w[gate(i)] = load(weights + gate(i) * kLanes);
 #pragma GCC unroll 4
       for (int i = 0; i < MR; ++i) {
-        const Vf x = set1(h[i * hidden]);
+        const Vf x = set1(h[i * hidden + k]);
+        Vf(&sum)[kGates] = parts[i * kParts + p];
 #pragma GCC unroll 4
-        for (int j = 0; j < kGates; ++j) {
-          Vf& sum = sums[i * kParts + p][B::gate(j)];
-          sum = fma(x, w[B::gate(j)], sum);
-        }
+        for (int j = 0; j < kGates; ++j) sum[gate(j)] = fma(x, w[gate(j)], sum[gate(j)]);
       }
+      if (!kFromEnd) weights += kGates * kLanes;
     }
   }
 #pragma GCC unroll 4
   for (int i = 0; i < MR; ++i) {
-    if constexpr (kParts == 2) {
 #pragma GCC unroll 4
-      for (int g = 0; g < kGates; ++g) sums[0][g] += sums[1][g];
+    for (int g = 0; g < kGates; ++g) {
+      sums[i][g] = kParts == 2 ? parts[i * kParts][g] + parts[i * kParts + kParts - 1][g] : parts[i][g];
     }
-    B::finish(s, hidden, row + i, unit, sums[i]);
   }
 }
 
-template <class B>
-void whole_block(const CellStep& s, const float* weights, int64_t hidden, int64_t unit) {
-  weights += unit * hidden * B::kGates;
-  int64_t row = 0;
-  for (; row + kRowsAtOnce <= s.rows; row += kRowsAtOnce) rows_of_block<B, kRowsAtOnce>(s, weights, hidden, row, unit);
-  for (; row < s.rows; ++row) rows_of_block<B, 1>(s, weights, hidden, row, unit);
+template <class Cell, int MR>
+void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int64_t row, int64_t unit) {
+  Vf sums[MR][Cell::kGates];
+  sum_products<Cell::kGates, MR, false>(s.h + row * hidden, weights, hidden, sums);
+#pragma GCC unroll 4
+  for (int i = 0; i < MR; ++i) Cell::finish(s, hidden, row + i, unit, sums[i]);
 }
 
-template <class C>
+// The order of reading makes one sweep over all weights of all blocks.
+template <class Cell>
+void lone_row(const CellStep& s, const float* weights, int64_t hidden, int64_t begin, int64_t end, bool from_end) {
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t unit = (from_end ? begin + end - 1 - i : i) * kLanes;
+    const float* own = weights + unit * hidden * Cell::kGates;
+    prefetch_units<Cell>(s, unit);
+    Vf sums[1][Cell::kGates];
+    if (from_end) {
+      sum_products<Cell::kGates, 1, true>(s.h, own, hidden, sums);
+    } else {
+      sum_products<Cell::kGates, 1, false>(s.h, own, hidden, sums);
+    }
+    Cell::finish(s, hidden, 0, unit, sums[0]);
+  }
+}
+
+template <class Cell>
 void blocks(const CellStep& s, const float* weights, int64_t hidden, int64_t begin, int64_t end, bool from_end) {
-  if (from_end) {
-    for (int64_t i = end; i-- > begin;) whole_block<Block<C, true>>(s, weights, hidden, i * kLanes);
-  } else {
-    for (int64_t i = begin; i < end; ++i) whole_block<Block<C, false>>(s, weights, hidden, i * kLanes);
+  if (s.rows == 1) return lone_row<Cell>(s, weights, hidden, begin, end, from_end);
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t unit = (from_end ? begin + end - 1 - i : i) * kLanes;
+    const float* own = weights + unit * hidden * Cell::kGates;
+    int64_t row = 0;
+    for (; row + kRowsAtOnce <= s.rows; row += kRowsAtOnce) {
+      rows_of_block<Cell, kRowsAtOnce>(s, own, hidden, row, unit);
+    }
+    for (; row < s.rows; ++row) rows_of_block<Cell, 1>(s, own, hidden, row, unit);
   }
 }
 
