@@ -8,6 +8,7 @@ namespace ortolan::passes {
 bool take_constant_branches(Graph& graph, const PassContext& context);       // if_branch.cc
 bool fold_constants(Graph& graph, const PassContext& context);               // constant_folding.cc
 bool remove_no_ops(Graph& graph, const PassContext& context);                // no_ops.cc
+bool move_transposes(Graph& graph, const PassContext& context);              // move_transposes.cc
 bool join_pairs(Graph& graph, const PassContext& context);                   // pairs.cc
 bool merge_common_subexpressions(Graph& graph, const PassContext& context);  // common_subexpressions.cc
 bool fold_into_weights(Graph& graph, const PassContext& context);            // weight_scale.cc

@@ -1,30 +1,11 @@
 // Joins a Transpose or Cast with one right before it, and a Reshape with a view; what cancels out is removed.
 #include <algorithm>
 
-#include "passes/edit.h"
 #include "passes/pass.h"
+#include "passes/transpose_order.h"
 
 namespace ortolan::passes {
 namespace {
-
-/** The order of a Transpose; empty when it is the reverse of an unknown rank. */
-std::vector<int64_t> order_of(const Node& node) {
-  std::vector<int64_t> order = node.ints("perm");
-  const SymbolicShape& shape = node.output(0)->type.shape;
-  if (!order.empty() || !shape.has_rank()) return order;
-  for (size_t i = shape.rank(); i > 0; --i) order.push_back(static_cast<int64_t>(i) - 1);
-  return order;
-}
-
-/** The order that first `inner` and then `outer` give; empty when they do not fit together. */
-std::vector<int64_t> composed(const std::vector<int64_t>& inner, const std::vector<int64_t>& outer) {
-  std::vector<int64_t> order;
-  for (int64_t axis : outer) {
-    if (axis < 0 || static_cast<size_t>(axis) >= inner.size()) return {};
-    order.push_back(inner[static_cast<size_t>(axis)]);
-  }
-  return order.size() == inner.size() ? order : std::vector<int64_t>{};
-}
 
 bool join_transposes(Node& node, const Graph& graph) {
   const Node* inner = producer_of(node.input(0), "Transpose", graph);

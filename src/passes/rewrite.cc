@@ -44,6 +44,7 @@ std::span<const Pass> all_passes() {
   static constexpr Pass kPasses[] = {
       {"take_constant_branches", 1, take_constant_branches},
       {"fold_constants", 1, fold_constants},
+      {"move_transposes", 1, move_transposes},
       {"remove_no_ops", 1, remove_no_ops},
       {"join_pairs", 1, join_pairs},
       {"merge_common_subexpressions", 1, merge_common_subexpressions},
