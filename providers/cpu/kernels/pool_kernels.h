@@ -23,15 +23,20 @@ struct PoolTaps {
   int64_t taps, dilation, stride, count;
 };
 
+/** What each output of a line is divided by, and one through that; nullptr where nothing is divided. */
+struct PoolDivisors {
+  const float *sizes, *inverses;
+};
+
 /** Pooling in two steps: join lines of input, then neighbours in the joined lines. */
 template <class T>
 struct PoolSteps {
   /** to[(p*rows + r)*pitch + i] = join of x[p*plane_step + ... + i] over the lines of bands[r], for p < planes, r <
      rows, i < length; without lines, the neutral element. */
   void (*join_lines)(const T* x, const PoolLines& lines, const PoolBand* bands, int64_t rows, T* to);
-  /** y[r*count + o] = join over t < taps of x[r*pitch + o*stride + t*dilation]; divided by row_sizes[r] *
-      column_sizes[o] where it is a mean. May read one vector beyond what it needs. */
-  void (*join_neighbours)(const T* x, const PoolTaps& taps, const float* row_sizes, const float* column_sizes, T* y);
+  /** y[r*count + o] = join over t < taps of x[r*pitch + o*stride + t*dilation]; divided by divisors[r].sizes[o] where
+      it is a mean. May read two vectors beyond what it needs. */
+  void (*join_neighbours)(const T* x, const PoolTaps& taps, const PoolDivisors* divisors, T* y);
 };
 
 /** Integers in the order of 16-bit floats whose positive infinity has the bits `infinity`, and such floats again. What

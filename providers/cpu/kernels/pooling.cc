@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 constexpr int64_t kHalvesAtOnce = 128 << 10;  // elements that stay in a processor's own cache
-constexpr int64_t kSmallWindow = 128;         // elements whose sum may run in fp32 one after the other
+constexpr int64_t kShortSum = 128;            // elements whose sum may run in fp32 one after the other
 
 // Taps that count as divisor where padding counts: those that lie inside the padded input.
 int64_t padded_taps(const PoolGeometry& g, int axis, int64_t out) {
@@ -86,8 +87,10 @@ bool has_modest_rows(const PoolGeometry& g) {
   return longest <= 8.0 * static_cast<double>(g.in[2] + g.out[2]) + 4096;
 }
 
-double window_elements(const PoolGeometry& g) {
-  return static_cast<double>(g.kernel[0]) * static_cast<double>(g.kernel[1]) * static_cast<double>(g.kernel[2]);
+// True where sums over the lines of a window, and then over their neighbours, may run in fp32.
+bool has_short_sums(const PoolGeometry& g) {
+  return g.kernel[0] <= kShortSum && g.kernel[0] * std::min(g.kernel[1], 2 * kShortSum) <= kShortSum &&
+         g.kernel[2] <= kShortSum;
 }
 
 template <class T>
@@ -155,7 +158,13 @@ class PoolRows {
   }
 
   void divide_by_sizes(bool count_pad) {
-    for (int a = 0; a < 3; ++a) sizes_[a] = sizes_of(g, a, count_pad);
+    const std::vector<float> depths = sizes_of(g, 0, count_pad), heights = sizes_of(g, 1, count_pad),
+                             widths = sizes_of(g, 2, count_pad);
+    for (int64_t p = 0; p < planes_; ++p) {
+      for (float depth : depths) {
+        for (float height : heights) divisors_.push_back(divisors_of(depth * height, widths));
+      }
+    }
   }
 
   void run(base::ThreadPool* pool, const T* x, T* y) const {
@@ -166,24 +175,23 @@ class PoolRows {
           const int64_t rows = rows_ * planes_;
           T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
           std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
-          float* row_sizes = thread_scratch<float>(Scratch::kSums, rows);
           for (int64_t i = begin; i < end; ++i) {
             const int64_t slice = i / groups * planes_, first = i % groups * rows_;
             const Part part{slice, std::min(planes_, slices - slice), first, std::min(rows_, g.out[1] - first)};
-            pool_part(part, x, joined, row_sizes, y);
+            pool_part(part, x, joined, y);
           }
         });
   }
 
  private:
-  static constexpr int64_t kRowBytes = 16384, kSlack = 64;
+  static constexpr int64_t kRowBytes = 16384, kSlack = 128;
 
   /** Some output rows of some slices of planes: of one where a plane has several, or the rows are not all. */
   struct Part {
     int64_t slice, slices, row, rows;
   };
 
-  void pool_part(const Part& part, const T* x, T* joined, float* row_sizes, T* y) const {
+  void pool_part(const Part& part, const T* x, T* joined, T* y) const {
     const int64_t depth = part.slice % g.out[0], size = volume(g.in);
     const PoolBand& d = depths_[depth];
     const PoolLines lines{part.slices, size,  1, 0, d.count, g.dilation[0] * g.in[1] * g.in[2], g.dilation[1] * g.in[2],
@@ -191,18 +199,26 @@ class PoolRows {
     steps_.join_lines(x + part.slice / g.out[0] * size + d.at, lines, heights_.data() + part.row, part.rows,
                       joined + g.pad_begin[2]);
     const PoolTaps taps{part.slices * part.rows, pitch_, g.kernel[2], g.dilation[2], g.stride[2], g.out[2]};
-    if (!sizes_[0].empty()) {
-      for (int64_t r = 0; r < taps.rows; ++r) row_sizes[r] = sizes_[0][depth] * sizes_[1][part.row + r % part.rows];
+    const PoolDivisors* divisors = divisors_.data() + (divisors_.empty() ? 0 : depth * g.out[1] + part.row);
+    steps_.join_neighbours(joined, taps, divisors, y + (part.slice * g.out[1] + part.row) * g.out[2]);
+  }
+
+  /** Those of lines whose windows have `lines` lines, made once for each such number. */
+  PoolDivisors divisors_of(float lines, const std::vector<float>& widths) {
+    auto& made = made_divisors_[lines];
+    if (made.empty()) {
+      for (float width : widths) made.push_back(lines * width);
+      for (float width : widths) made.push_back(1 / (lines * width));
     }
-    const float* rows = sizes_[0].empty() ? nullptr : row_sizes;
-    steps_.join_neighbours(joined, taps, rows, sizes_[2].data(), y + (part.slice * g.out[1] + part.row) * g.out[2]);
+    return {made.data(), made.data() + widths.size()};
   }
 
   const PoolGeometry& g;
   const PoolSteps<T>& steps_;
   T neutral_;
   std::vector<PoolBand> heights_, depths_;
-  std::vector<float> sizes_[3];
+  std::vector<PoolDivisors> divisors_;  // of each line of output of planes_ planes, if any
+  std::map<float, std::vector<float>> made_divisors_;
   int64_t pitch_ = 1, rows_ = 1, planes_ = 1;
 };
 
@@ -252,7 +268,7 @@ void average_pool(base::ThreadPool* pool, const PoolGeometry& g, bool count_pad,
   const int64_t plane_size = volume(g.in);
   if constexpr (std::is_same_v<T, float>) {
     if (is_global(g)) return average_planes(pool, g, x, y);
-    if (window_elements(g) <= kSmallWindow && has_modest_rows(g)) {
+    if (has_short_sums(g) && has_modest_rows(g)) {
       PoolRows<float> rows(g, kernels().pool->mean_f32, 0.0f);
       rows.divide_by_sizes(count_pad);
       return rows.run(pool, x, y);
