@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "base/thread_pool.h"
 #include "cpu/attention_math.h"
@@ -110,6 +111,7 @@ RowsOf<C> read_rows(const HeadRows& rows, int64_t batch, int64_t head, int64_t f
 template <class C>
 struct Space {
   C *scores, *sums, *queries, *keys, *values, *maxima, *totals;
+  kernels::ValueRange range;  // of the results, where the plan asks for it
 
   static int64_t size(const AttentionPlan& p, const Cut& c) {
     return c.rows() * (c.key_tile + p.value_head + p.head + 2) + c.key_tile * (p.head + p.value_head) + 7 * 16;
@@ -167,8 +169,9 @@ class Tiles {
       int64_t head = item_.head_of(row), query = item_.query_of(row);
       C factor = factor_of(row);
       C* sums = s_.sums + row * p_.value_head;
-      attention_math::save_scaled(sums, factor, p_.value_head, p_.out.type,
-                                  address<C>(p_.out, item_.batch, head, query));
+      void* out = address<C>(p_.out, item_.batch, head, query);
+      attention_math::save_scaled(sums, factor, p_.value_head, p_.out.type, out);
+      if (range()) attention_math::include(static_cast<float*>(out), p_.value_head, *range());
       if (p_.taken != ScoresTaken::kProbabilities) continue;
       attention_math::scale(s_.scores + row * p_.keys, factor, p_.keys);
       save_scores(row, s_.scores + row * p_.keys);
@@ -182,6 +185,8 @@ class Tiles {
     return 1 / (s_.totals[row] + sink_share(item_.head_of(row), s_.maxima[row]));
   }
 
+  kernels::ValueRange* range() const { return p_.range && p_.out.type == ElementType::kFloat ? &s_.range : nullptr; }
+
   void finish_floats() {
     float* factors = s_.totals;
     for (int64_t row = 0; row < item_.rows(); ++row) factors[row] = factor_of(row);
@@ -189,7 +194,7 @@ class Tiles {
       int64_t row = i * item_.queries;
       auto* out = reinterpret_cast<float*>(address<C>(p_.out, item_.batch, item_.head + i, item_.query));
       attention_math::scale_rows(s_.sums + row * p_.value_head, item_.queries, p_.value_head, factors + row, out,
-                                 p_.out.row);
+                                 p_.out.row, range());
     }
   }
 
@@ -330,6 +335,12 @@ struct Partial {
 
 template <class C>
 void attend_in(KernelContext& context, const AttentionPlan& p) {
+  std::mutex range_mutex;
+  auto include = [&](const kernels::ValueRange& range) {
+    if (!p.range) return;
+    std::lock_guard lock(range_mutex);
+    p.range->include(range);
+  };
   Cut c = cut<C>(p);
   int64_t items = c.items(p), space_size = Space<C>::size(p, c);
   auto space_here = [&] { return Space<C>(p, c, attention_math::thread_space<C>(space_size)); };
@@ -344,6 +355,7 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
       tiles.run();
       c.splits > 1 ? partial.store(i, space) : tiles.finish();
     }
+    include(space.range);
   });
   for (int64_t i = 0; c.splits > 1 && i < items; ++i) {
     Space<C> space = space_here();
@@ -353,6 +365,7 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
     std::fill_n(space.maxima, item.rows(), -std::numeric_limits<C>::infinity());
     for (int64_t split = 0; split < c.splits; ++split) partial.add(i * c.splits + split, space);
     Tiles<C>(p, c, item, space).finish();
+    include(space.range);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cpu/kernels/convert.h"
 #include "runtime/kernel.h"
 
 namespace ortolan::cpu {
@@ -62,6 +63,7 @@ struct AttentionPlan {
   double unseen = -std::numeric_limits<double>::infinity();  // stands for keys that a query does not see in kBiased
   double nothing = 0;                                        // the result for a query, no key of which counts
   bool in_double = false;                                    // compute in fp64, else in fp32
+  kernels::ValueRange* range = nullptr;                      // comes to include results that are float
 };
 
 /** Runs it on the context's threads. A query that sees no key, or only keys of score -inf, gives plan.nothing; where

@@ -111,8 +111,15 @@ void save_scaled(double* x, double factor, int64_t count, ElementType type, void
   save(x, count, type, y);
 }
 
-void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride) {
-  kernels::scale_rows(x, rows, size, factors, y, stride);
+void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride,
+                kernels::ValueRange* range) {
+  kernels::scale_rows(x, rows, size, factors, y, stride, range);
+}
+
+void include(const float* x, int64_t count, kernels::ValueRange& range) {
+  kernels::ValueRange found;
+  kernels::min_max(x, count, &found.low, &found.high);
+  range.include(found);
 }
 
 void add(const float* x, int64_t count, float* y) { kernels::binary(kernels::BinaryOp::kAdd, x, y, y, count); }

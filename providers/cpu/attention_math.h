@@ -1,6 +1,7 @@
 // The arithmetic of attention on contiguous rows, in fp32 by the vector kernels and in fp64 by plain loops. One thread.
 #pragma once
 
+#include "cpu/kernels/convert.h"
 #include "tensor/element_type.h"
 
 namespace ortolan::cpu::attention_math {
@@ -39,8 +40,12 @@ void scale(double* x, double factor, int64_t count);
 /** y = factor * x, as elements of `type`; x is changed. */
 void save_scaled(float* x, float factor, int64_t count, ElementType type, void* y);
 void save_scaled(double* x, double factor, int64_t count, ElementType type, void* y);
-/** Rows of `size` side by side, each times its factor, to rows `stride` apart. */
-void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride);
+/** Rows of `size` side by side, each times its factor, to rows `stride` apart, which `range`, where not NULL, comes to
+    include. */
+void scale_rows(const float* x, int64_t rows, int64_t size, const float* factors, float* y, int64_t stride,
+                kernels::ValueRange* range);
+/** `range` comes to include x. */
+void include(const float* x, int64_t count, kernels::ValueRange& range);
 /** y += x. */
 void add(const float* x, int64_t count, float* y);
 void add(const double* x, int64_t count, double* y);

@@ -1,10 +1,10 @@
 // Dynamic quantisation in two passes: extremes, then codes.
 #include "cpu/dynamic_quantization.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/convert.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -13,19 +13,23 @@ constexpr int64_t kGrain = 16384, kMostParts = 64;
 
 }  // namespace
 
-DynamicFormat dynamic_format(ThreadPool& threads, const float* x, int64_t count) {
-  float lows[kMostParts] = {}, highs[kMostParts] = {};
+kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count) {
+  kernels::ValueRange ranges[kMostParts];
   int64_t parts = std::clamp<int64_t>(count / (4 * kGrain), 1, kMostParts), part = (count + parts - 1) / parts;
   threads.parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t first = std::min(count, i * part);
-      kernels::min_max(x + first, std::min(part, count - first), &lows[i], &highs[i]);
+      kernels::min_max(x + first, std::min(part, count - first), &ranges[i].low, &ranges[i].high);
     }
   });
-  float low = *std::min_element(lows, lows + parts), high = *std::max_element(highs, highs + parts);
+  for (int64_t i = 1; i < parts; ++i) ranges[0].include(ranges[i]);
+  return ranges[0];
+}
+
+DynamicFormat dynamic_format(const kernels::ValueRange& range) {
   DynamicFormat format;
-  if (high != low) format.scale = (high - low) / 255.0f;
-  float zero = std::clamp(std::nearbyint(-low / format.scale), 0.0f, 255.0f);
+  if (range.high != range.low) format.scale = (range.high - range.low) / 255.0f;
+  float zero = std::clamp(std::nearbyint(-range.low / format.scale), 0.0f, 255.0f);
   if (zero == zero) format.zero = static_cast<int32_t>(zero);
   return format;
 }
@@ -34,6 +38,12 @@ void quantize_dynamic(ThreadPool& threads, const DynamicFormat& format, const fl
   threads.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     kernels::quantize<uint8_t>(x + begin, end - begin, format.scale, format.zero, y + begin);
   });
+}
+
+void RangeOutput::finish() {
+  if (!wanted_) return;
+  float* y = context_.output(i_).mutable_data<float>();
+  y[0] = range_.low, y[1] = range_.high;
 }
 
 }  // namespace ortolan::cpu

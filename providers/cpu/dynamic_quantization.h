@@ -1,6 +1,7 @@
 // Quantisation to uint8 with scale and zero point taken from the values: 0 and both extremes are within the range.
 #pragma once
 
+#include "cpu/kernels/convert.h"
 #include "runtime/kernel.h"
 
 namespace ortolan::cpu {
@@ -11,9 +12,27 @@ struct DynamicFormat {
   int32_t zero = 0;
 };
 
-/** Of `count` values; DynamicQuantizeLinear's rule. */
-DynamicFormat dynamic_format(ThreadPool& threads, const float* x, int64_t count);
+/** The range of `count` values. */
+kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count);
+/** DynamicQuantizeLinear's rule. */
+DynamicFormat dynamic_format(const kernels::ValueRange& range);
 /** y = saturate(round_half_even(x / scale) + zero). */
 void quantize_dynamic(ThreadPool& threads, const DynamicFormat& format, const float* x, int64_t count, uint8_t* y);
+
+/** An optional output of two floats: the range of another output, which a kernel finds beside its work. */
+class RangeOutput {
+ public:
+  RangeOutput(KernelContext& context, size_t i) : context_(context), i_(i), wanted_(context.has_output(i)) {}
+
+  /** What has to include the values; NULL where nobody wants to know. */
+  kernels::ValueRange* wanted() { return wanted_ ? &range_ : nullptr; }
+  void finish();
+
+ private:
+  KernelContext& context_;
+  size_t i_;
+  bool wanted_;
+  kernels::ValueRange range_;
+};
 
 }  // namespace ortolan::cpu

@@ -1,6 +1,7 @@
 // Products of bytes as floats, finished while they are in the cache.
 #include "cpu/matmul_integer_to_float.h"
 
+#include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 
 namespace ortolan::cpu {
@@ -20,6 +21,8 @@ void FloatByteProduct::run_to_floats(KernelContext& context, const StackedProduc
   epilogue.scale = scales.data();
   epilogue.scale_per_column = !columns.single();
   epilogue.activation = factors.activation;
+  RangeOutput range(context, 1);
+  epilogue.range = range.wanted();
   if (bias) epilogue.bias = read_as<float>(context, *bias);
   const float* addends = addend ? read_as<float>(context, *addend) : nullptr;
   auto epilogue_of = [&](int64_t i) {
@@ -30,6 +33,7 @@ void FloatByteProduct::run_to_floats(KernelContext& context, const StackedProduc
   };
   run(context, p, in, epilogue_of, y.data());
   y.finish();
+  range.finish();
 }
 
 void MatMulIntegerToFloat::compute(KernelContext& context) const {

@@ -24,7 +24,7 @@ class FloatByteProduct : public ByteProduct {
 };
 
 /** Inputs a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias, and, in domain "ortolan", an addend; there it has a
-    fused activation too. */
+    fused activation too, and the range of the result as second output. */
 class MatMulIntegerToFloat final : public FloatByteProduct {
  public:
   explicit MatMulIntegerToFloat(const KernelInfo& info)

@@ -27,7 +27,7 @@ kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::PackedCell& 
 void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& gates, float* c, int64_t ldc,
                   bool accumulate, const float* bias) {
   int64_t k = gates.packed->k(), n = gates.packed->n();
-  DynamicFormat format = dynamic_format(pool, a, m * k);
+  DynamicFormat format = dynamic_format(range_of(pool, a, m * k));
   quantize_dynamic(pool, format, a, m * k, gates.codes);
   auto zero = static_cast<uint8_t>(format.zero);
   kernels::ZeroPoints zeros{&zero, false, gates.zeros, gates.zero_per_column};

@@ -40,6 +40,7 @@ void normalize_rows(base::ThreadPool* pool, const RowNormalization<float>& args)
   norm.rows = args.rows, norm.columns = args.columns, norm.x = args.x;
   norm.scale = args.scale, norm.bias = args.bias, norm.epsilon = args.epsilon, norm.rms = args.rms;
   norm.y = args.y, norm.mean = args.mean, norm.inverse_std = args.inverse_std;
+  norm.range = args.range;
   kernels::layer_norm(pool, norm);
 }
 

@@ -24,6 +24,7 @@ struct RowNormalization {
   C* y;
   C* mean;
   C* inverse_std;
+  kernels::ValueRange* range = nullptr;  // fp32 only
 };
 void normalize_rows(base::ThreadPool* pool, const RowNormalization<float>& args);
 void normalize_rows(base::ThreadPool* pool, const RowNormalization<double>& args);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/convert.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "isa_test.h"
@@ -178,7 +179,14 @@ TEST_P(RowF32, ScalesRows) {
     const int64_t rows = integer(1, 9), stride = n + 2;
     const std::vector<float> x = normal(rows * n), factors = normal(rows);
     std::vector<float> y(rows * stride, 77);
-    scale_rows(x.data(), rows, n, factors.data(), y.data(), stride);
+    ValueRange range;
+    scale_rows(x.data(), rows, n, factors.data(), y.data(), stride, &range);
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < rows * n; ++i) {
+      low = std::min(low, x[i] * factors[i / n]), high = std::max(high, x[i] * factors[i / n]);
+    }
+    EXPECT_EQ(range.low, low);
+    EXPECT_EQ(range.high, high);
     for (int64_t i = 0; i < rows * stride; ++i) {
       const int64_t row = i / stride, column = i % stride;
       EXPECT_EQ(y[i], column < n ? x[row * n + column] * factors[row] : 77) << row << "," << column << " of " << n;
@@ -186,10 +194,28 @@ TEST_P(RowF32, ScalesRows) {
   }
 }
 
+TEST_P(RowF32, LayerNormOfARowIsTheSameAmongOthersAndInPlace) {
+  for (int64_t columns : {3, 37, 768}) {
+    const int64_t rows = 11;
+    const std::vector<float> x = normal(rows * columns), scale = normal(columns), bias = normal(columns);
+    LayerNorm args;
+    args.rows = rows, args.columns = columns, args.scale = scale.data(), args.bias = bias.data();
+    std::vector<float> together = x, alone(rows * columns);
+    args.x = args.y = together.data();
+    layer_norm(nullptr, args);
+    args.rows = 1;
+    for (int64_t row = 0; row < rows; ++row) {
+      args.x = x.data() + row * columns, args.y = alone.data() + row * columns;
+      layer_norm(nullptr, args);
+    }
+    EXPECT_EQ(together, alone) << columns;
+  }
+}
+
 TEST_P(RowF32, LayerNormInEveryForm) {
   for (int64_t columns : {1, 5, 16, 100, 768, 5000}) {
     for (int form = 0; form < 16; ++form) {
-      const int64_t rows = 3;
+      const int64_t rows = integer(1, 9);
       const std::vector<float> x = normal(rows * columns), skip = normal(columns), extra = normal(columns),
                                scale = normal(columns), bias = normal(columns);
       std::vector<float> y(rows * columns), sum(rows * columns), mean(rows), inverse_std(rows);
@@ -200,7 +226,13 @@ TEST_P(RowF32, LayerNormInEveryForm) {
       if (form & 4) args.scale = scale.data(), args.mean = mean.data(), args.inverse_std = inverse_std.data();
       if (form & 8) args.bias = bias.data();
       args.rms = form == 5;
+      ValueRange range;
+      if (columns % 2 || form & 1) args.range = &range;
       layer_norm(&two_threads(), args);
+      if (args.range) {
+        EXPECT_EQ(range.low, std::min(0.0f, *std::min_element(y.begin(), y.end()))) << columns << " form " << form;
+        EXPECT_EQ(range.high, std::max(0.0f, *std::max_element(y.begin(), y.end()))) << columns << " form " << form;
+      }
       for (int64_t row = 0; row < rows; ++row) {
         std::vector<double> v(columns);
         double m = 0, variance = 0;

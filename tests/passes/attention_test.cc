@@ -72,6 +72,22 @@ TEST(FusedAttention, OfHeadsThatAreApart) {
   expect_after(build, {{kOwn, 2}, {"Relu", 1}, {"Transpose", 1}, {"Reshape", 1}});
 }
 
+TEST(FusedAttention, GivesItsRangeToAQuantizer) {
+  for (int64_t columns : {1, 5}) {
+    auto build = [&](TestGraph& g) {
+      Attention a(g, "a");
+      ValueInfo *k = g.input("k", {2, 3, 5, 4}), *v = g.input("v", {2, 3, 5, 100});
+      ValueInfo* y = a.mix(g.input("q", {2, 3, 7, 4}), a.transposed(k), v, g.input("mask", {7, columns}));
+      std::vector<ValueInfo*> codes;
+      for (const char* part : {"codes", "size", "zero"}) codes.push_back(g.graph().add_value(part));
+      g.graph().add_node("quantizer", "DynamicQuantizeLinear", "", {y}, codes);
+      g.output(codes[1]);
+      g.output(codes[2]);
+    };
+    expect_after(build, {{kOwn, 1}, {"ortolan.DynamicQuantizeLinear", 1}});
+  }
+}
+
 TEST(FusedAttention, OfNothingButMaskedKeysIsNan) {
   auto build = [](TestGraph& g) {
     Attention a(g, "a");

@@ -118,5 +118,39 @@ TEST(IntegerProducts, StayWithFactorsOfOtherShapes) {
       {{"MatMulInteger", 2}, {"Cast", 2}, {"Mul", 4}});
 }
 
+TEST(IntegerProducts, GiveTheRangeToTheNextQuantizer) {
+  auto build = [](TestGraph& g) {
+    ValueInfo* y = product(g, quantized(g, g.input("x", {3, kInner}), "q"), "p", {kColumns});
+    y = g.node("Tanh", {y}, "t");
+    Codes codes = quantized(g, y, "r");
+    for (ValueInfo* code : codes) g.output(code);
+  };
+  PassTest test(build);
+  EXPECT_EQ(test.after(99), (Counts{{"DynamicQuantizeLinear", 1}, {"ortolan.DynamicQuantizeLinear", 1}, {kOwn, 1}}));
+  test.expect_same_results(2e-5);
+}
+
+void normalized(TestGraph& g, Shape scale_shape, bool scale_lasts = false) {
+  ValueInfo* x = g.input("x", {3, kInner});
+  ValueInfo* scale = g.node("Exp", {g.input("s", DimVector(scale_shape.begin(), scale_shape.end()))}, "scale");
+  ValueInfo* y = g.node("LayerNormalization", {x, scale, g.random("bias", {kInner})}, "y");
+  g.output(product(g, quantized(g, y, "q"), "p"));
+  if (scale_lasts) g.output(scale);
+}
+
+TEST(Ranges, OfNormalisedRows) {
+  for (const Shape& scale : {Shape{kInner}, Shape{3, kInner}, Shape{1, 1}}) {
+    auto build = [&](TestGraph& g) { normalized(g, scale); };
+    PassTest test(build);
+    EXPECT_EQ(
+        test.after(99),
+        (Counts{{"Exp", 1}, {"ortolan.LayerNormalization", 1}, {"ortolan.DynamicQuantizeLinear", 1}, {kProduct, 1}}));
+    test.expect_same_results(2e-5);
+    auto build_lasting = [&](TestGraph& g) { normalized(g, scale, true); };
+    Value over_scale = test.run(RewriteLevel::kAll)[0], apart = PassTest(build_lasting).run(RewriteLevel::kAll)[0];
+    EXPECT_TRUE(same_value(over_scale, apart)) << scale.element_count();
+  }
+}
+
 }  // namespace
 }  // namespace ortolan::test

@@ -25,6 +25,16 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y);
 template <class T>
 void dequantize(const T* x, int64_t n, float scale, int32_t zero_point, float* y);
 
+/** Smallest and largest of some values and 0; NaN does not count. */
+struct ValueRange {
+  float low = 0, high = 0;
+
+  void include(const ValueRange& other) {
+    low = other.low < low ? other.low : low;
+    high = other.high > high ? other.high : high;
+  }
+};
+
 /** Smallest and largest of x and 0, for dynamic quantisation; n may be 0. */
 void min_max(const float* x, int64_t n, float* smallest, float* largest);
 

@@ -54,7 +54,9 @@ constexpr double kGrainFlops = 4e5;  // work worth a thread
 constexpr int64_t kPrefetchSlack = 4096;
 
 void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_t columns) {
-  const auto apply = kernels().vector->unary[static_cast<int>(activation.op)];
+  const auto& vector = *kernels().vector;
+  if (activation.op == UnaryOp::kGelu) return vector.gelu_rows(c, ldc, rows, columns, c, ldc, nullptr);
+  const auto apply = vector.unary[static_cast<int>(activation.op)];
   for (int64_t i = 0; i < rows; ++i) apply(c + i * ldc, c + i * ldc, columns, activation.p0, activation.p1);
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 
@@ -48,15 +50,27 @@ VectorF32Kernels::Unary function_of(Activation activation) {
   return kernels().vector->unary[static_cast<int>(activation.op)];
 }
 
+void include_rows(const float* x, int64_t n, int64_t rows, int64_t stride, ValueRange& range) {
+  for (int64_t i = 0; i < rows; ++i) {
+    ValueRange of_row;
+    min_max(x + i * stride, n, &of_row.low, &of_row.high);
+    range.include(of_row);
+  }
+}
+
 // y = activation(x) of a block whose rows lie side by side; a few rows at a time, so that what stores wait for goes on
 // beside the next rows.
-void activate(Activation activation, const Int8Block& g, float* y, int64_t ldy) {
+void activate(Activation activation, const Int8Block& g, float* y, int64_t ldy, ValueRange* range) {
   constexpr int64_t kRows = 8;
-  const auto apply = function_of(activation);
   auto* x = reinterpret_cast<float*>(g.c);
+  if (activation.op == UnaryOp::kGelu) {
+    return kernels().vector->gelu_rows(x, g.columns, g.rows, g.columns, y, ldy, range);
+  }
+  const auto apply = function_of(activation);
   for (int64_t row = 0; row < g.rows; row += kRows, x += kRows * g.columns, y += kRows * ldy) {
     const int64_t rows = std::min(kRows, g.rows - row);
     apply(x, x, rows * g.columns, activation.p0, activation.p1);
+    if (range != nullptr) include_rows(x, rows * g.columns, 1, 0, *range);
     for (int64_t i = 0; i < rows; ++i) std::memcpy(y + i * ldy, x + i * g.columns, g.columns * sizeof(float));
   }
 }
@@ -76,6 +90,12 @@ void correct_block(const GemmInt8Kernels& kernels, int64_t k, const ShiftedZeros
 }
 
 namespace {
+
+template <class T>
+void fetch(const T* p, int64_t count) {
+  for (int64_t i = 0; i < count; i += 64 / sizeof(T)) __builtin_prefetch(p + i);
+  __builtin_prefetch(p + count - 1);
+}
 
 // A panel of B: its words, and the sums of its columns.
 struct Panel {
@@ -99,6 +119,7 @@ struct Product {
   int32_t* c = nullptr;
   int64_t ldc = 0;
   const SumEpilogue* epilogue = nullptr;
+  mutable std::mutex range_mutex;  // of epilogue->range
 
   Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
           const ZeroPoints& zero_points);
@@ -113,9 +134,11 @@ struct Product {
   void run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
   void pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
   Int8Block block(const Panel& panel, int64_t row) const;
+  void fetch_columns(const Panel& panel) const;
   void correct(const Int8Block& g, const Panel& panel, int64_t row) const;
-  void multiply(const Panel& panel, int64_t row) const;
-  void multiply_to_floats(const Panel& panel, int64_t row, Int8Block g) const;
+  void multiply(const Panel& panel, int64_t row, ValueRange& range) const;
+  void multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, ValueRange& range) const;
+  void include(const ValueRange& range) const;
 };
 
 Product::Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
@@ -180,8 +203,17 @@ Int8Block Product::block(const Panel& panel, int64_t row) const {
     const Panel next = panel_of_packed(panel.index + 1);
     g.next = next.words;
     g.next_bytes = split.width(next.index) * packing.groups(b.k) * 4;
+    fetch_columns(next);
   }
   return g;
+}
+
+// Asks for what a panel reads once for each column.
+void Product::fetch_columns(const Panel& panel) const {
+  const int64_t column = split.first_column(panel.index), columns = split.columns(panel.index);
+  fetch(panel.sums, columns);
+  if (epilogue == nullptr) return;
+  if (epilogue->bias != nullptr) fetch(epilogue->bias + column, columns);
 }
 
 void Product::correct(const Int8Block& g, const Panel& panel, int64_t row) const {
@@ -190,19 +222,19 @@ void Product::correct(const Int8Block& g, const Panel& panel, int64_t row) const
                 left.row_sums + row, panel.sums, g.rows, g.columns, g.c, g.ldc);
 }
 
-void Product::multiply(const Panel& panel, int64_t row) const {
+void Product::multiply(const Panel& panel, int64_t row, ValueRange& range) const {
   Int8Block g = block(panel, row);
   int32_t start[kMostColumns];
   if (starts_corrected() && a_zeros[0] != 0) {
     for (int64_t j = 0; j < g.columns; ++j) start[j] = wrapping_product(-a_zeros[0], panel.sums[j]);
     g.start = start;
   }
-  if (epilogue != nullptr) return multiply_to_floats(panel, row, g);
+  if (epilogue != nullptr) return multiply_to_floats(panel, row, g, range);
   kernels.block(split.vectors(panel.index), g);
   if (corrects()) correct(g, panel, row);
 }
 
-void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g) const {
+void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, ValueRange& range) const {
   const int64_t column = split.first_column(panel.index);
   float scales[kMostColumns];
   const SumEpilogue& e = *epilogue;
@@ -227,7 +259,15 @@ void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g) c
     g.scale = scales;
     kernels.to_floats(g);
   }
-  if (active && !in_block) activate(e.activation, g, y, ldc);
+  ValueRange* wanted = e.range != nullptr ? &range : nullptr;
+  if (active && !in_block) return activate(e.activation, g, y, ldc, wanted);
+  if (wanted != nullptr) include_rows(y, g.columns, g.rows, ldc, range);
+}
+
+void Product::include(const ValueRange& range) const {
+  if (epilogue == nullptr || epilogue->range == nullptr) return;
+  const std::lock_guard lock(range_mutex);
+  epilogue->range->include(range);
 }
 
 void Product::run(base::ThreadPool* pool) const {
@@ -242,7 +282,9 @@ void Product::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) c
   const int64_t panels = split.count();
   base::parallel_for(pool, panels * bands, grain, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
-    for (int64_t i = begin; i < end; ++i) multiply(panel_of_packed(i % panels), i / panels * kBandRows);
+    ValueRange range;
+    for (int64_t i = begin; i < end; ++i) multiply(panel_of_packed(i % panels), i / panels * kBandRows, range);
+    include(range);
   });
 }
 
@@ -251,10 +293,12 @@ void Product::pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain)
   base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
     auto* space = thread_scratch<int32_t>(Scratch::kPackedB, words + kMostColumns + kSlackWords);
+    ValueRange range;
     for (int64_t i = begin; i < end; ++i) {
       const Panel panel = pack(i, space);
-      for (int64_t band = 0; band < bands; ++band) multiply(panel, band * kBandRows);
+      for (int64_t band = 0; band < bands; ++band) multiply(panel, band * kBandRows, range);
     }
+    include(range);
   });
 }
 

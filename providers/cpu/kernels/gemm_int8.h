@@ -13,6 +13,7 @@ class ThreadPool;
 namespace ortolan::cpu::kernels {
 
 struct GemmInt8Kernels;
+struct ValueRange;  // convert.h
 
 /** One byte operand: its bytes are int8_t where `is_signed`, else uint8_t. */
 struct ByteMatrix {
@@ -89,6 +90,7 @@ struct SumEpilogue {
   const float* residual = nullptr;
   int64_t residual_stride = 0;
   Activation activation;
+  ValueRange* range = nullptr;  // where not nullptr, comes to include y
 };
 
 /** The product as floats, finished block by block; sums are exact as gemm_int8's are. y overlaps no operand. */

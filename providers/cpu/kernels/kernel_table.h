@@ -28,6 +28,8 @@ struct CastKernels;
 struct NumberKernels;
 struct MathF64Kernels;
 
+struct ValueRange;  // convert.h
+
 /** Contracts: vector_f32.h. */
 struct VectorF32Kernels {
   using Unary = void (*)(const float* x, float* y, int64_t n, float p0, float p1);
@@ -43,6 +45,23 @@ struct VectorF32Kernels {
   void (*multiply_add)(const float* a, const float* b, const float* c, float* y, int64_t n);
   void (*rotate_halves)(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
   void (*rotate_pairs)(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y);
+  /** y = gelu(x) of rows of n values, ldx and ldy apart; y may be x. `range`, where not nullptr, comes to include y. */
+  void (*gelu_rows)(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, int64_t ldy, ValueRange* range);
+};
+
+/** y = (x - mean) / sqrt(variance + epsilon) * scale + bias of rows of n > 0 values that lie side by side. Pointers but
+    x and y may be nullptr; y may be x; `range` comes to include y. */
+struct NormalizedRows {
+  int64_t rows, n;
+  const float* x;
+  const float* scale;
+  const float* bias;
+  bool centred;  // else the mean counts as 0
+  float epsilon;
+  float* y;
+  float* mean;
+  float* inverse_std;
+  ValueRange* range;
 };
 
 /** Rows of normalisation and reduction; contracts: reduce_f32.h and normalization_f32.h. */
@@ -57,16 +76,15 @@ struct RowF32Kernels {
   float (*weigh_row)(float* x, int64_t n, float* maximum);
   void (*weigh_rows)(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
                      float* totals);
-  void (*scale_rows)(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride);
+  void (*scale_rows)(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride,
+                     ValueRange* range);
   /** Softmax over a of x[a*stride + c] for each of `columns`; y likewise; scratch holds 2*columns floats. */
   void (*softmax_columns)(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
                           float* y);
   /** y = x + a + b; a and b may be nullptr. */
   void (*add_rows)(const float* x, const float* a, const float* b, float* y, int64_t n);
   void (*moments)(const float* x, int64_t n, bool centred, float* mean, float* variance);
-  /** y = (x - mean) * factor * scale + bias; scale and bias may be nullptr. */
-  void (*normalize)(const float* x, int64_t n, float mean, float factor, const float* scale, const float* bias,
-                    float* y);
+  void (*normalize_rows)(const NormalizedRows& rows);
   /** Contracts: recurrent_f32.h. */
   void (*weighted_rows)(const float* rows, int64_t count, int64_t columns, const float* weights, float* y);
   void (*update_state)(float* state, int64_t count, int64_t columns, const float* factors, const float* key,

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/convert.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/move_kernels.h"
 
@@ -18,25 +20,36 @@ constexpr int64_t kShortRow = 24;
 
 int64_t row_grain(int64_t columns) { return kGrain / std::max<int64_t>(columns, 1) + 1; }
 
-// The row that is normalised: x itself, or x with what is added to it, stored in `sum` or else in y.
-const float* summed_row(const LayerNorm& args, int64_t row, const RowF32Kernels& rows) {
+bool has_sum(const LayerNorm& args) { return args.skip != nullptr || args.skip_bias != nullptr || args.sum != nullptr; }
+
+// The rows that are normalised: x itself, or x with what is added to it, stored in `sum` or else in y.
+const float* summed_rows(const LayerNorm& args, int64_t begin, int64_t end, const RowF32Kernels& rows) {
   const int64_t n = args.columns;
-  const float* x = args.x + row * n;
-  if (args.skip == nullptr && args.skip_bias == nullptr && args.sum == nullptr) return x;
-  const int64_t skip_row = args.skip_rows > 0 ? row % args.skip_rows : row;
-  float* sum = (args.sum != nullptr ? args.sum : args.y) + row * n;
-  rows.add_rows(x, args.skip == nullptr ? nullptr : args.skip + skip_row * n, args.skip_bias, sum, n);
-  return sum;
+  if (!has_sum(args)) return args.x + begin * n;
+  float* sums = args.sum != nullptr ? args.sum : args.y;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t skip_row = args.skip_rows > 0 ? row % args.skip_rows : row;
+    rows.add_rows(args.x + row * n, args.skip == nullptr ? nullptr : args.skip + skip_row * n, args.skip_bias,
+                  sums + row * n, n);
+  }
+  return sums + begin * n;
 }
 
-void normalize_row(const LayerNorm& args, int64_t row, const RowF32Kernels& rows) {
-  const float* v = summed_row(args, row, rows);
-  float mean, variance;
-  rows.moments(v, args.columns, !args.rms, &mean, &variance);
-  const float factor = 1.0f / std::sqrt(variance + args.epsilon);
-  rows.normalize(v, args.columns, mean, factor, args.scale, args.bias, args.y + row * args.columns);
-  if (args.mean != nullptr) args.mean[row] = mean;
-  if (args.inverse_std != nullptr) args.inverse_std[row] = factor;
+template <class T>
+T* at_or_null(T* p, int64_t offset) {
+  return p == nullptr ? nullptr : p + offset;
+}
+
+void normalize(const LayerNorm& args, int64_t begin, int64_t end, ValueRange* range) {
+  constexpr int64_t kRows = 4;  // added and then normalised while they are in the cache
+  const auto& rows = *kernels().rows;
+  const int64_t step = has_sum(args) ? kRows : end - begin;
+  for (int64_t row = begin; row < end; row += step) {
+    const int64_t last = std::min(end, row + step);
+    rows.normalize_rows({last - row, args.columns, summed_rows(args, row, last, rows), args.scale, args.bias, !args.rms,
+                         args.epsilon, args.y + row * args.columns, at_or_null(args.mean, row),
+                         at_or_null(args.inverse_std, row), range});
+  }
 }
 
 /** Rows that would fill little of a vector: blocks of them are turned, so that each lane has a row of its own. */
@@ -92,14 +105,19 @@ void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t a
   kernels().rows->weigh_rows(x, rows, n, added, added_stride, maxima, totals);
 }
 
-void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride) {
-  kernels().rows->scale_rows(x, rows, n, factors, y, stride);
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride,
+                ValueRange* range) {
+  kernels().rows->scale_rows(x, rows, n, factors, y, stride, range);
 }
 
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
-  const auto& rows = *kernels().rows;
+  std::mutex mutex;
   base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) normalize_row(args, row, rows);
+    ValueRange range;
+    normalize(args, begin, end, args.range != nullptr ? &range : nullptr);
+    if (args.range == nullptr) return;
+    const std::lock_guard lock(mutex);
+    args.range->include(range);
   });
 }
 

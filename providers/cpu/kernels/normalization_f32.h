@@ -9,6 +9,8 @@ class ThreadPool;
 
 namespace ortolan::cpu::kernels {
 
+struct ValueRange;  // convert.h
+
 /**
  * Softmax (or its logarithm) along the axis of x = [outer][axis][inner]; y has the same layout and may be x. A slice
  * that is all -inf gives NaN, as the definition does. `pool` may be nullptr.
@@ -28,8 +30,10 @@ float weigh_row(float* x, int64_t n, float* maximum);
 void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
                 float* totals);
 
-/** Row r of y, `stride` apart, is factors[r] times row r of x, whose rows lie side by side. */
-void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride);
+/** Row r of y, `stride` apart, is factors[r] times row r of x, whose rows lie side by side. `range`, where not nullptr,
+    comes to include y. */
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride,
+                ValueRange* range = nullptr);
 
 struct LayerNorm {
   int64_t rows = 0, columns = 0;
@@ -45,6 +49,7 @@ struct LayerNorm {
   float* y = nullptr;            // may be x
   float* mean = nullptr;         // one a row, or nullptr
   float* inverse_std = nullptr;  // one a row, or nullptr
+  ValueRange* range = nullptr;   // comes to include y, or nullptr
 };
 
 /** y = (v - mean(v)) / sqrt(var(v) + epsilon) * scale + bias with v = x + skip + skip_bias. Two passes: exact. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/reduce_f32_body.h"
+#include "cpu/kernels/vec_range.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -161,13 +162,25 @@ void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t colum
   }
 }
 
-void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride) {
+void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, float* y, int64_t stride,
+                ValueRange* range) {
+  constexpr int kAtOnce = 4;
+  VectorRange found[kAtOnce];
   for (int64_t row = 0; row < rows; ++row, x += n, y += stride) {
     const Vf factor = set1(factors[row]);
     int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) store(y + i, load(x + i) * factor);
-    if (i < n) store_n(y + i, n - i, load_n(x + i, n - i) * factor);
+    for (; i + kAtOnce * kLanes <= n; i += kAtOnce * kLanes) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kAtOnce; ++j) {
+        store(y + i + j * kLanes, note(found[j], load(x + i + j * kLanes) * factor));
+      }
+    }
+    for (; i < n; i += kLanes) {
+      const int64_t left = least(kLanes, n - i);
+      store_n(y + i, left, note(found[0], load_n(x + i, left) * factor));
+    }
   }
+  for (const VectorRange& part : found) include_in(range, part);
 }
 
 float sum_centred_squares(const float* x, int64_t n, float mean) {
@@ -201,23 +214,111 @@ void moments(const float* x, int64_t n, bool centred, float* mean, float* varian
   *variance = static_cast<float>(squares) / count;
 }
 
-ORTOLAN_INLINE void normalize_vector(const float* x, int64_t i, int64_t left, Vf mean, Vf factor, const float* scale,
-                                     const float* bias, float* y) {
-  Vf v = (load_n(x + i, left) - mean) * factor;
-  if (scale != nullptr) v = v * load_n(scale + i, left);
-  if (bias != nullptr) v = v + load_n(bias + i, left);
-  store_n(y + i, left, v);
+// What normalising some rows takes.
+template <int kRows>
+struct Moments {
+  float mean[kRows], factor[kRows];
+};
+
+// Sums of `enter(sum, v, row)` over the vectors of each row; each row has the same sums whatever kRows is.
+template <int kRows, class Read, class Enter>
+ORTOLAN_INLINE void sum_vectors(const float* x, int64_t n, Read read, Enter enter, float (&sums)[kRows]) {
+  Vf sum[kRows][2] = {};
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      sum[r][0] = enter(sum[r][0], load(x + r * n + i), r);
+      sum[r][1] = enter(sum[r][1], load(x + r * n + i + kLanes), r);
+    }
+  }
+  for (; i < n; i += kLanes) {
+    for (int r = 0; r < kRows; ++r) sum[r][0] = enter(sum[r][0], read(x + r * n + i, least(kLanes, n - i), r), r);
+  }
+  for (int r = 0; r < kRows; ++r) sums[r] = sum_lanes(sum[r][0] + sum[r][1]);
 }
 
-void normalize(const float* x, int64_t n, float mean, float factor, const float* scale, const float* bias, float* y) {
-  const Vf m = set1(mean), f = set1(factor);
-  int64_t i = 0;
-  if (scale != nullptr && bias != nullptr) {
-    for (; i + kLanes <= n; i += kLanes) store(y + i, fma((load(x + i) - m) * f, load(scale + i), load(bias + i)));
-  } else if (scale != nullptr) {
-    for (; i + kLanes <= n; i += kLanes) store(y + i, (load(x + i) - m) * f * load(scale + i));
+// Of rows of at most kSumBlock values.
+template <int kRows>
+ORTOLAN_INLINE Moments<kRows> moments_of(const NormalizedRows& a, const float* x) {
+  Moments<kRows> m = {};
+  const float count = static_cast<float>(a.n);
+  if (a.centred) {
+    sum_vectors<kRows>(
+        x, a.n, [](const float* p, int64_t left, int) { return load_n(p, left); },
+        [](Vf sum, Vf v, int) { return sum + v; }, m.mean);
+    for (float& mean : m.mean) mean /= count;
   }
-  for (; i < n; i += kLanes) normalize_vector(x, i, least(kLanes, n - i), m, f, scale, bias, y);
+  Vf centre[kRows];
+  for (int r = 0; r < kRows; ++r) centre[r] = set1(m.mean[r]);
+  float squares[kRows];
+  sum_vectors<kRows>(
+      x, a.n, [&](const float* p, int64_t left, int r) { return load_n_or(p, left, m.mean[r]); },
+      [&](Vf sum, Vf v, int r) { return fma(v - centre[r], v - centre[r], sum); }, squares);
+  for (int r = 0; r < kRows; ++r) m.factor[r] = 1.0f / vsqrt(set1(squares[r] / count + a.epsilon))[0];
+  return m;
+}
+
+// How rows of n values become normalised ones.
+template <int kRows>
+struct Normalizer {
+  const float* scale;
+  const float* bias;
+  int64_t n;
+  Vf mean[kRows], factor[kRows];
+  VectorRange found[kRows] = {};
+
+  __attribute__((always_inline)) void vectors(const float* x, int64_t i, int64_t left, float* y) {
+    const auto read = [&](const float* p) { return left == kLanes ? load(p) : load_n(p, left); };
+    const Vf scales = scale == nullptr ? set1(1.0f) : read(scale + i), biases = bias == nullptr ? Vf{} : read(bias + i);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const Vf v = fma((read(x + r * n + i) - mean[r]) * factor[r], scales, biases);
+      note(found[r], left == kLanes ? v : first_or(v, left, 0.0f));
+      left == kLanes ? store(y + r * n + i, v) : store_n(y + r * n + i, left, v);
+    }
+  }
+};
+
+template <int kRows>
+ORTOLAN_INLINE void normalize_together(const NormalizedRows& a, int64_t row, const Moments<kRows>& m,
+                                       VectorRange& range) {
+  const float* x = a.x + row * a.n;
+  float* y = a.y + row * a.n;
+  Normalizer<kRows> normalizer{a.scale, a.bias, a.n};
+  for (int r = 0; r < kRows; ++r) normalizer.mean[r] = set1(m.mean[r]), normalizer.factor[r] = set1(m.factor[r]);
+  const int64_t n = a.n;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) normalizer.vectors(x, i, kLanes, y);
+  if (i < n) normalizer.vectors(x, i, n - i, y);
+  for (int r = 0; r < kRows; ++r) {
+    note(range, normalizer.found[r].low);
+    note(range, normalizer.found[r].high);
+    if (a.mean != nullptr) a.mean[row + r] = m.mean[r];
+    if (a.inverse_std != nullptr) a.inverse_std[row + r] = m.factor[r];
+  }
+}
+
+ORTOLAN_INLINE Moments<1> moments_of_long(const NormalizedRows& a, const float* x) {
+  Moments<1> m;
+  float variance;
+  moments(x, a.n, a.centred, &m.mean[0], &variance);
+  m.factor[0] = 1.0f / vsqrt(set1(variance + a.epsilon))[0];
+  return m;
+}
+
+void normalize_rows(const NormalizedRows& a) {
+  constexpr int kAtOnce = 4;
+  VectorRange found;
+  int64_t row = 0;
+  for (; a.n <= kSumBlock && row + kAtOnce <= a.rows; row += kAtOnce) {
+    normalize_together<kAtOnce>(a, row, moments_of<kAtOnce>(a, a.x + row * a.n), found);
+  }
+  for (; row < a.rows; ++row) {
+    const float* x = a.x + row * a.n;
+    normalize_together<1>(a, row, a.n <= kSumBlock ? moments_of<1>(a, x) : moments_of_long(a, x), found);
+  }
+  include_in(a.range, found);
 }
 
 template <int kVectors>
@@ -294,7 +395,7 @@ const RowF32Kernels kRowF32 = {
     softmax_columns,
     add_rows,
     moments,
-    normalize,
+    normalize_rows,
     weighted_rows,
     update_state,
 };

@@ -5,6 +5,7 @@
 #include "cpu/kernels/spans_f64.h"
 #include "cpu/kernels/vec_lanes.h"
 #include "cpu/kernels/vec_math.h"
+#include "cpu/kernels/vec_range.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -90,6 +91,37 @@ void map_gelu(const float* x, float* y, int64_t n, float, float) {
     gelu(v);
     store_n(y + i, left, v[0]);
   }
+}
+
+// At most kLanes columns of kRows rows; columns that are left out count as zeros.
+template <int kRows>
+ORTOLAN_INLINE void gelu_block(const float* x, int64_t ldx, int64_t left, float* y, int64_t ldy, VectorRange& range) {
+  Vf v[kRows];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) v[i] = left == kLanes ? load(x + i * ldx) : load_n(x + i * ldx, left);
+  gelu(v);
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+    note(range, v[i]);
+    left == kLanes ? store(y + i * ldy, v[i]) : store_n(y + i * ldy, left, v[i]);
+  }
+}
+
+void gelu_rows(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, int64_t ldy, ValueRange* range) {
+  constexpr int kAtOnce = kLanes == 16 ? 8 : 2;
+  VectorRange found;
+  int64_t row = 0;
+  for (; row + kAtOnce <= rows; row += kAtOnce) {
+    for (int64_t i = 0; i < n; i += kLanes) {
+      gelu_block<kAtOnce>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
+    }
+  }
+  for (; row < rows; ++row) {
+    for (int64_t i = 0; i < n; i += kLanes) {
+      gelu_block<1>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
+    }
+  }
+  include_in(range, found);
 }
 
 ORTOLAN_INLINE Vf apply_shrink(Vf x, Params p) {
@@ -298,6 +330,7 @@ const VectorF32Kernels kVectorF32 = {
     multiply_add,
     rotate_halves,
     rotate_pairs,
+    gelu_rows,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

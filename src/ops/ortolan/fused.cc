@@ -3,6 +3,8 @@
 // last. Conv has a fourth input, added before that; MatMul has a bias (one value a column) and an addend (of the
 // result's shape), and attribute ortolan.alpha, a factor of the product. MatMulIntegerToFloat is com.microsoft's with
 // an addend as eighth input. Attention is ONNX's of opset 23, but a query of keys that are all -inf gives NaN.
+// As a last output, MatMulIntegerToFloat, Attention and LayerNormalization give the range of their result, low and high
+// and 0 among them, which DynamicQuantizeLinear takes as second input.
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::ortolan {
@@ -17,27 +19,53 @@ void as_in_onnx(InferContext& context) {
   find_schema("", kName, 23)->rule(context);
 }
 
+/** The same, with the range of the first output, low and high, as output `kOutput`. */
+template <const char* const& kName, size_t kOutput>
+void with_range(InferContext& context) {
+  as_in_onnx<kName>(context);
+  context.set_output(kOutput, ElementType::kFloat, Shape{2});
+}
+
 constexpr const char* kAttention = "Attention";
 constexpr const char* kConv = "Conv";
 constexpr const char* kGemm = "Gemm";
+constexpr const char* kLayerNormalization = "LayerNormalization";
 constexpr const char* kMatMul = "MatMul";
+constexpr const char* kQuantize = "DynamicQuantizeLinear";
 
 void matmul_integer_to_float(InferContext& context) {
   find_schema("com.microsoft", "MatMulIntegerToFloat", 1)->rule(context);
+  context.set_output(1, ElementType::kFloat, Shape{2});
 }
 
 constexpr SchemaRow kRows[] = {
     {"ortolan", "Activation", 1, kLatest, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
-    {"ortolan", "Attention", 1, kLatest, {3, 4}, 1, as_in_onnx<kAttention>, {{kTheRest, ElementType::kFloat}}},
+    {"ortolan", "Attention", 1, kLatest, {3, 4}, {1, 5}, with_range<kAttention, 4>, {{kTheRest, ElementType::kFloat}}},
     {"ortolan", "Conv", 1, kLatest, {2, 4}, 1, as_in_onnx<kConv>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan",
+     "DynamicQuantizeLinear",
+     1,
+     kLatest,
+     {1, 2},
+     3,
+     as_in_onnx<kQuantize>,
+     {{kTheRest, ElementType::kFloat}}},
     {"ortolan", "Gemm", 1, kLatest, {2, 3}, 1, as_in_onnx<kGemm>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan",
+     "LayerNormalization",
+     1,
+     kLatest,
+     {2, 3},
+     {1, 4},
+     with_range<kLayerNormalization, 3>,
+     {{kTheRest, ElementType::kFloat}}},
     {"ortolan", "MatMul", 1, kLatest, {2, 4}, 1, as_in_onnx<kMatMul>, {{kTheRest, kTypes, 'T'}}},
     {"ortolan",
      "MatMulIntegerToFloat",
      1,
      kLatest,
      {4, 8},
-     1,
+     {1, 2},
      matmul_integer_to_float,
      {{0, kBytes, 'A'}, {1, kBytes, 'B'}, {4, kBytes, 'A'}, {5, kBytes, 'B'}, {kTheRest, kTypes, 'T'}}},
 };

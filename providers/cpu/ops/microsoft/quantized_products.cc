@@ -18,7 +18,7 @@ class DynamicQuantizeMatMul final : public FloatByteProduct {
   void compute(KernelContext& context) const override {
     const Tensor &a = context.input(0), &b = context.input(1);
     const float* values = a.data<float>();
-    DynamicFormat format = dynamic_format(context.threads(), values, a.element_count());
+    DynamicFormat format = dynamic_format(range_of(context.threads(), values, a.element_count()));
     Tensor codes(ElementType::kUInt8, a.shape(), context.scratch<uint8_t>(a.element_count()).data());
     quantize_dynamic(context.threads(), format, values, a.element_count(), codes.mutable_data<uint8_t>());
     Tensor zero(ElementType::kUInt8, Shape{});

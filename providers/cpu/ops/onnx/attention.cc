@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/thread_pool.h"
+#include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kv_cache.h"
 #include "runtime/kernel_registry.h"
@@ -213,7 +214,10 @@ void Attention::compute(KernelContext& context) const {
   take_scores(context, p);
   Tensor& y = context.output(0);
   p.out = (y.rank() == 4 ? rows_by_head : rows_by_position)(y.raw(), y.type(), p.heads, p.queries, p.value_head);
+  RangeOutput range(context, 4);
+  p.range = range.wanted();
   attend(context, p);
+  range.finish();
 }
 
 constexpr KernelRow kRows[] = {

@@ -1,5 +1,6 @@
 // LayerNormalization and RMSNormalization: rows from `axis` on are brought to mean 0 (not RMS) and unit variance.
 // Scale and bias may broadcast to the rows.
+#include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/row_normalization.h"
 #include "runtime/kernel_registry.h"
@@ -64,9 +65,16 @@ class LayerNormalization : public OpKernel {
     C* moments = context.scratch<C>(checked_mul(norm.rows, int64_t{2})).data();
     norm.mean = moments;
     norm.inverse_std = moments + norm.rows;
+    RangeOutput range(context, 3);
+    if (simple) norm.range = range.wanted();
+    Broadcast<C> parameters = simple ? Broadcast<C>() : broadcast<C>(context, x);  // read before y is written over them
     norm.columns > 0 ? normalize_rows(&context.threads(), norm) : no_moments(norm);
-    if (!simple) apply_broadcast<C>(context, x, y.data());
+    parameters.apply(x.element_count(), y.data());
+    if constexpr (std::is_same_v<C, float>) {
+      if (!simple && range.wanted()) *range.wanted() = range_of(context.threads(), y.data(), x.element_count());
+    }
     y.finish();
+    range.finish();
     if (!rms_) write_moments<C>(context, norm);
   }
 
@@ -78,16 +86,28 @@ class LayerNormalization : public OpKernel {
     return shape == row || (shape.rank() <= row.rank() && shape.element_count() == row.element_count());
   }
 
+  /** Scale and bias for each element; NULL where there is none. */
   template <class C>
-  void apply_broadcast(KernelContext& context, const Shape& x, C* y) const {
-    int64_t count = x.element_count();
-    auto full = context.scratch<C>(count);
-    for (size_t i = 1; i < 3; ++i) {
-      const C* parameter = read_input<C>(context, i);
-      if (!parameter) continue;
-      spread(parameter, context.input(i).shape(), x, full.data());
-      for (int64_t j = 0; j < count; ++j) y[j] = i == 1 ? y[j] * full[j] : y[j] + full[j];
+  struct Broadcast {
+    const C* scale = nullptr;
+    const C* bias = nullptr;
+
+    void apply(int64_t count, C* y) const {
+      for (int64_t i = 0; scale && i < count; ++i) y[i] *= scale[i];
+      for (int64_t i = 0; bias && i < count; ++i) y[i] += bias[i];
     }
+  };
+
+  template <class C>
+  static Broadcast<C> broadcast(KernelContext& context, const Shape& x) {
+    auto spread_input = [&](size_t i) -> const C* {
+      const C* parameter = read_input<C>(context, i);
+      if (!parameter) return nullptr;
+      C* full = context.scratch<C>(x.element_count()).data();
+      spread(parameter, context.input(i).shape(), x, full);
+      return full;
+    };
+    return {spread_input(1), spread_input(2)};
   }
 
   template <class C>
@@ -111,8 +131,15 @@ class RmsNormalization final : public LayerNormalization {
 };
 
 constexpr KernelRow kRows[] = {
-    {"", "LayerNormalization", 1, kLatest, make_kernel<LayerNormalization>, {{0, kFloatTypes}}},
-    {"", "RMSNormalization", 23, kLatest, make_kernel<RmsNormalization>, {{0, kFloatTypes}}},
+    {"", "LayerNormalization", 1, kLatest, make_kernel<LayerNormalization>, {{0, kFloatTypes}}, Reuse::kInPlace},
+    {"ortolan",
+     "LayerNormalization",
+     1,
+     kLatest,
+     make_kernel<LayerNormalization>,
+     {{0, ElementType::kFloat}},
+     Reuse::kInPlace},
+    {"", "RMSNormalization", 23, kLatest, make_kernel<RmsNormalization>, {{0, kFloatTypes}}, Reuse::kInPlace},
 };
 
 }  // namespace

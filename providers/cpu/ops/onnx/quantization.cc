@@ -234,6 +234,7 @@ class DequantizeLinear final : public ScaledConversion {
   }
 };
 
+/** Domain "ortolan" has a second input, the range of x. */
 class DynamicQuantizeLinear final : public OpKernel {
  public:
   explicit DynamicQuantizeLinear(const KernelInfo&) {}
@@ -241,10 +242,19 @@ class DynamicQuantizeLinear final : public OpKernel {
   void compute(KernelContext& context) const override {
     const Tensor& x = context.input(0);
     const float* values = x.data<float>();
-    DynamicFormat format = dynamic_format(context.threads(), values, x.element_count());
+    DynamicFormat format = dynamic_format(range(context, values, x.element_count()));
     *context.output(1).mutable_data<float>() = format.scale;
     *context.output(2).mutable_data<uint8_t>() = static_cast<uint8_t>(format.zero);
     quantize_dynamic(context.threads(), format, values, x.element_count(), context.output(0).mutable_data<uint8_t>());
+  }
+
+ private:
+  static kernels::ValueRange range(KernelContext& context, const float* x, int64_t count) {
+    const Tensor* known = context.input_if(1);
+    if (!known) return range_of(context.threads(), x, count);
+    require(known->shape() == Shape{2}, ErrorCode::kInvalidArgument, "the range has shape ", known->shape(),
+            "; it needs [2]");
+    return {known->data<float>()[0], known->data<float>()[1]};
   }
 };
 
@@ -254,6 +264,7 @@ constexpr KernelRow kRows[] = {
     {"com.microsoft", "QuantizeLinear", 1, kLatest, make_kernel<QuantizeLinear>},
     {"com.microsoft", "DequantizeLinear", 1, kLatest, make_kernel<DequantizeLinear>},
     {"", "DynamicQuantizeLinear", 11, kLatest, make_kernel<DynamicQuantizeLinear>},
+    {"ortolan", "DynamicQuantizeLinear", 1, kLatest, make_kernel<DynamicQuantizeLinear>},
 };
 
 }  // namespace
