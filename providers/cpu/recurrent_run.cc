@@ -33,6 +33,20 @@ void Recurrent::Run<C>::share_walks() {
   }
 }
 
+/** Adds the bias of W and, where no gate stands between, that of R; columns as the cell says, if there is one. */
+template <class C>
+void Recurrent::Run<C>::add_biases(const C* both, const kernels::PackedCell* cell, C* sums) const {
+  int64_t block = cell ? cell->block() : size.hidden;
+  for (int64_t gate = 0; gate < op.gates(); ++gate) {
+    bool added = !linear() || gate < 2;
+    for (int64_t unit = 0; unit < size.hidden; unit += block) {
+      const C* own = both + gate * size.hidden + unit;
+      C* to = sums + (cell ? cell->column(gate, unit) : gate * size.hidden + unit);
+      for (int64_t i = 0; i < block; ++i) to[i] = own[i] + (added ? own[width() + i] : C(0));
+    }
+  }
+}
+
 /** All inputs times W, plus the biases that do not depend on time. GRU with linear_before_reset keeps the candidate's
     recurrent bias apart. */
 template <class C>
@@ -46,13 +60,7 @@ void Recurrent::Run<C>::project() {
     C* sums = nullptr;
     if (bias) {
       sums = context.scratch<C>(width()).data();
-      const C* own = bias + 2 * d * width();
-      int64_t added = linear() ? 2 * size.hidden : width();
-      const kernels::PackedCell* cell = weights[d].cell.get();
-      for (int64_t i = 0; i < width(); ++i) {
-        int64_t at = cell ? cell->column(i / size.hidden, i % size.hidden) : i;
-        sums[at] = own[i] + (i < added ? own[width() + i] : C(0));
-      }
+      add_biases(bias + 2 * d * width(), weights[d].cell.get(), sums);
     }
     if (rows > 0) gate_product(context.threads(), rows, x, weights[d].input, projected[d], width(), false, sums);
   }

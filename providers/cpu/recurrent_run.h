@@ -47,6 +47,7 @@ struct Recurrent::Run {
   void run();
   void share_walks();
   void project();
+  void add_biases(const C* both, const kernels::PackedCell* cell, C* sums) const;
   Walk walk_of(int64_t direction, C* memory) const;
   void walk(int64_t direction, C* memory);
   void walk_shared(int64_t direction, C* memory);
