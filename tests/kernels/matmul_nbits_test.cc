@@ -82,7 +82,7 @@ TEST_P(NBits, RandomShapes) {
   for (int i = 0; i < 240; ++i) {
     const int bits = 2 << integer(0, 2);
     const auto kind = static_cast<Zeros>(integer(0, bits == 4 ? 3 : 2));
-    const int64_t m = integer(0, 2) ? 1 : integer(2, 20), n = integer(1, 90), k = integer(1, 700);
+    const int64_t m = integer(0, 2) ? 1 : integer(2, 36), n = integer(1, 90), k = integer(1, 700);
     check(bits, m, n, k, int64_t{16} << integer(0, 4), kind, integer(0, 1) != 0);
   }
 }
@@ -97,7 +97,7 @@ TEST_P(NBits, EveryBlockSizeInBytes) {
   for (int bits : {2, 4, 8}) {
     for (int64_t block = 16; block <= 256; block += 16) {
       const Zeros kind = block / 16 % 2 == bits / 4 % 2 ? Zeros::kNone : Zeros::kBytes;
-      check(bits, integer(8, 40), integer(1, 150), integer(1, 3 * block) + integer(0, 1) * 512, block, kind, true);
+      check(bits, integer(16, 48), integer(1, 150), integer(1, 3 * block) + integer(0, 1) * 512, block, kind, true);
     }
   }
 }
@@ -120,9 +120,10 @@ TEST_P(NBits, ManyRowsOfBytesAreWhatEachOfThemIs) {
 
 TEST_P(NBits, LargeProductsInFloats) {
   const bool tiles = GetParam() == base::IsaLevel::kAmx;
-  EXPECT_EQ(std::string_view(nbits_isa(128, 256, 800, false)) == "amx bf16x6", tiles);
-  EXPECT_EQ(std::string_view(nbits_isa(8, 256, 800, true)) == "amx", tiles);
-  EXPECT_NE(std::string_view(nbits_isa(7, 256, 800, true)), "amx");
+  EXPECT_EQ(std::string_view(nbits_isa(128, 256, 800, 32, false)) == "amx bf16x6", tiles);
+  EXPECT_EQ(std::string_view(nbits_isa(16, 256, 800, 32, true)) == "amx", tiles);
+  EXPECT_NE(std::string_view(nbits_isa(15, 256, 800, 32, true)), "amx");
+  EXPECT_NE(std::string_view(nbits_isa(128, 256, 800, 16, true)), "amx");
   check(4, 150, 333, 900, 32, Zeros::kBytes, false);
   check(8, 128, 256, 800, 128, Zeros::kValues, false);
   check(4, 129, 250, 801, 64, Zeros::kTable, false);

@@ -17,10 +17,10 @@ constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
 constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
 constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
 
-// Of A, for tiles. Of 16 columns by 32 elements, vectors take some 5.5 cycles a row, and tiles 8 to unpack the weights
-// and 24 to 32 for all of 16 rows; but 320 bytes of weights of 4 bits and their scales take some 58 cycles to come from
-// memory, which hide the vectors' work on up to 8 rows.
-constexpr int64_t kFewestTileRows = 8;
+// Of A, for tiles, and elements of a block. For 16 columns of a block of 32 elements vectors take some 5.5 cycles a
+// row, while tiles take some 60 for up to 16 rows: to unpack the weights, to multiply, and to load, scale and add 16
+// rows of sums. Half a block takes tiles nearly as long, and vectors half as long.
+constexpr int64_t kFewestTileRows = 16, kShortestTileBlock = 32;
 
 constexpr double kGrainWeights = 1e5;  // weights worth a thread
 constexpr size_t kPrefetchSlack = 4096;
@@ -144,46 +144,73 @@ void multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, 
   });
 }
 
+bool suits_tiles(int64_t m, int64_t block) { return m >= kFewestTileRows && block >= kShortestTileBlock; }
+
 // Tiles that multiply bytes, or nullptr.
 const NBitsTileKernels* tiles_for(int64_t m, const NBitsMatrix& b) {
-  return m >= kFewestTileRows && b.kernels == kernels().nbits ? kernels().nbits_tiles : nullptr;
-}
-
-// From one row of A as bytes to the next: for tiles, an odd number of cache lines, so that a tile's rows are in
-// different sets.
-int64_t byte_stride(int64_t k, bool tiles) {
-  return tiles ? divide_up(padded(k) + kNBitsTileStep - kUnit, 64) * 64 | 64 : padded(k);
+  return suits_tiles(m, b.block) && b.kernels == kernels().nbits ? kernels().nbits_tiles : nullptr;
 }
 
 /** Rows of A as bytes, in the calling thread's scratch space. */
-NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
-                         bool tiles) {
-  const int64_t blocks = b.blocks(), wide = padded(b.k), stride = byte_stride(b.k, tiles);
-  const int64_t rows = tiles ? divide_up(m, kNBitsTileRows) * kNBitsTileRows : m;
-  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, rows * stride);
-  float* scales = thread_scratch<float>(Scratch::kRows, 3 * rows * blocks);
-  int32_t* start = reinterpret_cast<int32_t*>(scales + rows * blocks);
-  int32_t* less_sum = start + rows * blocks;
+NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
+  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
+  float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
+  int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
+  int32_t* less_sum = start + m * blocks;
   const int32_t middle = 1 << (b.bits - 1);
   base::parallel_for(pool, m, 65536 / std::max<int64_t>(wide, 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t at = r * blocks;
-      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * stride, scales + at, start + at);
-      std::fill(bytes + r * stride + wide, bytes + (r + 1) * stride, int8_t{0});
+      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at);
       for (int64_t i = at; i < at + blocks; ++i) {
         less_sum[i] = -start[i] & 0xffff;
         start[i] *= -middle;
       }
     }
   });
-  std::fill(bytes + m * stride, bytes + rows * stride, int8_t{0});
-  std::fill(scales + m * blocks, scales + rows * blocks, 0.0f);
-  std::fill(less_sum + m * blocks, less_sum + rows * blocks, 0);
-  return {bytes, stride, scales, start, less_sum};
+  return {bytes, wide, scales, start, less_sum};
 }
 
-void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const NBitsBytes& rows, const NBitsMatrix& b, float* c,
-                             int64_t ldc, const float* bias, const NBitsTileKernels& tiles) {
+// 16 rows of A, of which `rows` exist; the values of each block go 16 apart.
+void quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix& b, int64_t stride, int8_t* bytes,
+                   float* scales, float* less_sums) {
+  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  float* row_scales = thread_scratch<float>(Scratch::kOther, 2 * blocks);
+  int32_t* row_sums = reinterpret_cast<int32_t*>(row_scales + blocks);
+  std::fill_n(scales, blocks * kNBitsTileRows, 0.0f);
+  std::fill_n(less_sums, blocks * kNBitsTileRows, 0.0f);
+  for (int64_t r = 0; r < rows; ++r) {
+    b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * stride, row_scales, row_sums);
+    std::fill(bytes + r * stride + wide, bytes + (r + 1) * stride, int8_t{0});
+    for (int64_t i = 0; i < blocks; ++i) {
+      scales[i * kNBitsTileRows + r] = row_scales[i];
+      less_sums[i * kNBitsTileRows + r] = static_cast<float>(-row_sums[i]);
+    }
+  }
+  std::fill(bytes + rows * stride, bytes + kNBitsTileRows * stride, int8_t{0});
+}
+
+// The same for tiles. Rows are an odd number of cache lines apart, so that those of a tile are in different sets.
+NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
+  const int64_t stride = divide_up(padded(b.k) + kNBitsTileStep - kUnit, 64) * 64 | 64;
+  const int64_t tiles = divide_up(m, kNBitsTileRows), values = b.blocks() * kNBitsTileRows;
+  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, tiles * kNBitsTileRows * stride);
+  float* scales = thread_scratch<float>(Scratch::kRows, 2 * tiles * values);
+  float* less_sums = scales + tiles * values;
+  base::parallel_for(pool, tiles, 65536 / (kNBitsTileRows * stride) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i * kNBitsTileRows;
+      quantize_tile(std::min(kNBitsTileRows, m - row), a + row * lda, lda, b, stride, bytes + row * stride,
+                    scales + i * values, less_sums + i * values);
+    }
+  });
+  return {bytes, stride, scales, less_sums};
+}
+
+void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+                             float* c, int64_t ldc, const float* bias, const NBitsTileKernels& tiles) {
+  const NBitsTileRows rows = quantize_tiles(pool, m, a, lda, b);
   const NBitsPanels panels = panels_of(b);
   for_panels(pool, b, kNBitsTilePanels, m, [&](int64_t panel, int count) {
     char* scratch = thread_scratch<char>(Scratch::kPackedB, nbits_tile_scratch(m));
@@ -195,11 +222,10 @@ void multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t l
                     int64_t ldc, const float* bias) {
   if (const NBitsTileKernels* tiles = tiles_for(m, b); tiles != nullptr) {
     return for_bands(m, b.k, [&](int64_t row, int64_t rows) {
-      const NBitsBytes bytes = quantize_rows(pool, rows, a + row * lda, lda, b, true);
-      multiply_bytes_on_tiles(pool, rows, bytes, b, c + row * ldc, ldc, bias, *tiles);
+      multiply_bytes_on_tiles(pool, rows, a + row * lda, lda, b, c + row * ldc, ldc, bias, *tiles);
     });
   }
-  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b, false);
+  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b);
   const NBitsPanels panels = panels_of(b);
   const NBitsKernels& kernels = *b.kernels;
   for_panels(pool, b, m == 1 ? kernels.row_panels : kernels.byte_panels, m, [&](int64_t panel, int count) {
@@ -318,9 +344,9 @@ void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda
   multiply_many(pool, m, a, lda, b, c, ldc, bias);
 }
 
-const char* nbits_isa(int64_t m, int64_t n, int64_t k, bool bytes) noexcept {
+const char* nbits_isa(int64_t m, int64_t n, int64_t k, int64_t block, bool bytes) noexcept {
   const KernelTable& table = kernels();
-  if (bytes && m >= kFewestTileRows && table.nbits_tiles != nullptr) return base::isa_name(base::IsaLevel::kAmx);
+  if (bytes && suits_tiles(m, block) && table.nbits_tiles != nullptr) return base::isa_name(base::IsaLevel::kAmx);
   return bytes || m == 1 ? base::isa_name(table.nbits->isa) : gemm_isa(m, n, k);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kSums = kTileHeight * kTileHeight;
 constexpr int64_t kRing = 4, kLag = 2;  // blocks whose sums are kept; how far finishing them is behind
-static_assert(kLag < kRing && kLanes == kTileHeight);
+static_assert(kLag < kRing && (kRing & (kRing - 1)) == 0 && kLanes == kTileHeight);
 
 // The longest row of a tile that blocks are a multiple of.
 int step_of(int64_t block) {
@@ -63,53 +63,56 @@ void unpack_any(const NBitsPanels& b, int64_t panel, int64_t first, int64_t end,
   unpack<8>(b, panel, first, end, to);
 }
 
-// 16 rows of A by blocks [first, end) of one panel, whose bytes are there.
+// 16 rows of A by `blocks` blocks of one panel.
 struct Unit {
-  const NBitsPanels& b;
-  const NBitsBytes& a;
-  int64_t panel, row, first, end;
-  const int8_t* bytes;
-
-  int64_t place(int64_t r, int64_t block) const { return (row + r) * b.blocks + block; }
+  const uint8_t* left;  // the first block of A's rows
+  int64_t left_stride;
+  const int8_t* right;            // of the panel
+  const float *scales, *factors;  // of the panel's columns; of the rows
+  const int8_t* zeros;            // of the columns
+  const float* sums;              // of the rows, negative
+  int64_t blocks, block, step;
+  int64_t steps, last_steps;  // of a block, and of the last one
+  bool adds;                  // to totals
 };
 
-ORTOLAN_INLINE void multiply_block(const Unit& u, int64_t block, int64_t step, TileFetch& fetch, int32_t* sums) {
-  const int64_t k = block * u.b.block, depth = u.b.groups * 32 / u.b.bits;
-  const int64_t steps = (least(u.b.block, depth - k) + step - 1) / step;
-  const auto* left = reinterpret_cast<const uint8_t*>(u.a.bytes) + u.row * u.a.stride + k;
-  const int8_t* right = u.bytes + (k - u.first * u.b.block) * kLanes;
+ORTOLAN_INLINE void multiply_block(const Unit& u, int64_t block, TileFetch& fetch, int32_t* sums) {
+  const int64_t steps = block == u.blocks - 1 ? u.last_steps : u.steps;
+  const uint8_t* left = u.left + block * u.block;
+  const int8_t* right = u.right + block * u.block * kLanes;
   zero_sums<1, 1>();
-  for (int64_t i = 0; i < steps; ++i, left += step, right += step * kLanes) {
-    add_words<true, true, 1, 1>(left, u.a.stride, 0, right, kTileRowBytes, fetch);
+  for (int64_t i = 0; i < steps; ++i, left += u.step, right += u.step * kLanes) {
+    add_words<true, true, 1, 1>(left, u.left_stride, 0, right, kTileRowBytes, fetch);
   }
   store_sums<1, 1>(sums, kTileHeight);
 }
 
 template <bool kZeros>
 ORTOLAN_INLINE void finish_block(const Unit& u, int64_t block, const int32_t* sums, Vf (&total)[kTileHeight]) {
-  const int64_t at = u.panel * u.b.blocks + block;
-  const Vf scale = load(u.b.scales + at * kLanes);
-  const Vf zero = kZeros ? to_float(zero_offsets(u.b, at)) : Vf{};
+  const int64_t at = block * kLanes;
+  const float* factors = u.factors + at;
+  const Vf scale = load(u.scales + at);
+  const Vf zero = kZeros ? to_float(lane_bytes(u.zeros + at)) : Vf{};
 #pragma GCC unroll 16
   for (int r = 0; r < kTileHeight; ++r) {
     Vf sum = to_float(load(sums + r * kTileHeight));
-    if (kZeros) sum = fma(zero, set1(static_cast<int16_t>(u.a.less_sum[u.place(r, block)])), sum);
-    total[r] = fma(sum * set1(u.a.scales[u.place(r, block)]), scale, total[r]);
+    if (kZeros) sum = fma(zero, set1(u.sums[at + r]), sum);
+    total[r] = fma(sum * set1(factors[r]), scale, total[r]);
   }
 }
 
-// Adds to `totals`, or sets them where these are the first blocks.
 template <bool kZeros>
-void multiply_unit(const Unit& u, int64_t step, TileFetch& fetch, float* totals) {
+void multiply_unit(const Unit& u, TileFetch& fetch, float* totals) {
   alignas(64) int32_t sums[kRing][kSums];
   Vf total[kTileHeight] = {};
-  if (u.first > 0) {
+  if (u.adds) {
 #pragma GCC unroll 16
     for (int r = 0; r < kTileHeight; ++r) total[r] = load(totals + r * kLanes);
   }
-  for (int64_t block = u.first; block < u.end + kLag; ++block) {
-    if (block < u.end) multiply_block(u, block, step, fetch, sums[block % kRing]);
-    if (block >= u.first + kLag) finish_block<kZeros>(u, block - kLag, sums[(block - kLag) % kRing], total);
+  for (int64_t block = 0; block < u.blocks + kLag; ++block) {
+    if (block < u.blocks) multiply_block(u, block, fetch, sums[block & (kRing - 1)]);
+    const int64_t done = block - kLag;
+    if (done >= 0) finish_block<kZeros>(u, done, sums[done & (kRing - 1)], total);
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kTileHeight; ++r) store(totals + r * kLanes, total[r]);
@@ -140,8 +143,30 @@ struct Panels {
   }
 };
 
+// Blocks [first, end) of a panel for the rows from `row` on.
+Unit unit_of(const Panels& p, const NBitsTileRows& a, int panel, int64_t row, int64_t first, int64_t end) {
+  const NBitsPanels& b = p.b;
+  const int64_t step = step_of(b.block), depth = b.groups * 32 / b.bits;
+  const int64_t in_rows = (row * b.blocks + first * kTileHeight), in_panel = (p.first + panel) * b.blocks + first;
+  Unit u;
+  u.left = reinterpret_cast<const uint8_t*>(a.bytes) + row * a.stride + first * b.block;
+  u.left_stride = a.stride;
+  u.right = p.bytes_of(panel);
+  u.scales = b.scales + in_panel * kLanes;
+  u.factors = a.scales + in_rows;
+  u.zeros = b.zeros + (b.zeros != nullptr ? in_panel * kLanes : 0);
+  u.sums = a.less_sums + in_rows;
+  u.blocks = end - first;
+  u.block = b.block;
+  u.step = step;
+  u.steps = b.block / step;
+  u.last_steps = (least(depth, end * b.block) - (end - 1) * b.block + step - 1) / step;
+  u.adds = first > 0;
+  return u;
+}
+
 template <bool kZeros>
-void multiply_panels(const Panels& p, const NBitsBytes& a, int64_t rows, const NBitsResult& result) {
+void multiply_panels(const Panels& p, const NBitsTileRows& a, int64_t rows, const NBitsResult& result) {
   const NBitsPanels& b = p.b;
   const int64_t in_part = kNBitsTilePart / b.block, step = step_of(b.block);
   const TileScope tiles(shapes(static_cast<int>(step)));
@@ -150,19 +175,17 @@ void multiply_panels(const Panels& p, const NBitsBytes& a, int64_t rows, const N
     for (int i = 0; i < p.count; ++i) unpack_any(b, p.first + i, first, end, p.bytes_of(i));
     const int64_t times = (rows + kTileHeight - 1) / kTileHeight * (end - first) * (b.block / step);
     const int64_t next = end < b.blocks ? in_part : 0;
-    TileFetch fetches[kNBitsTilePanels] = {p.fetch(0, end, next, times), p.fetch(1, end, next, times),
-                                           p.fetch(2, end, next, times), p.fetch(3, end, next, times)};
+    TileFetch fetches[kNBitsTilePanels] = {p.fetch(0, end, next, times), p.fetch(1, end, next, times)};
     for (int64_t row = 0; row < rows; row += kTileHeight) {
       for (int i = 0; i < p.count; ++i) {
-        multiply_unit<kZeros>({b, a, p.first + i, row, first, end, p.bytes_of(i)}, step, fetches[i],
-                              p.totals_of(row, i));
+        multiply_unit<kZeros>(unit_of(p, a, i, row, first, end), fetches[i], p.totals_of(row, i));
         if (end == b.blocks) store_rows(row, rows, p.totals_of(row, i), result, i * kLanes);
       }
     }
   }
 }
 
-void multiply(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
+void multiply(const NBitsPanels& b, int64_t panel, int panels, const NBitsTileRows& a, int64_t rows,
               const NBitsResult& result, void* scratch) {
   auto* bytes = static_cast<int8_t*>(scratch);
   const Panels p = {b, panel, panels, bytes, reinterpret_cast<float*>(bytes + kNBitsTileBytes)};

@@ -9,10 +9,13 @@ namespace {
 
 typedef int8_t LaneBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
 
+ORTOLAN_INLINE Vi lane_bytes(const int8_t* p) {
+  return __builtin_convertvector(*reinterpret_cast<const LaneBytes*>(p), Vi);
+}
+
 /** The bytes among the zeros of block `at` (counted through all panels), less the middle; 0 where there are none. */
 ORTOLAN_INLINE Vi zero_offsets(const NBitsPanels& b, int64_t at) {
-  if (b.zeros == nullptr) return Vi{};
-  return __builtin_convertvector(*reinterpret_cast<const LaneBytes*>(b.zeros + at * kLanes), Vi);
+  return b.zeros == nullptr ? Vi{} : lane_bytes(b.zeros + at * kLanes);
 }
 
 ORTOLAN_INLINE void store_result(const NBitsResult& r, int64_t row, int64_t column, Vf v) {

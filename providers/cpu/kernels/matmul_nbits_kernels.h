@@ -24,7 +24,7 @@ struct NBitsPanels {
   bool has_table;      // else the table is q - 2^(bits-1)
 };
 
-/** Rows of A in bytes: `stride` bytes apart, zero beyond K for as long as the last element's block or tile row. The
+/** Rows of A in bytes: `stride` bytes apart, zero beyond K. The
  * others have `blocks` values a row. */
 struct NBitsBytes {
   const int8_t* bytes;
@@ -62,7 +62,7 @@ struct NBitsKernels {
                        int32_t* sums);
 };
 
-constexpr int kNBitsTilePanels = 4;      // at once, at most
+constexpr int kNBitsTilePanels = 2;      // at once, at most
 constexpr int64_t kNBitsTileRows = 16;   // of A in a tile
 constexpr int64_t kNBitsTileStep = 64;   // elements of a row of it, at most
 constexpr int64_t kNBitsTilePart = 512;  // elements of K that are bytes at a time
@@ -74,10 +74,19 @@ inline constexpr int64_t nbits_tile_scratch(int64_t rows) {
   return kNBitsTileBytes + (rows + kNBitsTileRows - 1) / kNBitsTileRows * kNBitsTileRows * kNBitsTilePanels * 64;
 }
 
+/** Rows of A in bytes as tiles take them: up to a multiple of kNBitsTileRows; the values of 16 rows' blocks are
+    [block][row]. */
+struct NBitsTileRows {
+  const int8_t* bytes;
+  int64_t stride;
+  const float* scales;
+  const float* less_sums;  // less the sum of the block's bytes
+};
+
 struct NBitsTileKernels {
-  /** The same as NBitsKernels::multiply_bytes, bit for bit. Rows of A follow up to a multiple of kNBitsTileRows, with
-      scales. `scratch`: nbits_tile_scratch(rows) bytes, aligned to 64. */
-  void (*multiply)(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
+  /** The same as NBitsKernels::multiply_bytes, bit for bit. `scratch`: nbits_tile_scratch(rows) bytes, aligned to 64.
+   */
+  void (*multiply)(const NBitsPanels& b, int64_t panel, int panels, const NBitsTileRows& a, int64_t rows,
                    const NBitsResult& result, void* scratch);
 };
 

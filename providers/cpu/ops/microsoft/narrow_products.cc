@@ -34,7 +34,7 @@ class MatMulNBits final : public OpKernel {
     std::string size = join(" ", m, "x", format_.k, "x", format_.n);
     bool bytes = bytes_ && weights_.can_multiply_bytes();
     return {join("matmul_nbits ", format_.bits, " bits", bytes ? " int8" : " f32", size),
-            kernels::nbits_isa(m, format_.n, format_.k, bytes)};
+            kernels::nbits_isa(m, format_.n, format_.k, format_.block, bytes)};
   }
 
   void compute(KernelContext& context) const override {
