@@ -1,4 +1,5 @@
 // RoiAlign, MaxRoiPool and NonMaxSuppression.
+#include <algorithm>
 #include <cmath>
 
 #include "op_test.h"
@@ -54,6 +55,36 @@ TEST(MaxRoiPool, LargestOfEachCell) {
   EXPECT_NE(run({-1, 0, 0, 3, 3}).error().find("image -1"), std::string::npos);
 }
 
+TEST(MaxRoiPool, RegionsOfManySizes) {
+  const Shape shape{2, 3, 37, 41};
+  Tensor x = random_tensor<float>(shape, test_seed()), corners = random_tensor<float>({30, 4}, test_seed() + 1, -9, 50);
+  Tensor rois(ElementType::kFloat, Shape{30, 5});
+  std::vector<double> expected;
+  for (int64_t i = 0; i < 30; ++i) {
+    float* roi = rois.mutable_data<float>() + 5 * i;
+    roi[0] = static_cast<float>(i % 2);
+    for (int k = 0; k < 4; ++k) roi[k + 1] = std::round(corners.data<float>()[4 * i + k]);
+    for (int64_t cell = 0; cell < 3 * 4 * 8; ++cell) {
+      int64_t at[] = {cell / 8 % 4, cell % 8}, cells[] = {4, 8}, begin[2], end[2];
+      for (int d = 0; d < 2; ++d) {
+        auto first = static_cast<int64_t>(roi[2 - d]), last = static_cast<int64_t>(roi[4 - d]);
+        int64_t size = std::max<int64_t>(last - first + 1, 1);
+        begin[d] = std::clamp<int64_t>(at[d] * size / cells[d] + first, 0, shape[2 + d]);
+        end[d] = std::clamp<int64_t>(((at[d] + 1) * size + cells[d] - 1) / cells[d] + first, 0, shape[2 + d]);
+      }
+      const float* plane = x.data<float>() + ((i % 2) * 3 + cell / 32) * 37 * 41;
+      double largest = begin[0] < end[0] && begin[1] < end[1] ? -INFINITY : 0;
+      for (int64_t r = begin[0]; r < end[0]; ++r) {
+        for (int64_t c = begin[1]; c < end[1]; ++c) largest = std::max<double>(largest, plane[r * 41 + c]);
+      }
+      expected.push_back(largest);
+    }
+  }
+  OpTest test("MaxRoiPool", 1);
+  test.input(x).input(rois).ints("pooled_shape", {4, 8});
+  EXPECT_TRUE(near(test.run_tensor(), {30, 3, 4, 8}, expected, 0));
+}
+
 OpTest suppression(std::vector<float> boxes, std::vector<float> scores, int64_t count, float overlap, float score) {
   int64_t n = static_cast<int64_t>(scores.size());
   return OpTest("NonMaxSuppression", 11)
@@ -75,6 +106,50 @@ TEST(NonMaxSuppression, KeepsTheBest) {
   EXPECT_TRUE(equal<int64_t>(y, {3, 3}, {0, 0, 1, 0, 0, 0, 0, 0, 3}));
   y = OpTest("NonMaxSuppression", 10).input<float>({1, 4, 4}, boxes).input<float>({1, 1, 4}, scores).run_tensor();
   EXPECT_TRUE(equal<int64_t>(y, {0, 3}, {}));
+}
+
+/** The boxes that stay, found one after the other. */
+std::vector<int64_t> greedy(const std::vector<float>& boxes, const std::vector<float>& scores, int64_t count,
+                            float overlap, float score) {
+  std::vector<int64_t> order, kept;
+  for (int64_t i = 0; i < static_cast<int64_t>(scores.size()); ++i) {
+    if (scores[i] > score) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+  auto hides = [&](const float* a, const float* b) {
+    float height = std::min(a[2], b[2]) - std::max(a[0], b[0]), width = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+    if (!(height > 0 && width > 0)) return false;
+    float common = height * width, areas = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]);
+    return common / (areas - common) > overlap;
+  };
+  for (int64_t i : order) {
+    if (static_cast<int64_t>(kept.size()) == count) break;
+    bool hidden = std::any_of(kept.begin(), kept.end(), [&](int64_t k) { return hides(&boxes[4 * i], &boxes[4 * k]); });
+    if (!hidden) kept.push_back(i);
+  }
+  return kept;
+}
+
+TEST(NonMaxSuppression, ManyBoxesOfFewScores) {
+  for (int64_t n : {1, 5, 33, 700}) {
+    Tensor places = random_tensor<float>({n, 4}, test_seed(), 0, 60), levels = random_tensor<float>({n}, 7, -9, 30);
+    std::vector<float> boxes, scores;
+    for (int64_t i = 0; i < n; ++i) {
+      const float* p = places.data<float>() + 4 * i;
+      for (float side : {p[0], p[1], p[0] + p[2] / 3, p[1] + p[3] / 3}) boxes.push_back(side);
+      scores.push_back(std::trunc(levels.data<float>()[i]) * (i % 7 == 0 ? -0.0f : 0.1f));
+    }
+    for (int64_t count : {3, 40, 1000}) {
+      for (float score : {-2.0f, 1.0f}) {
+        std::vector<int64_t> expected;
+        for (int64_t i : greedy(boxes, scores, count, 0.2f, score)) {
+          expected.insert(expected.end(), {int64_t{0}, int64_t{0}, i});
+        }
+        Tensor y = suppression(boxes, scores, count, 0.2f, score).run_tensor();
+        EXPECT_TRUE(equal<int64_t>(y, {static_cast<int64_t>(expected.size()) / 3, 3}, expected)) << n << ' ' << count;
+      }
+    }
+  }
 }
 
 TEST(NonMaxSuppression, HostileInputs) {

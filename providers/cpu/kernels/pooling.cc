@@ -298,6 +298,32 @@ void lp_pool(base::ThreadPool* pool, const PoolGeometry& g, double p, const T* x
 }
 
 template <class T>
+void max_pool_cells(const T* plane, int64_t width, const CellRange* rows, int64_t row_count, const CellRange* columns,
+                    int64_t column_count, T* y) {
+  int64_t first = width, end = 0;
+  for (int64_t c = 0; c < column_count; ++c) {
+    first = std::min(first, columns[c].begin), end = std::max(end, columns[c].end);
+  }
+  const int64_t length = std::max<int64_t>(end - first, 0);
+  T* joined = thread_scratch<T>(Scratch::kRows, length);
+  const PoolLines lines{1, 0, 1, 0, 1, 0, width, length, length};
+  for (int64_t r = 0; r < row_count; ++r, y += column_count) {
+    const int64_t count = rows[r].end - rows[r].begin;
+    if (count <= 0 || length == 0) {
+      std::fill_n(y, column_count, T{0});
+      continue;
+    }
+    const PoolBand band{rows[r].begin * width + first, count};
+    max_steps(*kernels().pool, plane).join_lines(plane, lines, &band, 1, joined);
+    for (int64_t c = 0; c < column_count; ++c) {
+      T largest = columns[c].begin < columns[c].end ? std::numeric_limits<T>::lowest() : T{0};
+      for (int64_t i = columns[c].begin; i < columns[c].end; ++i) largest = std::max(largest, joined[i - first]);
+      y[c] = largest;
+    }
+  }
+}
+
+template <class T>
 void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64_t channels, const T* x, T* y) {
   const auto& steps = max_steps(*kernels().pool, x);
   const int64_t plane_size = volume(g.in), row = g.in[2] * channels;
@@ -341,6 +367,8 @@ void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, i
       channels);
 }
 
+template void max_pool_cells(const float*, int64_t, const CellRange*, int64_t, const CellRange*, int64_t, float*);
+template void max_pool_cells(const double*, int64_t, const CellRange*, int64_t, const CellRange*, int64_t, double*);
 template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int64_t, const int8_t*, int8_t*);
 template void max_pool_channels_last(base::ThreadPool*, const PoolGeometry&, int64_t, const uint8_t*, uint8_t*);
 template void max_pool(base::ThreadPool*, const PoolGeometry&, const float*, float*, int64_t*, bool);

@@ -45,6 +45,17 @@ void average_pool(base::ThreadPool* pool, const PoolGeometry& geometry, bool cou
 template <class T>
 void lp_pool(base::ThreadPool* pool, const PoolGeometry& geometry, double p, const T* x, T* y);
 
+/** Rows or columns of a plane: [begin, end). */
+struct CellRange {
+  int64_t begin, end;
+};
+
+/** y[r*column_count + c] = the largest element in rows[r] and columns[c] of a plane whose rows are `width` long; 0
+   where one of them is empty. T: float, double. */
+template <class T>
+void max_pool_cells(const T* plane, int64_t width, const CellRange* rows, int64_t row_count, const CellRange* columns,
+                    int64_t column_count, T* y);
+
 /** max_pool where each element of a plane is a row of `channels` (channels last); `planes` counts images. T: int8_t,
  * uint8_t. */
 template <class T>

@@ -3,19 +3,15 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/pooling.h"
 #include "cpu/saturate.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-/** A pixel range, cut to [0, limit). */
-struct Range {
-  int64_t begin, end;
-};
-
-/** Cell `i` of `cells` over a side from `first` to `last` (pixels, both included). */
-Range cell(double first, double last, int64_t i, int64_t cells, int64_t limit) {
+/** Cell `i` of `cells` over a side from `first` to `last` (pixels, both included), cut to [0, limit). */
+kernels::CellRange cell(double first, double last, int64_t i, int64_t cells, int64_t limit) {
   double size = std::max(last - first + 1, 1.0) / static_cast<double>(cells);
   double begin = std::floor(static_cast<double>(i) * size) + first;
   double end = std::ceil(static_cast<double>(i + 1) * size) + first;
@@ -43,33 +39,35 @@ class MaxRoiPool final : public OpKernel {
     if (out.element_count() == 0) return;
     const C* x = read_input<C>(context, 0);
     const C* regions = read_input<C>(context, 1);
-    context.threads().parallel_for(out[0] * shape[1], 1, [&](int64_t begin, int64_t end) {
+    const int64_t channels = shape[1], plane = shape.count_from(2), cells = out[2] * out[3];
+    context.threads().parallel_for(out[0] * channels, 1, [&](int64_t begin, int64_t end) {
+      Grid grid;
       for (int64_t i = begin; i < end; ++i) {
-        const C* region = regions + i / shape[1] * 5;
+        const C* region = regions + i / channels * 5;
         int64_t image = saturate_cast<int64_t>(region[0]);
         require(image >= 0 && image < shape[0], ErrorCode::kInvalidArgument, "a region names image ", image,
                 "; there are ", shape[0]);
-        const C* plane = x + (image * shape[1] + i % shape[1]) * shape[2] * shape[3];
-        pool(plane, shape, region, out, y.data() + i * out[2] * out[3]);
+        if (i == begin || i % channels == 0) grid = this->grid(region, shape, out);
+        kernels::max_pool_cells(x + (image * channels + i % channels) * plane, shape[3], grid.rows.data(), out[2],
+                                grid.columns.data(), out[3], y.data() + i * cells);
       }
     });
     y.finish();
   }
 
+  struct Grid {
+    std::vector<kernels::CellRange> rows, columns;
+  };
+
+  /** The cells of a region. */
   template <class C>
-  void pool(const C* plane, const Shape& shape, const C* region, const Shape& out, C* y) const {
+  Grid grid(const C* region, const Shape& shape, const Shape& out) const {
     double corner[4];
     for (int i = 0; i < 4; ++i) corner[i] = std::round(static_cast<double>(region[i + 1]) * scale_);
-    for (int64_t bin = 0; bin < out[2] * out[3]; ++bin) {
-      Range rows = cell(corner[1], corner[3], bin / out[3], out[2], shape[2]);
-      Range columns = cell(corner[0], corner[2], bin % out[3], out[3], shape[3]);
-      bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
-      C largest = empty ? C(0) : std::numeric_limits<C>::lowest();
-      for (int64_t r = rows.begin; r < rows.end; ++r) {
-        for (int64_t c = columns.begin; c < columns.end; ++c) largest = std::max(largest, plane[r * shape[3] + c]);
-      }
-      y[bin] = largest;
-    }
+    Grid grid;
+    for (int64_t i = 0; i < out[2]; ++i) grid.rows.push_back(cell(corner[1], corner[3], i, out[2], shape[2]));
+    for (int64_t i = 0; i < out[3]; ++i) grid.columns.push_back(cell(corner[0], corner[2], i, out[3], shape[3]));
+    return grid;
   }
 
   float scale_;

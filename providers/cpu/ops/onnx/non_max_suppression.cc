@@ -1,6 +1,7 @@
 // NonMaxSuppression: per image and class, boxes by falling score, without those that overlap a chosen one too much.
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <functional>
 
 #include "base/thread_pool.h"
 #include "runtime/kernel_registry.h"
@@ -19,15 +20,84 @@ Box box_of(const float* v, bool center) {
   return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
 }
 
-/** True when the intersection is more than `limit` of the union. Boxes without area overlap nothing. */
-bool overlap(const Box& a, const Box& b, float limit) {
-  float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  float width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  if (!(height > 0 && width > 0)) return false;
-  float common = height * width, area_a = a.area(), area_b = b.area();
-  if (!(area_a > 0 && area_b > 0)) return false;
-  return common / (area_a + area_b - common) > limit;
-}
+typedef float Quad __attribute__((vector_size(16)));
+typedef int32_t QuadMask __attribute__((vector_size(16)));
+
+/** Boxes that stay, four at a time: the places beyond the last one hold boxes without area. */
+class KeptBoxes {
+ public:
+  int64_t size() const { return size_; }
+
+  void add(const Box& box) {
+    if (size_ % 4 == 0) groups_.push_back({});
+    Group& group = groups_.back();
+    const float sides[] = {box.top, box.left, box.bottom, box.right, box.area()};
+    for (int i = 0; i < 5; ++i) group.sides[i][size_ % 4] = sides[i];
+    ++size_;
+  }
+
+  /** True when the intersection with one of them is more than `limit` of the union. Boxes without area overlap
+      nothing. */
+  bool hide(const Box& box, float limit) const {
+    const Quad zero{}, area = zero + box.area();
+    QuadMask hidden{};
+    for (const Group& g : groups_) {
+      const auto& [top, left, bottom, right, other] = g.sides;
+      const Quad height = smaller(bottom, box.bottom) - larger(top, box.top);
+      const Quad width = smaller(right, box.right) - larger(left, box.left);
+      const Quad common = height * width;
+      hidden |= (height > zero) & (width > zero) & (area > zero) & (other > zero) &
+                (common / (area + other - common) > zero + limit);
+    }
+    return (hidden[0] | hidden[1] | hidden[2] | hidden[3]) != 0;
+  }
+
+ private:
+  struct Group {
+    Quad sides[5];  // top, left, bottom, right, area
+  };
+  static Quad smaller(Quad a, float b) { return b < a ? Quad{} + b : a; }
+  static Quad larger(Quad a, float b) { return b > a ? Quad{} + b : a; }
+
+  std::vector<Group> groups_;
+  int64_t size_ = 0;
+};
+
+/** Boxes by falling score, those of the same score as they came; what is no number goes last. They are sorted some at a
+    time, as they are asked for. */
+class BestFirst {
+ public:
+  explicit BestFirst(int64_t some) : chunk_(static_cast<size_t>(std::clamp<int64_t>(some, 32, 1 << 20))) {}
+
+  void add(int64_t box, float score) {
+    keys_.push_back(uint64_t{order_of(score)} << 32 | (UINT32_MAX - static_cast<uint32_t>(box)));
+  }
+  /** The next box, or -1. */
+  int64_t next() {
+    if (at_ == keys_.size()) return -1;
+    if (at_ == sorted_) sort_some();
+    return UINT32_MAX - static_cast<uint32_t>(keys_[at_++]);
+  }
+
+ private:
+  /** Integers in the order of floats. */
+  static uint32_t order_of(float score) {
+    if (score != score) return 0;
+    uint32_t bits = std::bit_cast<uint32_t>(score + 0.0f);
+    return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+  }
+  void sort_some() {
+    auto first = keys_.begin() + static_cast<ptrdiff_t>(sorted_);
+    sorted_ = std::min(keys_.size(), sorted_ + chunk_);
+    auto end = keys_.begin() + static_cast<ptrdiff_t>(sorted_);
+    if (end != keys_.end()) std::nth_element(first, end, keys_.end(), std::greater<>());
+    std::sort(first, end, std::greater<>());
+    chunk_ *= 2;
+  }
+
+  std::vector<uint64_t> keys_;
+  size_t chunk_, at_ = 0, sorted_ = 0;
+};
 
 struct Limits {
   int64_t count = 0;
@@ -49,6 +119,8 @@ class NonMaxSuppression final : public OpKernel {
     const Shape &b = boxes.shape(), &s = scores.shape();
     require(b.rank() == 3 && s.rank() == 3 && b[2] == 4 && b[0] == s[0] && b[1] == s[2], ErrorCode::kInvalidArgument,
             "boxes have shape ", b, " and scores ", s, "; they need [images, boxes, 4] and [images, classes, boxes]");
+    require(b[1] <= UINT32_MAX, ErrorCode::kNotImplemented, "there are ", b[1], " boxes; there may be up to ",
+            UINT32_MAX);
     Limits limits = this->limits(context);
     int64_t lists = b[1] > 0 ? s[0] * s[1] : 0;
     std::vector<std::vector<int64_t>> chosen(lists);
@@ -84,24 +156,17 @@ class NonMaxSuppression final : public OpKernel {
 
   /** Indices of the boxes of one image and class that stay. */
   std::vector<int64_t> choose(const float* boxes, const float* scores, int64_t count, const Limits& limits) const {
-    std::vector<int64_t> order;
+    BestFirst order(std::min(limits.count, count) * 2);
     for (int64_t i = 0; i < count; ++i) {
-      if (!limits.score || scores[i] > *limits.score) order.push_back(i);
+      if (!limits.score || scores[i] > *limits.score) order.add(i, scores[i]);
     }
-    // NaN goes last, so that the order is a strict one.
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return scores[a] > scores[b] || (scores[b] != scores[b] && scores[a] == scores[a]);
-    });
     std::vector<int64_t> result;
-    std::vector<Box> kept;
-    for (int64_t i : order) {
-      if (static_cast<int64_t>(result.size()) >= limits.count) break;
+    KeptBoxes kept;
+    for (int64_t i; kept.size() < limits.count && (i = order.next()) >= 0;) {
       Box box = box_of(boxes + 4 * i, center_);
-      bool hidden =
-          std::any_of(kept.begin(), kept.end(), [&](const Box& k) { return overlap(box, k, limits.overlap); });
-      if (hidden) continue;
+      if (kept.hide(box, limits.overlap)) continue;
       result.push_back(i);
-      kept.push_back(box);
+      kept.add(box);
     }
     return result;
   }
