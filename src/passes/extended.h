@@ -5,6 +5,7 @@
 
 namespace ortolan::passes {
 
+bool widen_halves(Graph& graph, const PassContext& context);              // widen_halves.cc
 bool fuse_quantized(Graph& graph, const PassContext& context);            // quantized.cc
 bool fold_dequantized(Graph& graph, const PassContext& context);          // constant_folding.cc
 bool fuse_integer_products(Graph& graph, const PassContext& context);     // integer_product.cc

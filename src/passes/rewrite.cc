@@ -51,6 +51,7 @@ std::span<const Pass> all_passes() {
       {"join_matmul_add", 1, join_matmul_add},
       {"fold_into_weights", 1, fold_into_weights},
       {"remove_unused", 1, remove_unused},
+      {"widen_halves", 2, widen_halves},
       {"fuse_quantized", 2, fuse_quantized},
       {"fold_dequantized", 2, fold_dequantized},
       {"fuse_integer_products", 2, fuse_integer_products},

@@ -48,6 +48,8 @@ Value random_value(const TypeInfo& type, uint32_t seed) {
   }
   if (type.element == ElementType::kDouble) return Value(random_tensor<double>(shape, seed, -3, 3));
   if (type.element == ElementType::kInt64) return Value(random_tensor<int64_t>(shape, seed, 0, 3));
+  if (type.element == ElementType::kFloat16) return Value(random_tensor<base::Half>(shape, seed, -3, 3));
+  if (type.element == ElementType::kBFloat16) return Value(random_tensor<base::BFloat16>(shape, seed, -3, 3));
   return Value(random_tensor<float>(shape, seed, -3, 3));
 }
 
