@@ -48,7 +48,7 @@ Results expected(const Inputs& in) {
                            bias.data(),
                            r.c.data(),
                            r.c.data()};
-    kernels::cell_step(nullptr, *cell, step, false);
+    kernels::cell_step(nullptr, *cell, step, s % 2 != 0);
     r.h = next;
     for (int64_t b = 0; b < in.size.batch; ++b) {
       std::copy_n(next.data() + b * kHidden, kHidden, r.y.data() + in.size.y_row(t, b, 0) * kHidden);
