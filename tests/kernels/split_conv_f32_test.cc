@@ -265,6 +265,31 @@ TEST_P(SplitConvF32, AbsurdDilation) {
   expect_close(c, run(c), bound(g));
 }
 
+// A square of outputs a side.
+ConvGeometry layer(int64_t in, int64_t out, int64_t kernel, int64_t stride) {
+  ConvGeometry g;
+  g.in_channels = in, g.out_channels = out;
+  for (int a = 1; a < 3; ++a) g.kernel[a] = kernel, g.stride[a] = stride;
+  return g;
+}
+
+TEST_P(SplitConvF32, TilesWhereTheyGain) {
+  EXPECT_TRUE(suits_split_conv(layer(256, 64, 1, 1), 56 * 56, 3));
+  EXPECT_TRUE(suits_split_conv(layer(1024, 256, 1, 1), 14 * 14, 3));
+  EXPECT_TRUE(suits_split_conv(layer(128, 128, 3, 2), 28 * 28, 3));
+  EXPECT_FALSE(suits_split_conv(layer(16, 96, 1, 1), 112 * 112, 3)) << "few products for each result";
+  EXPECT_FALSE(suits_split_conv(layer(3, 64, 7, 2), 112 * 112, 3)) << "three of 32 channels";
+  for (int64_t channels : {64, 128, 256}) {
+    const int64_t side = 56 * 64 / channels;
+    EXPECT_FALSE(suits_split_conv(layer(channels, channels, 3, 1), side * side, 3)) << "Winograd's transforms";
+    EXPECT_TRUE(suits_split_conv(layer(channels, channels, 3, 1), side * side, 2));
+    EXPECT_TRUE(suits_split_conv(layer(channels, channels, 3, 1), side * side, 1));
+  }
+  ConvGeometry spread = layer(64, 64, 3, 1);
+  spread.dilation[1] = spread.dilation[2] = int64_t{1} << 62;
+  EXPECT_FALSE(suits_split_conv(spread, 0, 3));
+}
+
 INSTANTIATE_TEST_SUITE_P(Isa, SplitConvF32, testing::Values(base::IsaLevel::kAmx),
                          [](const auto& info) { return base::isa_name(info.param); });
 

@@ -69,8 +69,8 @@ float element(const char* slices, int count) {
 
 // Positions of tiles for so many outputs of a channel, among them the gaps at the ends of rows of a square.
 double positions_with_gaps(const ConvGeometry& g, double positions) {
-  const int64_t gap = (g.kernel[2] - 1) * g.dilation[2] / g.stride[2];
-  return positions + static_cast<double>(gap) * std::sqrt(positions);
+  const double reach = static_cast<double>(g.kernel[2] - 1) * static_cast<double>(g.dilation[2]);
+  return positions + std::floor(reach / static_cast<double>(g.stride[2])) * std::sqrt(positions);
 }
 
 // Nanoseconds for all outputs of a group, each way; where sizes are not known, of many.
