@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/number_loops_kernels.h"
+#include "cpu/kernels/number_matrices_body.h"
 #include "cpu/kernels/vec.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -343,6 +344,11 @@ const NumberKernels kNumberLoops = {
     },
     {nullptr, find_loop<uint8_t>, find_loop<uint8_t>, find_loop<uint16_t>, find_loop<uint16_t>, find_loop<uint32_t>,
      find_loop<uint32_t>, find_loop<uint64_t>, find_loop<uint64_t>, find_loop<float>, find_loop<double>},
+    word_product<uint32_t>,
+    word_product<uint64_t>,
+    subtract_product<float>,
+    subtract_product<double>,
+    add_rows,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
