@@ -5,8 +5,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/fused_activation.h"
-#include "cpu/integer_product.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/kernels/number_matrices.h"
 #include "cpu/matmul.h"
 #include "cpu/saturate.h"
 
@@ -77,7 +77,7 @@ KernelReport Gemm::report(const KernelContext& context) const {
   Sizes s = sizes(context);
   StackedProduct p{.m = s.m, .n = s.n, .k = s.k};
   ElementType type = context.input(0).type();
-  if (kIntegerTypes.contains(type)) return {product_text("integer_product", false, p), kernels::plain_isa()};
+  if (kIntegerTypes.contains(type)) return {product_text("integer_product", false, p), kernels::float_isa()};
   if (type == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::float_isa()};
   bool packed = right_.packed() != nullptr;
   return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::gemm_isa(s.m, s.n, s.k)};
@@ -137,9 +137,11 @@ template <class T>
 void Gemm::compute_integer(KernelContext& context, const Sizes& s) const {
   using Word = std::make_unsigned_t<T>;
   Word* y = static_cast<Word*>(context.output(0).mutable_raw());
-  StridedMatrix<Word> a{static_cast<const Word*>(context.input(0).raw()), trans_a_ ? 1 : s.lda, trans_a_ ? s.lda : 1};
-  StridedMatrix<Word> b{static_cast<const Word*>(context.input(1).raw()), trans_b_ ? 1 : s.ldb, trans_b_ ? s.ldb : 1};
-  integer_product<Word>(&context.threads(), s.m, s.n, s.k, a, b, y);
+  kernels::StridedMatrix<Word> a{static_cast<const Word*>(context.input(0).raw()), trans_a_ ? 1 : s.lda,
+                                 trans_a_ ? s.lda : 1};
+  kernels::StridedMatrix<Word> b{static_cast<const Word*>(context.input(1).raw()), trans_b_ ? 1 : s.ldb,
+                                 trans_b_ ? s.ldb : 1};
+  kernels::multiply_words<Word>(&context.threads(), s.m, s.n, s.k, a, b, y);
   const Tensor* c = s.m > 0 && s.n > 0 ? context.input_if(2) : nullptr;
   Spread at = c ? spread_of(c->shape(), s.m, s.n) : Spread{};
   const Word* addend = c ? static_cast<const Word*>(c->raw()) : nullptr;

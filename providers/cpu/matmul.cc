@@ -3,8 +3,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/fused_activation.h"
-#include "cpu/integer_product.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/kernels/number_matrices.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -119,7 +119,7 @@ void MatMul::compute(KernelContext& context) const {
 KernelReport MatMul::report(const KernelContext& context) const {
   const Tensor& a = context.input(0);
   StackedProduct p = stacked_product(a.shape(), context.input(1).shape(), options_);
-  if (kIntegerTypes.contains(a.type())) return {product_text("integer_product", false, p), kernels::plain_isa()};
+  if (kIntegerTypes.contains(a.type())) return {product_text("integer_product", false, p), kernels::float_isa()};
   if (a.type() == ElementType::kDouble) return {product_text("gemm_f64", false, p), kernels::float_isa()};
   bool packed = p.count == 1 && right_.packed();
   return {product_text("gemm_f32", packed, p) + activation_text(context.node()), kernels::gemm_isa(p.m, p.n, p.k)};
@@ -188,8 +188,8 @@ void MatMul::compute_integer(KernelContext& context, const StackedProduct& p) co
   const T* b = static_cast<const T*>(context.input(1).raw());
   T* y = static_cast<T*>(context.output(0).mutable_raw());
   for (int64_t i = 0; i < p.count; ++i) {
-    integer_product<T>(&context.threads(), p.m, p.n, p.k, {a + p.offset_a(i), p.k, 1}, {b + p.offset_b(i), p.n, 1},
-                       y + i * p.m * p.n);
+    kernels::multiply_words<T>(&context.threads(), p.m, p.n, p.k, {a + p.offset_a(i), p.k, 1},
+                               {b + p.offset_b(i), p.n, 1}, y + i * p.m * p.n);
   }
 }
 
