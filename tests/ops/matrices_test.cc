@@ -73,7 +73,8 @@ void check_inverse(Shape shape, double tolerance) {
 }
 
 TEST(Inverse, TimesTheMatrixIsOne) {
-  for (Shape shape : {Shape{1, 1}, Shape{4, 4}, Shape{2, 3, 3, 3}, Shape{33, 33}}) {
+  for (Shape shape : {Shape{1, 1}, Shape{4, 4}, Shape{2, 3, 3, 3}, Shape{2, 7, 7}, Shape{3, 8, 8}, Shape{2, 16, 16},
+                      Shape{2, 21, 21}, Shape{33, 33}}) {
     check_inverse<double>(shape, 1e-11);
     check_inverse<float>(shape, 1e-4);
   }

@@ -60,6 +60,35 @@ double expansion(const std::vector<double>& a, size_t n) {
   return sum;
 }
 
+/** By elimination in long double. */
+double determinant(std::vector<long double> a, size_t n) {
+  long double result = 1;
+  for (size_t c = 0; c < n; ++c) {
+    size_t pivot = c;
+    for (size_t r = c; r < n; ++r) pivot = std::fabs(a[r * n + c]) > std::fabs(a[pivot * n + c]) ? r : pivot;
+    for (size_t i = 0; i < n && pivot != c; ++i) std::swap(a[pivot * n + i], a[c * n + i]);
+    result *= pivot == c ? a[c * n + c] : -a[c * n + c];
+    for (size_t r = c + 1; r < n; ++r) {
+      const long double factor = a[r * n + c] / a[c * n + c];
+      for (size_t i = c; i < n; ++i) a[r * n + i] -= factor * a[c * n + i];
+    }
+  }
+  return static_cast<double>(result);
+}
+
+TEST(Det, OfEachSize) {
+  for (int64_t n : {1, 2, 5, 8, 15, 16, 17, 24, 33, 64, 70}) {
+    Tensor x = random_tensor<double>({2, n, n}, test_seed() + static_cast<uint32_t>(n));
+    auto values = doubles(x);
+    const auto size = static_cast<long>(n * n);
+    const double first = determinant({values.begin(), values.begin() + size}, static_cast<size_t>(n));
+    const double second = determinant({values.begin() + size, values.end()}, static_cast<size_t>(n));
+    auto found = doubles(OpTest("Det", 11).input(x).run_tensor());
+    EXPECT_NEAR(found[0] / first, 1, 1e-11) << n;
+    EXPECT_NEAR(found[1] / second, 1, 1e-11) << n;
+  }
+}
+
 TEST(Det, AgreesWithExpansion) {
   for (size_t n : {0, 1, 2, 3, 5}) {
     auto size = static_cast<int64_t>(n);

@@ -1,10 +1,13 @@
 // Kernels of CDist, by a product of the matrices, and Inverse, by elimination.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/number_matrices.h"
 #include "cpu/kernels/vector_f32.h"
 #include "runtime/kernel_registry.h"
 
@@ -119,34 +122,49 @@ class CDist : public OpKernel {
 /** Matrices from this size on are inverted in the input's precision, smaller ones in double. */
 constexpr int64_t kLargeMatrix = 16;
 
-void subtract_scaled(const float* x, float factor, float* y, int64_t n) {
-  kernels::accumulate_scaled(x, -factor, y, n);
-}
-void subtract_scaled(const double* x, double factor, double* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] -= factor * x[i];
+/** Rows are taken from others by the vector functions from this size on. */
+constexpr int64_t kVectorRows = 8;
+
+/** Subtracts `own` times its factor from each of `count` rows. */
+template <class C>
+void subtract_scaled(const C* own, const C* factors, C* rows, int64_t stride, int64_t count, int64_t n) {
+  if (n >= kVectorRows) return kernels::subtract_rows(own, factors, rows, stride, count, n);
+  for (int64_t row = 0; row < count; ++row, rows += stride) {
+    for (int64_t i = 0; i < n; ++i) rows[i] -= factors[row] * own[i];
+  }
 }
 
-/** Turns the n x n matrix into its inverse, by columns with row pivoting; one without inverse gives NaN or infinity. */
+/** The row of the largest element of a column from its diagonal on. */
 template <class C>
-void invert(C* a, int64_t n) {
+int64_t pivot_row(const C* a, int64_t n, int64_t stride, int64_t column) {
+  int64_t pivot = column;
+  C largest = std::fabs(a[column * stride + column]);
+  for (int64_t row = column + 1; row < n; ++row) {
+    const C size = std::fabs(a[row * stride + column]);
+    if (size > largest) largest = size, pivot = row;
+  }
+  return pivot;
+}
+
+/** Turns the n x n matrix into its inverse, whose column j then stands in column places[j]: by columns with row
+   pivoting; one without inverse gives NaN or infinity. Rows are `stride` apart; what they hold beyond n is spoilt. */
+template <class C>
+void invert(C* a, int64_t n, int64_t stride, std::span<C> factors, std::span<int64_t> places) {
   std::vector<int64_t> swaps(static_cast<size_t>(n));
   for (int64_t column = 0; column < n; ++column) {
-    int64_t pivot = column;
-    for (int64_t row = column + 1; row < n; ++row) {
-      if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
-    }
-    swaps[column] = pivot;
-    C* own = a + column * n;
-    if (pivot != column) std::swap_ranges(a + pivot * n, a + pivot * n + n, own);
+    const int64_t pivot = swaps[column] = pivot_row(a, n, stride, column);
+    C* own = a + column * stride;
+    if (pivot != column) std::swap_ranges(a + pivot * stride, a + pivot * stride + n, own);
     C scale = 1 / std::exchange(own[column], C{1});
     for (int64_t i = 0; i < n; ++i) own[i] *= scale;
     for (int64_t row = 0; row < n; ++row) {
-      if (row != column) subtract_scaled(own, std::exchange(a[row * n + column], C{0}), a + row * n, n);
+      if (row != column) factors[row] = std::exchange(a[row * stride + column], C{0});
     }
+    subtract_scaled(own, factors.data(), a, stride, column, stride);
+    subtract_scaled(own, factors.data() + column + 1, own + stride, stride, n - column - 1, stride);
   }
-  for (int64_t column = n - 1; column >= 0; --column) {
-    for (int64_t row = 0; row < n; ++row) std::swap(a[row * n + column], a[row * n + swaps[column]]);
-  }
+  std::iota(places.begin(), places.end(), int64_t{0});
+  for (int64_t column = n - 1; column >= 0; --column) std::swap(places[column], places[swaps[column]]);
 }
 
 template <class C, class T>
@@ -184,11 +202,22 @@ class Inverse : public OpKernel {
  private:
   template <class C, class T>
   static void invert_all(const T* from, T* to, int64_t count, int64_t n) {
-    std::vector<C> matrix(static_cast<size_t>(n * n));
+    // Rows of whole cache lines, which vectors divide.
+    constexpr auto kLine = static_cast<int64_t>(64 / sizeof(C));
+    const int64_t stride = n < kVectorRows ? n : checked_add(n, kLine - 1) / kLine * kLine;
+    kernels::AlignedBuffer buffer(checked_mul(static_cast<size_t>(checked_mul(stride, n)), sizeof(C)));
+    C* matrix = buffer.as<C>();
+    std::vector<C> factors(static_cast<size_t>(n));
+    std::vector<int64_t> places(static_cast<size_t>(n));
+    std::fill_n(matrix, n * stride, C{0});
     for (int64_t m = 0; m < count; ++m, from += n * n, to += n * n) {
-      std::transform(from, from + n * n, matrix.begin(), [](T value) { return to_compute<C>(value); });
-      invert(matrix.data(), n);
-      std::ranges::transform(matrix, to, [](C value) { return from_compute<T>(value); });
+      for (int64_t row = 0; row < n; ++row) {
+        std::transform(from + row * n, from + row * n + n, matrix + row * stride, to_compute<C, T>);
+      }
+      invert<C>(matrix, n, stride, factors, places);
+      for (int64_t row = 0; row < n; ++row) {
+        for (int64_t j = 0; j < n; ++j) to[row * n + j] = from_compute<T>(matrix[row * stride + places[j]]);
+      }
     }
   }
 };

@@ -4,30 +4,48 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/number_matrices.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-/** The determinant of an n x n matrix, which is overwritten. */
-double determinant(double* a, int64_t n) {
+/** Rows are taken from others by the vector functions from this size on; they are then of whole cache lines. */
+constexpr int64_t kVectorRows = 16;
+constexpr int64_t kLine = 8;
+
+/** Takes the pivot's row from `count` rows below it, so many times that nothing is left in its column. What stands
+    before the column is spoilt. */
+void eliminate(const double* own, double* rows, int64_t stride, int64_t count, int64_t column, double* factors) {
+  if (stride < kVectorRows) {
+    for (double* row = rows; row < rows + count * stride; row += stride) {
+      const double factor = row[column] / own[column];
+      for (int64_t i = column + 1; i < stride; ++i) row[i] -= factor * own[i];
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) factors[i] = rows[i * stride + column] / own[column];
+  const int64_t first = (column + 1) / kLine * kLine;
+  kernels::subtract_rows<double>(own + first, factors, rows + first, stride, count, stride - first);
+}
+
+/** The determinant of an n x n matrix, whose rows are `stride` apart and which is overwritten. */
+double determinant(double* a, int64_t n, int64_t stride, double* factors) {
   double result = 1;
   for (int64_t column = 0; column < n; ++column) {
     int64_t pivot = column;
     for (int64_t row = column + 1; row < n; ++row) {
-      if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
+      if (std::fabs(a[row * stride + column]) > std::fabs(a[pivot * stride + column])) pivot = row;
     }
-    if (a[pivot * n + column] == 0) return 0;
+    double* own = a + column * stride;
+    if (a[pivot * stride + column] == 0) return 0;
     if (pivot != column) {
-      std::swap_ranges(a + pivot * n, a + pivot * n + n, a + column * n);
+      std::swap_ranges(a + pivot * stride, a + pivot * stride + n, own);
       result = -result;
     }
-    double diagonal = a[column * n + column];
-    result *= diagonal;
-    for (int64_t row = column + 1; row < n; ++row) {
-      double factor = a[row * n + column] / diagonal;
-      for (int64_t i = column + 1; i < n; ++i) a[row * n + i] -= factor * a[column * n + i];
-    }
+    result *= own[column];
+    eliminate(own, own + stride, stride, n - column - 1, column, factors);
   }
   return result;
 }
@@ -47,18 +65,28 @@ class Det : public OpKernel {
       T* to = y.mutable_data<T>();
       int64_t size = std::min<int64_t>(n, 4096);
       int64_t work = std::max<int64_t>(1, size * size * size);
-      context.threads().parallel_for(y.element_count(), std::max<int64_t>(1, 32768 / work),
-                                     [&](int64_t begin, int64_t end) {
-                                       std::vector<double> matrix(static_cast<size_t>(n * n));
-                                       for (int64_t i = begin; i < end; ++i) {
-                                         for (int64_t j = 0; j < n * n; ++j) matrix[j] = to_double(from[i * n * n + j]);
-                                         to[i] = from_double<T>(determinant(matrix.data(), n));
-                                       }
-                                     });
+      context.threads().parallel_for(
+          y.element_count(), std::max<int64_t>(1, 32768 / work),
+          [&](int64_t begin, int64_t end) { determinants(from + begin * n * n, n, to + begin, end - begin); });
     });
   }
 
  private:
+  template <class T>
+  static void determinants(const T* from, int64_t n, T* to, int64_t count) {
+    const int64_t stride = n < kVectorRows ? n : checked_add(n, kLine - 1) / kLine * kLine;
+    kernels::AlignedBuffer buffer(checked_mul(static_cast<size_t>(checked_mul(stride, n)), sizeof(double)));
+    std::vector<double> factors(static_cast<size_t>(n));
+    auto* matrix = buffer.as<double>();
+    std::fill_n(matrix, n * stride, 0.0);
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t row = 0; row < n; ++row) {
+        for (int64_t j = 0; j < n; ++j) matrix[row * stride + j] = to_double(*from++);
+      }
+      to[i] = from_double<T>(determinant(matrix, n, stride, factors.data()));
+    }
+  }
+
   template <class T>
   static double to_double(T value) {
     if constexpr (std::is_same_v<T, double>) return value;
