@@ -1,5 +1,6 @@
 // Kernel of Col2Im.
 #include "base/thread_pool.h"
+#include "cpu/kernels/number_matrices.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -38,51 +39,115 @@ void add_to(SumOf<T>& sum, const T& value) {
   }
 }
 
-/** Positions [first, end) along the last dimension at which tap `tap` lies inside the image. */
-std::pair<int64_t, int64_t> inside(const Blocks& blocks, int64_t tap) {
-  size_t last = blocks.image.size() - 1;
-  int64_t stride = blocks.strides[last], at = tap * blocks.dilations[last] - blocks.begins[last];
-  int64_t first = at >= 0 ? 0 : (-at - 1) / stride + 1;
-  int64_t room = blocks.image[last] - 1 - at;
-  int64_t end = room < 0 ? 0 : std::min(blocks.counts[last], room / stride + 1);
-  return {first, std::max(first, end)};
+/** Where along dimension `d` a tap lies: `offset` elements from stride times the position, and inside the image at the
+    positions [first, end). */
+struct Reach {
+  int64_t offset, first, end;
+};
+Reach reach_of(const Blocks& blocks, size_t d, int64_t tap) {
+  int64_t stride = blocks.strides[d], offset = tap * blocks.dilations[d] - blocks.begins[d];
+  int64_t first = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
+  int64_t room = blocks.image[d] - 1 - offset;
+  int64_t end = room < 0 ? 0 : std::min(blocks.counts[d], room / stride + 1);
+  return {offset, first, std::max(first, end)};
 }
 
-/** Adds one row of positions, of one tap, into a row of the image. */
+/** Rows of `n` elements; the strides are those between rows. */
 template <class T>
-void add_row(const T* from, SumOf<T>* to, int64_t count, int64_t stride) {
-  if (stride == 1) {
-    for (int64_t i = 0; i < count; ++i) add_to(to[i], from[i]);
-  } else {
-    for (int64_t i = 0; i < count; ++i) add_to(to[i * stride], from[i]);
+void add_lines(const T* from, int64_t from_stride, SumOf<T>* to, int64_t to_stride, int64_t count, int64_t n) {
+  if constexpr (std::is_same_v<T, float>) return kernels::add_rows(from, from_stride, to, to_stride, count, n);
+  for (; count > 0; --count, from += from_stride, to += to_stride) {
+    for (int64_t i = 0; i < n; ++i) add_to(to[i], from[i]);
   }
 }
 
-/** Adds one channel's columns [taps, positions] into its image. */
+/** The sums of one channel's image. Columns that lie a stride apart are neighbours in memory, so that what one tap adds
+    to a row is contiguous: a row is strides.back() pieces of `piece` elements. */
 template <class T>
-void add_channel(const Blocks& blocks, const T* columns, std::vector<SumOf<T>>& image) {
-  size_t spatial = blocks.image.size(), last = spatial - 1;
-  int64_t width = blocks.counts[last];
-  std::vector<int64_t> tap(spatial), position(spatial);
-  for (int64_t t = 0; t < blocks.taps; ++t) {
-    unravel(t, blocks.block, tap);
-    auto [first, end] = inside(blocks, tap[last]);
-    int64_t column = first * blocks.strides[last] - blocks.begins[last] + tap[last] * blocks.dilations[last];
-    for (int64_t p = 0; p < blocks.positions; p += width) {
-      unravel(p, blocks.counts, position);
-      int64_t row = 0;
-      bool within = first < end;
-      for (size_t i = 0; i < last; ++i) {
-        int64_t at = position[i] * blocks.strides[i] - blocks.begins[i] + tap[i] * blocks.dilations[i];
-        within = within && at >= 0 && at < blocks.image[i];
-        row = row * blocks.image[i] + at;
+class ChannelImage {
+ public:
+  explicit ChannelImage(const Blocks& blocks)
+      : blocks_(blocks),
+        last_(blocks.image.size() - 1),
+        stride_(blocks.strides[last_]),
+        width_(blocks.image[last_]),
+        piece_(width_ / stride_ + (width_ % stride_ != 0)),
+        rows_(width_ == 0 ? 0 : blocks.image_size / width_),
+        sums_(static_cast<size_t>(checked_mul(rows_, row_size()))) {}
+
+  /** Adds the channel's columns [taps, positions] and writes the image. */
+  void make(const T* columns, T* image) {
+    std::ranges::fill(sums_, SumOf<T>{});
+    std::vector<int64_t> tap(last_ + 1);
+    for (int64_t t = 0; t < blocks_.taps; ++t) {
+      unravel(t, blocks_.block, tap);
+      add_tap(tap, columns + t * blocks_.positions);
+    }
+    for (int64_t row = 0; row < rows_; ++row) write_row(sums_.data() + row * row_size(), image + row * width_);
+  }
+
+ private:
+  int64_t pieces() const { return std::min(stride_, width_); }
+  int64_t row_size() const { return pieces() * piece_; }
+
+  void add_tap(const std::vector<int64_t>& tap, const T* from) {
+    const Reach along = reach_of(blocks_, last_, tap[last_]);
+    if (along.first == along.end || rows_ == 0) return;
+    const int64_t column = along.first * stride_ + along.offset;
+    SumOf<T>* to = sums_.data() + column % stride_ * piece_ + column / stride_;
+    from += along.first;
+    const int64_t count = along.end - along.first, width = blocks_.counts[last_];
+    if (last_ == 0) return add_lines(from, 0, to, 0, 1, count);
+    const size_t above = last_ - 1;
+    const Reach down = reach_of(blocks_, above, tap[above]);
+    const int64_t row = down.first * blocks_.strides[above] + down.offset,
+                  plane_size = blocks_.image[above] * row_size();
+    from += down.first * width;
+    std::vector<int64_t> position(above);
+    for (int64_t p = 0; p < blocks_.positions && down.first < down.end; p += blocks_.counts[above] * width) {
+      if (int64_t plane = plane_at(tap, position); plane >= 0) {
+        add_lines(from + p, width, to + plane * plane_size + row * row_size(), blocks_.strides[above] * row_size(),
+                  down.end - down.first, count);
       }
-      if (!within) continue;
-      SumOf<T>* to = image.data() + row * blocks.image[last] + column;
-      add_row(columns + t * blocks.positions + p + first, to, end - first, blocks.strides[last]);
+      for (size_t d = above; d-- > 0 && ++position[d] == blocks_.counts[d];) position[d] = 0;
     }
   }
-}
+
+  /** The number of the plane of the last two dimensions that a tap lies in; -1 outside the image. */
+  int64_t plane_at(const std::vector<int64_t>& tap, const std::vector<int64_t>& position) const {
+    int64_t plane = 0;
+    for (size_t d = 0; d < position.size(); ++d) {
+      int64_t at = position[d] * blocks_.strides[d] - blocks_.begins[d] + tap[d] * blocks_.dilations[d];
+      if (at < 0 || at >= blocks_.image[d]) return -1;
+      plane = plane * blocks_.image[d] + at;
+    }
+    return plane;
+  }
+
+  void write_row(const SumOf<T>* sums, T* to) const {
+    if (stride_ == 1) {
+      for (int64_t i = 0; i < width_; ++i) to[i] = static_cast<T>(sums[i]);
+      return;
+    }
+    if (stride_ == 2) {
+      const SumOf<T>* odd = sums + piece_;
+      for (int64_t i = 0; i < width_ / 2; ++i) {
+        to[2 * i] = static_cast<T>(sums[i]);
+        to[2 * i + 1] = static_cast<T>(odd[i]);
+      }
+      if (width_ % 2 != 0) to[width_ - 1] = static_cast<T>(sums[width_ / 2]);
+      return;
+    }
+    for (int64_t first = 0; first < pieces(); ++first, sums += piece_) {
+      for (int64_t i = first, n = 0; i < width_; i += stride_, ++n) to[i] = static_cast<T>(sums[n]);
+    }
+  }
+
+  const Blocks& blocks_;
+  size_t last_;
+  int64_t stride_, width_, piece_, rows_;
+  std::vector<SumOf<T>> sums_;
+};
 
 constexpr TypeSet kTypes = kNumericTypes | kComplexTypes | ElementType::kBool;
 
@@ -107,13 +172,9 @@ class Col2Im : public OpKernel {
       const T* from = input.data<T>();
       T* to = output.mutable_data<T>();
       context.threads().parallel_for(channels, 1, [&](int64_t begin, int64_t end) {
-        std::vector<SumOf<T>> image(static_cast<size_t>(blocks.image_size));
+        ChannelImage<T> image(blocks);
         for (int64_t c = begin; c < end; ++c) {
-          std::ranges::fill(image, SumOf<T>{});
-          add_channel(blocks, from + c * blocks.taps * blocks.positions, image);
-          for (int64_t i = 0; i < blocks.image_size; ++i) {
-            to[c * blocks.image_size + i] = static_cast<T>(image[static_cast<size_t>(i)]);
-          }
+          image.make(from + c * blocks.taps * blocks.positions, to + c * blocks.image_size);
         }
       });
     });
