@@ -321,27 +321,40 @@ void normalize_rows(const NormalizedRows& a) {
   include_in(a.range, found);
 }
 
-template <int kVectors>
+/** Every kWays-th row goes into sums of its own, so that they need not wait for each other. */
+template <int kVectors, int kWays>
 ORTOLAN_INLINE void weighted_block(const float* rows, int64_t count, int64_t stride, int64_t left, const float* weights,
                                    float* y) {
-  Vf sums[kVectors] = {};
-  for (int64_t i = 0; i < count; ++i) {
+  Vf sums[kWays][kVectors] = {};
+  auto add = [&](int64_t i, Vf * way) __attribute__((always_inline)) {
     const Vf weight = set1(weights[i]);
     for (int v = 0; v < kVectors; ++v) {
       const float* p = rows + i * stride + v * kLanes;
-      sums[v] = fma(weight, left == kLanes ? load(p) : load_n(p, left), sums[v]);
+      way[v] = fma(weight, left == kLanes ? load(p) : load_n(p, left), way[v]);
     }
+  };
+  int64_t i = 0;
+  for (; i + kWays <= count; i += kWays) {
+    for (int way = 0; way < kWays; ++way) add(i + way, sums[way]);
   }
-  for (int v = 0; v < kVectors; ++v) store_n(y + v * kLanes, left, sums[v]);
+  for (; i < count; ++i) add(i, sums[0]);
+  for (int v = 0; v < kVectors; ++v) {
+    Vf sum = sums[0][v];
+    for (int way = 1; way < kWays; ++way) sum += sums[way][v];
+    store_n(y + v * kLanes, left, sum);
+  }
 }
 
 void weighted_rows(const float* rows, int64_t count, int64_t columns, const float* weights, float* y) {
   int64_t c = 0;
   for (; c + 8 * kLanes <= columns; c += 8 * kLanes) {
-    weighted_block<8>(rows + c, count, columns, kLanes, weights, y + c);
+    weighted_block<8, 1>(rows + c, count, columns, kLanes, weights, y + c);
+  }
+  for (; c + 4 * kLanes <= columns; c += 4 * kLanes) {
+    weighted_block<4, 2>(rows + c, count, columns, kLanes, weights, y + c);
   }
   for (; c < columns; c += kLanes) {
-    weighted_block<1>(rows + c, count, columns, least(kLanes, columns - c), weights, y + c);
+    weighted_block<1, 4>(rows + c, count, columns, least(kLanes, columns - c), weights, y + c);
   }
 }
 
