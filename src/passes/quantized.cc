@@ -99,12 +99,30 @@ ValueInfo* zero_of(const Quantized& q, Graph& graph) {
   return graph.add_initializer(graph.unique_name("zero_point"), std::move(zero));
 }
 
-/** The int32 sums that a bias stands for: nothing when there is none. False where it is no constant of the scales'
-    product, as which alone it can be added to sums of products. */
-bool take_bias(const ValueInfo* value, const Quantized& x, const Quantized& w, const Graph& graph,
-               const PassContext& context, ValueInfo*& sums) {
+/** A constant float bias in units of the scales' product, which is far below those of the result; NULL where the bias
+   is another, or beyond int32. */
+ValueInfo* rounded_bias(const ValueInfo& value, const Quantized& x, const Quantized& w, Graph& graph) {
+  const Tensor* bias = is_float_constant(&value) ? value.fixed_constant() : nullptr;
+  const Tensor& factors = w.scales();
+  if (!bias || bias->rank() != 1) return nullptr;
+  if (factors.element_count() != 1 && factors.element_count() != bias->element_count()) return nullptr;
+  Tensor sums(ElementType::kInt32, bias->shape());
+  for (int64_t i = 0; i < bias->element_count(); ++i) {
+    const double unit = *only_element(&x.scales()) * factors.data<float>()[factors.element_count() == 1 ? 0 : i];
+    const double sum = std::nearbyint(bias->data<float>()[i] / unit);
+    if (!(std::abs(sum) <= INT32_MAX)) return nullptr;
+    sums.mutable_data<int32_t>()[i] = static_cast<int32_t>(sum);
+  }
+  return graph.add_initializer(graph.unique_name(value.name + "_quantized"), std::move(sums));
+}
+
+/** The int32 sums that a bias stands for: nothing when there is none. False where it is no constant that can be added
+    to sums of products: a float one, or one of the scales' product. */
+bool take_bias(const ValueInfo* value, const Quantized& x, const Quantized& w, Graph& graph, const PassContext& context,
+               ValueInfo*& sums) {
   sums = nullptr;
   if (!value) return true;
+  if (value->is_fixed()) return (sums = rounded_bias(*value, x, w, graph)) != nullptr;
   auto bias = dequantized(value, ElementType::kInt32, graph, context);
   if (!bias || !bias->bytes->is_fixed()) return false;
   const Tensor &have = bias->scales(), &factors = w.scales();

@@ -76,6 +76,19 @@ TEST(Quantized, ConvWithBiasAndScalesAChannel) {
   expect_fused(build, {{"QLinearConv", 1}});
 }
 
+TEST(Quantized, FloatBiasesAreRoundedToSums) {
+  auto build = [](TestGraph& g) {
+    Quantized q(g);
+    ValueInfo* x = q.input("x", {3, 5});
+    ValueInfo* z = g.node("Gemm", {x, q.weights({4, 5}, 0, "v"), g.random("b", {4})}, "z", {{"transB", int64_t{1}}});
+    g.output(q.quantize(z, {0.25f, 7}, "z"));
+    ValueInfo* image = q.input("image", {2, 3, 9, 9});
+    ValueInfo* y = g.node("Conv", {image, q.weights({4, 3, 3, 3}, 0, "w"), g.random("c", {4}, -20, 20)}, "y");
+    g.output(q.quantize(y, {0.5f, 10}, "y"));
+  };
+  expect_fused(build, {{"QLinearConv", 1}, {"com.microsoft.QGemm", 1}, {"QuantizeLinear", 1}});
+}
+
 TEST(Quantized, ReluIsTheLowestByteOrAMaximum) {
   for (int zero : {0, 128}) {
     auto build = [zero](TestGraph& g) {
@@ -132,8 +145,9 @@ TEST(Quantized, FloatsStayWhereTheyAreWanted) {
     ValueInfo* seen = g.node("Conv", {x, q.weights({4, 3, 3}, 0, "w")}, "seen");
     g.output(seen);
     g.output(q.quantize(seen, {0.5f, 1}, "y"));
-    ValueInfo* other_bias = g.node("Conv", {x, q.weights({4, 3, 3}, 0, "v"), g.random("b", {4})}, "other_bias");
-    g.output(q.quantize(other_bias, {0.5f, 1}, "z"));
+    ValueInfo* large_bias = g.floats("b", {4}, {1, 2, 3e20f, 4});
+    ValueInfo* biased = g.node("Conv", {x, q.weights({4, 3, 3}, 0, "v"), large_bias}, "biased");
+    g.output(q.quantize(biased, {0.5f, 1}, "z"));
   };
   PassTest test(build);
   Counts after = test.after(99);
