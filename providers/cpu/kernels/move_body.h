@@ -143,6 +143,43 @@ void split_pairs(const Plane<E>& p) {
   }
 }
 
+/** Pairs of neighbours of a and b in turns, from the pair `first` on. */
+template <size_t kFirst, class V, size_t... I>
+ORTOLAN_INLINE V zip_pairs(V a, V b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (I / 2 % 2 * sizeof...(I) + I / 4 * 2 + I % 2 + 2 * kFirst)...);
+}
+
+/** Three of each four elements, in front. */
+template <class V, size_t... I>
+ORTOLAN_INLINE V without_fourths(V v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(v, v, (I < sizeof...(I) / 4 * 3 ? I / 3 * 4 + I % 3 : 0)...);
+}
+
+/** Three or four rows become one of columns that follow each other. Of three, each vector is stored whole, and the next
+    one mends what is behind. */
+template <int kRows, class E>
+void join_columns(const Plane<E>& p) {
+  using B = Block<E>;
+  constexpr int n = B::kCount, together = n / 4;
+  constexpr std::make_index_sequence<n> lanes;
+  const auto put = [&](E* to, typename B::V v) { B::store(to, kRows == 4 ? v : without_fourths(v, lanes)); };
+  int64_t j = 0;
+  for (; (j + n) * kRows + (4 - kRows) * together <= p.columns * kRows; j += n) {
+    const auto a = B::load(p.from(0, j)), b = B::load(p.from(1, j)), c = B::load(p.from(2, j));
+    const auto d = B::load(p.from(kRows - 1, j));
+    const auto ab = zip<0>(a, b, lanes), cd = zip<0>(c, d, lanes);
+    const auto more_ab = zip<n / 2>(a, b, lanes), more_cd = zip<n / 2>(c, d, lanes);
+    E* to = p.to(0, j);
+    put(to, zip_pairs<0>(ab, cd, lanes));
+    put(to + together * kRows, zip_pairs<n / 4>(ab, cd, lanes));
+    put(to + 2 * together * kRows, zip_pairs<0>(more_ab, more_cd, lanes));
+    put(to + 3 * together * kRows, zip_pairs<n / 4>(more_ab, more_cd, lanes));
+  }
+  for (; j < p.columns; ++j) {
+    for (int i = 0; i < kRows; ++i) *p.to(i, j) = *p.from(i, j);
+  }
+}
+
 /** Fewer rows than a block has elements. Where rows of y follow each other, each is stored as a whole block, which the
     next one mends. */
 template <class E>
@@ -205,6 +242,10 @@ void transpose_plane(const void* x, int64_t x_stride, int64_t rows, int64_t colu
   }
   if (rows >= n && columns >= n) return transpose_tiles<Square<E>>(p);
   if (rows == 2 && y_stride == 2) return join_pairs(p);
+  if constexpr (sizeof(E) <= 2) {
+    if (rows == 3 && y_stride == 3) return join_columns<3>(p);
+    if (rows == 4 && y_stride == 4) return join_columns<4>(p);
+  }
   if (columns == 2 && x_stride == 2) return split_pairs(p);
   if (columns >= n) return transpose_flat(p);
   if (rows >= n) return transpose_narrow(p);
