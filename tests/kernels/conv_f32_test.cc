@@ -137,9 +137,21 @@ TEST_P(ConvF32, RowsOfFewChannels) {
   check(bands, {UnaryOp::kRelu}, true, false);
 }
 
+TEST_P(ConvF32, OutputsFarApart) {
+  for (int64_t stride : {3, 4, 5, 8, 16, 17}) {
+    for (int64_t kernel : {3, 4, 7, 11}) {
+      ConvGeometry g = plane(integer(1, 3), 2 * integer(1, 12), 1, integer(40, 200), kernel, stride);
+      g.in[1] = integer(kernel, 20);
+      g.pad_begin[1] = integer(0, 4), g.pad_begin[2] = integer(0, 9);
+      set_out(g, {0, integer(0, 4), integer(0, 9)});
+      check(g, some_activation(kernel), true, stride == 4);
+    }
+  }
+}
+
 TEST_P(ConvF32, DepthwisePlanesOfAnySize) {
   for (int64_t size : {1, 2, 5, 8, 15, 16, 17, 34, 50}) {
-    for (int64_t kernel : {3, 5}) {
+    for (int64_t kernel : {3, 5, 7}) {
       for (int64_t stride : {1, 2}) {
         ConvGeometry g = plane(3, 3, 3, size, kernel, stride);
         int64_t pad_end[3] = {0, integer(0, kernel), integer(0, kernel)};

@@ -32,8 +32,8 @@ struct Conv {
   int64_t panels_per_group, panel_groups, rows_per_band, bands;
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
-  // A thin panel goes with the one before it: on its own it would read all weights again.
-  int64_t whole_panels() const { return split.count() - (split.thin(split.count() - 1) ? 1 : 0); }
+  // A thin panel goes with the one before it, if there is one: on its own it would read all weights again.
+  int64_t whole_panels() const { return split.count() - (split.count() > 1 && split.thin(split.count() - 1) ? 1 : 0); }
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));

@@ -4,6 +4,7 @@
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/depthwise_f32_body.h"
 #include "cpu/kernels/vec_lanes.h"
+#include "cpu/kernels/vec_transpose.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -88,9 +89,38 @@ ORTOLAN_INLINE int64_t gather_some(const Piece& piece, int64_t kw, int64_t w, fl
   return 1;
 }
 
+constexpr int64_t kQuad = 4, kFarthest = 16;  // kernel columns at once; between outputs
+
+/** The same for kQuad kernel columns of outputs far apart. */
+ORTOLAN_INLINE void gather_quad(const Piece& piece, int64_t w, float* to) {
+  const int64_t stride = piece.g.stride[2], reach = (kLanes - 1) * stride + kQuad, in_w = piece.g.in[2];
+  if (w >= 0 && w + reach <= in_w) {
+    gather_columns<kQuad>(piece, w, to, [=](const float* p, Vf(&v)[kQuad]) { load_transposed(p, stride, v); });
+    return;
+  }
+  constexpr int64_t most_parts = ((kLanes - 1) * kFarthest + kQuad - 1) / kLanes + 1;
+  LaneRange ranges[most_parts];
+  for (int64_t i = 0; i < most_parts; ++i) {
+    const int64_t low = clamp_lane(-w - i * kLanes);
+    ranges[i] = lane_range(low, most(low, clamp_lane(in_w - w - i * kLanes)));
+  }
+  float line[most_parts * kLanes];
+  gather_columns<kQuad>(piece, w, to, [&](const float* p, Vf(&v)[kQuad]) {
+    for (int64_t i = 0; i * kLanes < reach; ++i) store(line + i * kLanes, load_range(p + i * kLanes, ranges[i]));
+    load_transposed(line, stride, v);
+  });
+}
+
 ORTOLAN_INLINE void gather_piece(const Piece& piece, float* to) {
   const ConvGeometry& g = piece.g;
   const int64_t begin = piece.out[2] * g.stride[2] - g.pad_begin[2];
+  if (g.stride[2] > 2 && g.stride[2] <= kFarthest && g.dilation[2] == 1 && g.kernel[2] >= kQuad) {
+    for (int64_t kw = 0; kw < g.kernel[2]; kw += kQuad) {
+      const int64_t at = least(kw, g.kernel[2] - kQuad);
+      gather_quad(piece, begin + at, to + at * piece.width);
+    }
+    return;
+  }
   for (int64_t kw = 0; kw < g.kernel[2];) {
     kw += gather_some(piece, kw, begin + kw * g.dilation[2], to + kw * piece.width);
   }

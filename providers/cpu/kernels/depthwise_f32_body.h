@@ -1,5 +1,5 @@
-// Depthwise planes of square 3x3 and 5x5 weights, straight from the input, for one instruction set. Included as vec.h
-// is.
+// Depthwise planes of square 3x3, 5x5 and 7x7 weights, straight from the input, for one instruction set. Included as
+// vec.h is.
 #pragma once
 
 #include "cpu/kernels/conv_f32_kernels.h"
@@ -28,10 +28,10 @@ struct ShiftRanges {
 template <int kStep, int kSize, class Load>
 ORTOLAN_INLINE void load_shifts(const float* at, Load load_at, Vf (&v)[kSize]) {
   if constexpr (kStep == 1) {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (int k = 0; k < kSize; ++k) v[k] = load_at(at + k, k, 0);
   } else {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (int k = 0; k < kSize; k += 2) {
       const Vf a = load_at(at + k, k, 0), b = load_at(at + k + kLanes, k, 1);
       v[k] = mixed_even(a, b);
@@ -59,7 +59,7 @@ ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&t
   const float* x = p.x + w * kStep - p.pad_w;
   Vf sum[kLive] = {};
   for (int64_t h = 0; h < p.out_h + kLive - 1; ++h) {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
     for (int j = kLive - 1; j > 0; --j) sum[j] = sum[j - 1];
     sum[0] = set1(p.bias);
 #pragma GCC unroll 2
@@ -68,9 +68,9 @@ ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&t
       if (row < 0 || row >= p.in_h) continue;
       Vf v[kSize];
       load_shifts<kStep, kSize>(x + row * p.in_w, load_at, v);
-#pragma GCC unroll 5
+#pragma GCC unroll 7
       for (int k = 0; k < kSize; ++k) {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
         for (int j = 0; s + j * kStep < kSize; ++j) sum[j] = fma(taps[(s + j * kStep) * kSize + k], v[k], sum[j]);
       }
     }
@@ -83,7 +83,7 @@ template <int kStep, int kSize>
 void depthwise_direct(const DirectPlane& plane) {
   const DirectPlane p = plane;  // a copy that stores cannot change
   Vf taps[kSize * kSize];
-#pragma GCC unroll 25
+#pragma GCC unroll 49
   for (int t = 0; t < kSize * kSize; ++t) taps[t] = set1(p.taps[t]);
   for (int64_t w = 0; w < p.out_w; w += kLanes) {
     const int64_t from = w * kStep - p.pad_w;
@@ -99,6 +99,7 @@ void depthwise_direct(const DirectPlane& plane) {
 
 DepthwiseDirect direct_depthwise(int64_t size, int64_t step) {
   if (size == 3) return step == 1 ? depthwise_direct<1, 3> : step == 2 ? depthwise_direct<2, 3> : nullptr;
+  if (size == 7) return step == 1 ? depthwise_direct<1, 7> : nullptr;
   if (size == 5) return step == 1 ? depthwise_direct<1, 5> : step == 2 ? depthwise_direct<2, 5> : nullptr;
   return nullptr;
 }

@@ -15,7 +15,7 @@ class PanelSplit {
   PanelSplit(int64_t n, const Kernels& kernels, int64_t thin = 0)
       : n_(n), lanes_(kernels.lanes), widest_(kernels.max_vectors) {
     const int64_t over = n % lanes_;
-    thin_ = n > lanes_ && over > 0 && over <= thin ? over : 0;
+    thin_ = over > 0 && over <= thin ? over : 0;
     vectors_ = (n - thin_ + lanes_ - 1) / lanes_;
     wide_ = vectors_ / widest_;
     const int64_t rest = vectors_ % widest_;

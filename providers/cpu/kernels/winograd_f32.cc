@@ -195,7 +195,7 @@ void run_unit(const Job& job, int64_t unit) {
 // Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
 // there are too few groups for the threads.
 void divide(Job& job, int degree) {
-  const int64_t whole = job.split.count() - (job.split.thin(job.split.count() - 1) ? 1 : 0);
+  const int64_t whole = job.split.count() - (job.split.count() > 1 && job.split.thin(job.split.count() - 1) ? 1 : 0);
   const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
   job.panels_per_group = std::clamp<int64_t>(fit, 1, whole);
   job.groups = (whole + job.panels_per_group - 1) / job.panels_per_group;
