@@ -76,6 +76,11 @@ TEST(Svm, ClassifiesByVotes) {
       OpTest(test).attribute("prob_a", Floats{-1}).attribute("prob_b", Floats{0}).input<float>({1, 1}, {-3}).run(2);
   double p = 1 / (1 + std::exp(-6.0));
   EXPECT_NEAR(doubles(likely[1].tensor())[0], p, 0.01);
+  // The votes decide, also where the probabilities say otherwise.
+  auto unlikely =
+      OpTest(test).attribute("prob_a", Floats{1}).attribute("prob_b", Floats{0}).input<float>({1, 1}, {-3}).run(2);
+  EXPECT_TRUE(equal<int64_t>(unlikely[0].tensor(), {1}, {4}));
+  EXPECT_NEAR(doubles(unlikely[1].tensor())[0], 1 - p, 0.01);
   EXPECT_NE(OpTest(test).ints("vectors_per_class", {1, 2}).input<float>({1, 1}, {1}).error(2), "");
   EXPECT_NE(OpTest(test).attribute("rho", Floats{}).input<float>({1, 1}, {1}).error(2), "");
   EXPECT_NE(OpTest(test).ints("vectors_per_class", {-1, 3}).input<float>({1, 1}, {1}).error(2), "");

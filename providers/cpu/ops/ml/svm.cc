@@ -336,7 +336,8 @@ class SvmClassifier : public OpKernel {
     return std::ranges::max_element(scores) - scores.begin();
   }
 
-  /** Each pair of classes decides between them; the class with most decisions wins, or the likeliest one. */
+  /** Each pair of classes decides between them; the class with most decisions wins, even where another one is likelier.
+   */
   int64_t score_pairs(const float* like, std::span<float> scores) const {
     std::vector<float> decisions = decide(like);
     auto n = static_cast<size_t>(classes_);
@@ -345,17 +346,15 @@ class SvmClassifier : public OpKernel {
     for (size_t i = 0; i < n; ++i) {
       for (size_t j = i + 1; j < n; ++j) ++votes[decisions[pair++] > 0 ? i : j];
     }
-    int64_t winner = std::ranges::max_element(votes) - votes.begin();
     if (!prob_a_.empty()) {
       set_probabilities(decisions, scores);
-      winner = std::ranges::max_element(scores) - scores.begin();
     } else if (n == 2) {
       scores[0] = decisions[0];
       scores[1] = -decisions[0];
     } else {
       std::ranges::copy(decisions, scores.begin());
     }
-    return winner;
+    return std::ranges::max_element(votes) - votes.begin();
   }
 
   std::vector<float> decide(const float* like) const {
