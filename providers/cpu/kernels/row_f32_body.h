@@ -81,15 +81,41 @@ void add_rows(const float* x, const float* a, const float* b, float* y, int64_t 
   if (i < n) store_n(y + i, n - i, added_at(x, a, b, i, n - i));
 }
 
-// Makes x exp(x - centre), which is its largest, and returns the sum.
-ORTOLAN_INLINE float weigh_about(float* x, int64_t n, Vf centre) {
+// A vector of scores, with what is added to them.
+template <bool kAdded>
+ORTOLAN_INLINE Vf score_at(const float* x, const float* added, int64_t i) {
+  return kAdded ? load(x + i) + load(added + i) : load(x + i);
+}
+template <bool kAdded>
+ORTOLAN_INLINE Vf last_scores(const float* x, const float* added, int64_t i, int64_t left) {
+  const Vf v = kAdded ? load_n(x + i, left) + load_n(added + i, left) : load_n(x + i, left);
+  return first_or(v, left, -kInfinity);
+}
+
+template <bool kAdded>
+ORTOLAN_INLINE float largest_score(const float* x, const float* added, int64_t n) {
+  constexpr int kAtOnce = 4;
+  Vf most[kAtOnce];
+  for (Vf& v : most) v = set1(-kInfinity);
+  int64_t i = 0;
+  for (; i + kAtOnce * kLanes <= n; i += kAtOnce * kLanes) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kAtOnce; ++j) most[j] = vmax(most[j], score_at<kAdded>(x, added, i + j * kLanes));
+  }
+  for (; i < n; i += kLanes) most[0] = vmax(most[0], last_scores<kAdded>(x, added, i, least(kLanes, n - i)));
+  return join_halves<PlainMax>(vmax(vmax(most[0], most[1]), vmax(most[2], most[3])))[0];
+}
+
+// Makes scores exp(score - centre), which is their largest, and returns the sum.
+template <bool kAdded>
+ORTOLAN_INLINE float weigh_about(float* x, const float* added, int64_t n, Vf centre) {
   constexpr int kAtOnce = kLanes == 16 ? 8 : 2;
   Vf sums[2] = {};
   int64_t i = 0;
   for (; i + kAtOnce * kLanes <= n; i += kAtOnce * kLanes) {
     Vf v[kAtOnce];
 #pragma GCC unroll 8
-    for (int j = 0; j < kAtOnce; ++j) v[j] = load(x + i + j * kLanes) - centre;
+    for (int j = 0; j < kAtOnce; ++j) v[j] = score_at<kAdded>(x, added, i + j * kLanes) - centre;
     exp_of_negatives(v);
 #pragma GCC unroll 8
     for (int j = 0; j < kAtOnce; ++j) {
@@ -99,7 +125,7 @@ ORTOLAN_INLINE float weigh_about(float* x, int64_t n, Vf centre) {
   }
   for (; i < n; i += kLanes) {
     const int64_t left = least(kLanes, n - i);
-    Vf e[] = {softmax_input(x, set1(1.0f), nullptr, i, left) - centre};
+    Vf e[] = {last_scores<kAdded>(x, added, i, left) - centre};
     exp_of_negatives(e);
     store_n(x + i, left, e[0]);
     sums[0] = sums[0] + e[0];
@@ -107,29 +133,38 @@ ORTOLAN_INLINE float weigh_about(float* x, int64_t n, Vf centre) {
   return sum_lanes(sums[0] + sums[1]);
 }
 
-ORTOLAN_INLINE float weigh_below(float* x, int64_t n, float maximum) {
-  if (maximum != -kInfinity) return weigh_about(x, n, set1(maximum));
+template <bool kAdded>
+ORTOLAN_INLINE float weigh_below(float* x, const float* added, int64_t n, float maximum) {
+  if (maximum != -kInfinity) return weigh_about<kAdded>(x, added, n, set1(maximum));
   for (int64_t i = 0; i < n; i += kLanes) store_n(x + i, least(kLanes, n - i), Vf{});
   return 0;
 }
 
 float weigh_row(float* x, int64_t n, float* maximum) {
-  const float now = softmax_largest(x, set1(1.0f), nullptr, n);
+  const float now = largest_score<false>(x, nullptr, n);
   if (now > *maximum || now != now) *maximum = now;
-  return weigh_below(x, n, *maximum);
+  return weigh_below<false>(x, nullptr, n, *maximum);
 }
 
-void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
-                float* totals) {
+template <bool kAdded>
+void weigh_all(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+               float* totals) {
   constexpr int64_t kAtOnce = 8;  // rows whose maxima are found before any is needed
   for (int64_t begin = 0; begin < rows; begin += kAtOnce) {
     const int64_t end = least(rows, begin + kAtOnce);
     for (int64_t row = begin; row < end; ++row) {
-      if (added != nullptr) add_rows(x + row * n, added + row * added_stride, nullptr, x + row * n, n);
-      maxima[row] = softmax_largest(x + row * n, set1(1.0f), nullptr, n);
+      maxima[row] = largest_score<kAdded>(x + row * n, added + row * added_stride, n);
     }
-    for (int64_t row = begin; row < end; ++row) totals[row] = weigh_below(x + row * n, n, maxima[row]);
+    for (int64_t row = begin; row < end; ++row) {
+      totals[row] = weigh_below<kAdded>(x + row * n, added + row * added_stride, n, maxima[row]);
+    }
   }
+}
+
+void weigh_rows(float* x, int64_t rows, int64_t n, const float* added, int64_t added_stride, float* maxima,
+                float* totals) {
+  if (added == nullptr) return weigh_all<false>(x, rows, n, x, 0, maxima, totals);
+  weigh_all<true>(x, rows, n, added, added_stride, maxima, totals);
 }
 
 void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t columns, bool logarithm, float* scratch,
