@@ -62,6 +62,13 @@ TEST_P(Bounds, VectorsAndRows) {
       norm.rows = 3, norm.columns = n, norm.x = x.get(), norm.scale = a.get(), norm.bias = b.get(), norm.y = z.get();
       norm.skip = x.get(), norm.skip_bias = a.get();
       layer_norm(nullptr, norm);
+      auto rows = span(5 * n, edge), scaled = span(5 * n, edge), five = span(5, edge), sums = span(5, edge);
+      LayerNorm plain;
+      plain.rows = 5, plain.columns = n, plain.x = plain.y = rows.get(), plain.scale = a.get(), plain.bias = b.get();
+      plain.mean = five.get(), plain.inverse_std = sums.get();
+      layer_norm(nullptr, plain);
+      weigh_rows(rows.get(), 5, n, scaled.get(), n, five.get(), sums.get());
+      scale_rows(rows.get(), 5, n, five.get(), scaled.get(), n);
     }
   }
 }
