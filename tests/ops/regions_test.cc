@@ -36,6 +36,62 @@ TEST(RoiAlign, MeanOfARampIsItsCenter) {
   EXPECT_TRUE(near(roi_align(16, {1, 1, 4, 3}).run_tensor(), {1, 1, 2, 2}, expected(0.5)));
 }
 
+/** Bilinear between pixels, as the border up to a pixel beyond it, and 0 farther out. */
+double bilinear(const std::vector<double>& plane, int64_t height, int64_t width, double y, double x) {
+  if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return 0;
+  double sum = 0, at[] = {std::max(y, 0.0), std::max(x, 0.0)};
+  int64_t sizes[] = {height, width};
+  for (int corner = 0; corner < 4; ++corner) {
+    double weight = 1;
+    int64_t offset = 0;
+    for (int d = 0; d < 2; ++d) {
+      double place = std::min(at[d], static_cast<double>(sizes[d] - 1));
+      auto low = static_cast<int64_t>(place), index = std::min(low + ((corner >> d) & 1), sizes[d] - 1);
+      double part = place - static_cast<double>(low);
+      weight *= ((corner >> d) & 1) != 0 ? part : 1 - part;
+      offset = offset * sizes[d] + index;
+    }
+    sum += weight * plane[static_cast<size_t>(offset)];
+  }
+  return sum;
+}
+
+TEST(RoiAlign, RegionsOfManySizes) {
+  for (Shape shape : {Shape{1, 3, 13, 9}, Shape{1, 2, 1, 8}}) {
+    for (int64_t ratio : {1, 2, 3, 9}) {
+      const int64_t channels = shape[1], height = shape[2], width = shape[3], plane = height * width;
+      Tensor x = random_tensor<double>(shape, test_seed()), rois = random_tensor<double>({9, 4}, 5, -3, 15);
+      std::vector<double> pixels = doubles(x), corners = doubles(rois), expected;
+      for (int64_t i = 0; i < 9 * channels * 5 * 7; ++i) {
+        const double* roi = corners.data() + i / (channels * 35) * 4;
+        auto first = pixels.begin() + i / 35 % channels * plane;
+        const std::vector<double> image(first, first + plane);
+        double sum = 0, high = (roi[3] - roi[1]) / 5, wide = (roi[2] - roi[0]) / 7;
+        for (int64_t s = 0; s < ratio * ratio; ++s) {
+          auto place = [&](int64_t bin, int64_t sample) {
+            return static_cast<double>(bin) + (static_cast<double>(sample) + 0.5) / static_cast<double>(ratio);
+          };
+          sum += bilinear(image, height, width, roi[1] - 0.5 + high * place(i % 35 / 7, s / ratio),
+                          roi[0] - 0.5 + wide * place(i % 7, s % ratio));
+        }
+        expected.push_back(sum / static_cast<double>(ratio * ratio));
+      }
+      auto run = [&](const Tensor& images, const Tensor& regions) {
+        OpTest test("RoiAlign", 16);
+        test.input(images).input(regions).input<int64_t>({9}, std::vector<int64_t>(9, 0)).set("sampling_ratio", ratio);
+        return test.set("output_height", 5).set("output_width", 7).run_tensor();
+      };
+      EXPECT_TRUE(near(run(x, rois), {9, channels, 5, 7}, expected, 1e-12)) << ratio;
+      auto floats = [](const Tensor& from) {
+        Tensor to(ElementType::kFloat, from.shape());
+        std::copy_n(from.data<double>(), from.element_count(), to.mutable_data<float>());
+        return to;
+      };
+      EXPECT_TRUE(near(run(floats(x), floats(rois)), {9, channels, 5, 7}, expected, 2e-5)) << ratio;
+    }
+  }
+}
+
 TEST(RoiAlign, HostileInputs) {
   EXPECT_NE(roi_align(16, {1, 1, 4, 3}, 1).error().find("batch_indices holds 1"), std::string::npos);
   EXPECT_NE(roi_align(16, {1, 1, 4, 3}, -1).error().find("batch_indices holds -1"), std::string::npos);

@@ -51,4 +51,9 @@ C mix_one(const PlaneMixes<C>& mixes, int64_t i, const T* plane, Number number) 
   return (part(0, top) + part(1, top + 1)) + (part(2, bottom) + part(3, bottom + 1));
 }
 
+/** mix_plane of fp64. */
+inline void mix_plane(const PlaneMixes<double>& mixes, const double* plane, double* y) {
+  for (int64_t i = 0; i < mixes.count; ++i) y[i] = mix_one(mixes, i, plane, [](double value) { return value; });
+}
+
 }  // namespace ortolan::cpu::kernels

@@ -111,14 +111,7 @@ class ImageCorners {
     }
   }
 
-  void sample(const C* plane, int64_t, C* to) const {
-    if constexpr (std::is_same_v<C, float>) {
-      kernels::mix_plane(mixes_, plane, to);
-    } else {
-      for (int64_t p = 0; p < mixes_.count; ++p)
-        to[p] = kernels::mix_one(mixes_, p, plane, [](C value) { return value; });
-    }
-  }
+  void sample(const C* plane, int64_t, C* to) const { kernels::mix_plane(mixes_, plane, to); }
 
  private:
   void set(int64_t p, const C (&place)[2], C mask) {

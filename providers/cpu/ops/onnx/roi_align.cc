@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/plane_mixes.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -34,6 +35,17 @@ Sample<C> sample_at(C y, C x, int64_t height, int64_t width) {
   std::copy_n(at, 4, sample.at);
   std::copy_n(weight, 4, sample.weight);
   return sample;
+}
+
+/** Where samples at `value` along a side of `size` > 1 pixels lie; without weights where that is outside. */
+template <class C>
+kernels::Neighbours<C> neighbours_of(C value, int64_t size) {
+  if (!(value >= -1 && value <= static_cast<C>(size))) return {0, {C{}, C{}}};
+  value = std::max(value, C(0));
+  auto low = static_cast<int64_t>(value);
+  if (low >= size - 1) return {size - 2, {C{}, C{1}}};
+  C part = value - static_cast<C>(low);
+  return {low, {1 - part, part}};
 }
 
 class RoiAlign final : public OpKernel {
@@ -80,6 +92,19 @@ class RoiAlign final : public OpKernel {
     return {begin, bin, samples};
   }
 
+  /** The neighbours of all samples of all bins along a side. */
+  template <class C>
+  static std::vector<kernels::Neighbours<C>> neighbours(const Side<C>& side, int64_t bins, int64_t size) {
+    std::vector<kernels::Neighbours<C>> result;
+    for (int64_t i = 0; i < bins * side.samples; ++i) {
+      result.push_back(neighbours_of(side.position(i / side.samples, i % side.samples), size));
+    }
+    return result;
+  }
+
+  template <class C>
+  static void average_bins(const C* planes, const Shape& shape, const Side<C>& rows, const Side<C>& columns,
+                           const Shape& out, C* to);
   template <class C>
   void run(KernelContext& context) const;
   template <class C>
@@ -108,6 +133,34 @@ C RoiAlign::pool(const C* plane, const std::vector<Sample<C>>& samples) const {
   return max_ || samples.empty() ? result : result / static_cast<C>(samples.size());
 }
 
+/** A region of planes of at least 2 x 2 pixels, several bins at a time. */
+template <class C>
+void RoiAlign::average_bins(const C* planes, const Shape& shape, const Side<C>& rows, const Side<C>& columns,
+                            const Shape& out, C* to) {
+  constexpr int64_t most = kernels::PlaneMixes<C>::kMost;
+  const auto down = neighbours(rows, out[2], shape[2]), across = neighbours(columns, out[3], shape[3]);
+  const int64_t samples = rows.samples * columns.samples, bins = out[2] * out[3], plane = shape[2] * shape[3];
+  kernels::PlaneMixes<C> mixes;
+  mixes.width = shape[3];
+  for (int64_t first = 0, count; first < bins; first += count) {
+    count = std::min(most / samples, bins - first);
+    mixes.count = samples * count;
+    for (int64_t i = 0; i < mixes.count; ++i) {
+      const int64_t bin = first + i % count, sample = i / count;
+      mixes.set(i, down[static_cast<size_t>(bin / out[3] * rows.samples + sample / columns.samples)],
+                across[static_cast<size_t>(bin % out[3] * columns.samples + sample % columns.samples)]);
+    }
+    for (int64_t c = 0; c < shape[1]; ++c) {
+      C parts[most];
+      kernels::mix_plane(mixes, planes + c * plane, parts);
+      for (int64_t i = count; i < mixes.count; i += count) {
+        for (int64_t b = 0; b < count; ++b) parts[b] += parts[i + b];
+      }
+      for (int64_t b = 0; b < count; ++b) to[c * bins + first + b] = parts[b] / static_cast<C>(samples);
+    }
+  }
+}
+
 template <class C>
 void RoiAlign::run(KernelContext& context) const {
   const Shape& shape = context.input(0).shape();
@@ -134,6 +187,11 @@ void RoiAlign::run(KernelContext& context) const {
       require(rows.samples * columns.samples <= kMaxSamples, ErrorCode::kInvalidArgument,
               "a region takes too many samples; give sampling_ratio");
       const C* planes = x + batch.data<int64_t>()[r] * channels * height * width;
+      const int64_t count = rows.samples * columns.samples;
+      if (!max_ && height > 1 && width > 1 && count > 0 && count <= kernels::PlaneMixes<C>::kMost) {
+        average_bins(planes, shape, rows, columns, out, y.data() + r * channels * out[2] * out[3]);
+        continue;
+      }
       for (int64_t bin = 0; bin < out[2] * out[3]; ++bin) {
         samples.clear();
         for (int64_t i = 0; i < rows.samples * columns.samples; ++i) {
