@@ -109,6 +109,7 @@ void CellWalk::run_part(int64_t step, int part, int lane) noexcept {
   cell.hidden_bias = has_bias_ ? hidden_bias_ : nullptr;
   cell.c = step == 0 ? first_c_ : next_c(winner(step - 1, part), step - 1);
   cell.next_c = next_c(lane, step);
+  cell.h_is_zero = plan_.from_zero && step == 0;
   kernels::cell_blocks(*plan_.cell, cell, first_block(part), first_block(part + 1), step % 2 != 0);
 }
 

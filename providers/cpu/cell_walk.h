@@ -25,7 +25,8 @@ struct CellWalkPlan {
   std::shared_ptr<const kernels::PackedCell> cell;
   RecurrentSizes size;
   int64_t direction = 0;
-  bool backward = false;  // in time
+  bool backward = false;   // in time
+  bool from_zero = false;  // the first h is all zeros, and the cell is finite
   /** Elements of memory for that many lanes; throws where the number overflows. */
   int64_t memory(int lanes) const;
   /** Lanes worth having in a pool of `degree` threads; 1: none beside the caller. */

@@ -25,7 +25,7 @@ void Recurrent::Run<C>::share_walks() {
   if constexpr (std::is_same_v<C, float>) {
     if (lengths || !weights[0].cell || ThreadPool::inside_loop()) return;
     for (int64_t d = 0; d < size.directions; ++d) {
-      CellWalkPlan plan{weights[d].cell, size, d, backward(d)};
+      CellWalkPlan plan{weights[d].cell, size, d, backward(d), from_zero(d)};
       int lanes = plan.lanes(context.threads().degree());
       if (lanes == 1) return;
       shared.push_back(std::make_shared<CellWalk>(std::move(plan), lanes, op.walk_memory_));
@@ -170,6 +170,7 @@ void Recurrent::Run<C>::take_cell_step(const Walk& w, int64_t step, const C* gat
   if constexpr (std::is_same_v<C, float>) {
     bool apart = lengths && op.kind_ == CellKind::kLstm;
     kernels::CellStep cell{size.batch, gates, stride, w.h, w.next, w.hidden_bias, w.c, apart ? w.hidden : w.c};
+    cell.h_is_zero = step == 0 && from_zero(w.direction);
     kernels::cell_step(&context.threads(), *w.weights.cell, cell, step % 2 != 0);
     for (int64_t b = 0; apart && b < size.batch; ++b) {
       if (time(w.direction, step, b) < 0) continue;

@@ -44,6 +44,8 @@ struct Recurrent::Run {
   /** Steps of the longest sequence. */
   int64_t longest() const { return lengths ? *std::max_element(lengths, lengths + size.batch) : size.steps; }
   bool backward(int64_t direction) const { return direction == 1 || op.reverse_first_; }
+  /** Whether the first step of a packed cell has no product. */
+  bool from_zero(int64_t direction) const { return !first_h && weights[direction].cell->is_finite(); }
   void run();
   void share_walks();
   void project();

@@ -134,6 +134,35 @@ TEST_P(PackedCells, GruStepOfAnyNumberOfRows) {
   }
 }
 
+TEST_P(PackedCells, StepFromZerosIsThatOfZeros) {
+  for (const Cell kind : {Cell::kLstm, Cell::kGru}) {
+    for (int64_t rows : {1, 2, 5}) {
+      const int64_t n = 16 * integer(1, 5), stride = 4 * n;
+      const std::vector<float> r = normal(4 * n * n), gates = normal(rows * stride), h(rows * n), c = normal(rows * n);
+      const PackedCell cell(kind, n, r.data());
+      std::vector<float> next[2], next_c(rows * n);
+      for (const bool known : {false, true}) {
+        next[known].resize(rows * n);
+        const CellStep step{rows,    gates.data(), stride,        h.data(), next[known].data(),
+                            nullptr, c.data(),     next_c.data(), known};
+        cell_step(nullptr, cell, step, known);
+      }
+      EXPECT_EQ(next[0], next[1]);
+    }
+  }
+}
+
+TEST_P(PackedCells, KnowWhetherTheyAreFinite) {
+  std::vector<float> r = normal(4 * 32 * 32);
+  EXPECT_TRUE(PackedCell(Cell::kLstm, 32, r.data()).is_finite());
+  for (const float odd : {INFINITY, -INFINITY, NAN}) {
+    const size_t at = integer(0, 4 * 32 * 32 - 1);
+    const float before = std::exchange(r[at], odd);
+    EXPECT_FALSE(PackedCell(Cell::kLstm, 32, r.data()).is_finite());
+    r[at] = before;
+  }
+}
+
 TEST_P(PackedCells, TakeWholeVectorsOnly) {
   for (int64_t hidden : {0, 1, 17, 33}) EXPECT_FALSE(PackedCell::takes(hidden)) << hidden;
 }

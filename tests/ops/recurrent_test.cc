@@ -233,6 +233,20 @@ TEST(Recurrent, Errors) {
   EXPECT_NE(lstm({1, 1}, {1, 16, 5}).find("W has shape"), std::string::npos);
 }
 
+// A first state of zeros times infinity.
+TEST(Recurrent, InfiniteWeightsWithoutState) {
+  std::vector<float> r(64 * 16, 0.5f);
+  r[3 * 16 + 2] = INFINITY;  // of the input gate of unit 3
+  auto results = OpTest("LSTM")
+                     .input(random_tensor<float>({1, 1, 3}, 1))
+                     .input(random_tensor<float>({1, 64, 3}, 2))
+                     .input<float>({1, 64, 16}, r)
+                     .set("hidden_size", 16)
+                     .run(2);
+  std::vector<double> h = doubles(results[1].tensor());
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ(std::isnan(h[i]), i == 3) << i;
+}
+
 TEST(Recurrent, EmptySequence) {
   auto results = OpTest("GRU")
                      .input(random_tensor<float>({0, 2, 3}, 1))

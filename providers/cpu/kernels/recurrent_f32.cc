@@ -2,6 +2,7 @@
 #include "cpu/kernels/recurrent_f32.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -39,6 +40,7 @@ PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
     }
     kernels().gemm_f32->pack_panel_transposed(rows.data(), hidden, hidden, step, step,
                                               weights_.as<float>() + unit * gates() * hidden);
+    finite_ = finite_ && std::ranges::all_of(rows, [](float weight) { return std::isfinite(weight); });
   }
 }
 

@@ -28,6 +28,8 @@ class PackedCell {
 
   int gates() const noexcept { return cell_ == Cell::kLstm ? 4 : 3; }
   int64_t hidden() const noexcept { return hidden_; }
+  /** Whether no weight is infinite or NaN, so that the product with zeros is zero. */
+  bool is_finite() const noexcept { return finite_; }
   /** Units that a step computes together, whose weights lie side by side. */
   int64_t block() const noexcept { return lanes_; }
   /** Where a step expects the projected input of a gate's unit, instead of at gate * hidden + unit. */
@@ -39,6 +41,7 @@ class PackedCell {
   friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
   Cell cell_;
   int64_t hidden_, lanes_;
+  bool finite_ = true;
   const RecurrentKernels* kernels_;
   AlignedBuffer weights_;
 };
@@ -53,6 +56,7 @@ struct CellStep {
   const float* hidden_bias = nullptr;  // GRU: what reset multiplies besides the product; nullptr: nothing
   const float* c = nullptr;            // LSTM
   float* next_c = nullptr;             // LSTM; may be c
+  bool h_is_zero = false;              // so the product is not computed
 };
 
 /** A step of the units in blocks [begin, end) of cell.block(). `from_end` reads the weights from their last to their

@@ -46,7 +46,7 @@ ORTOLAN_INLINE void prefetch_units(const CellStep& s, int64_t unit) {
   __builtin_prefetch(s.next_h + unit, 1);
 }
 
-// Adds the products of MR rows of the state with a block's weights, which are read in the order of their addresses, or
+// Sums the products of MR rows of the state with a block's weights, which are read in the order of their addresses, or
 // from the end strictly against it. One row has two sums for each gate, so that the additions do not wait for each
 // other.
 template <int kGates, int MR, bool kFromEnd>
@@ -84,8 +84,8 @@ ORTOLAN_INLINE void sum_products(const float* h, const float* weights, int64_t h
 
 template <class Cell, int MR>
 void rows_of_block(const CellStep& s, const float* weights, int64_t hidden, int64_t row, int64_t unit) {
-  Vf sums[MR][Cell::kGates];
-  sum_products<Cell::kGates, MR, false>(s.h + row * hidden, weights, hidden, sums);
+  Vf sums[MR][Cell::kGates] = {};
+  if (!s.h_is_zero) sum_products<Cell::kGates, MR, false>(s.h + row * hidden, weights, hidden, sums);
 #pragma GCC unroll 4
   for (int i = 0; i < MR; ++i) Cell::finish(s, hidden, row + i, unit, sums[i]);
 }
@@ -97,11 +97,13 @@ void lone_row(const CellStep& s, const float* weights, int64_t hidden, int64_t b
     const int64_t unit = (from_end ? begin + end - 1 - i : i) * kLanes;
     const float* own = weights + unit * hidden * Cell::kGates;
     prefetch_units<Cell>(s, unit);
-    Vf sums[1][Cell::kGates];
-    if (from_end) {
-      sum_products<Cell::kGates, 1, true>(s.h, own, hidden, sums);
-    } else {
-      sum_products<Cell::kGates, 1, false>(s.h, own, hidden, sums);
+    Vf sums[1][Cell::kGates] = {};
+    if (!s.h_is_zero) {
+      if (from_end) {
+        sum_products<Cell::kGates, 1, true>(s.h, own, hidden, sums);
+      } else {
+        sum_products<Cell::kGates, 1, false>(s.h, own, hidden, sums);
+      }
     }
     Cell::finish(s, hidden, 0, unit, sums[0]);
   }
