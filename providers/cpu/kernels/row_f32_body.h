@@ -325,7 +325,7 @@ ORTOLAN_INLINE void normalize_together(const NormalizedRows& a, int64_t row, con
   const int64_t n = a.n;
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) normalizer.vectors(x, i, kLanes, y);
-  if (i < n) normalizer.vectors(x, i, n - i, y);
+  for (; i < n; i += kLanes) normalizer.vectors(x, i, least(kLanes, n - i), y);
   for (int r = 0; r < kRows; ++r) {
     note(range, normalizer.found[r].low);
     note(range, normalizer.found[r].high);
