@@ -78,9 +78,33 @@ TEST_P(RowF32, MaxAndMinPassNanOn) {
   }
 }
 
+TEST_P(RowF32, ShortRowsPassNanOn) {
+  for (int64_t n : {1, 5, 16, 64}) {
+    std::vector<float> x = normal(40 * n), y(40);
+    x[11 * n + n / 2] = NAN;
+    for (ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kSum}) {
+      reduce_axis(&two_threads(), op, x.data(), 40, n, 1, y.data());
+      for (int64_t i = 0; i < 40; ++i) EXPECT_EQ(std::isnan(y[i]), i == 11) << n << ' ' << i;
+    }
+  }
+}
+
 TEST_P(RowF32, ReducesAlongAnAxis) {
-  for (auto [outer, axis, inner] : std::vector<std::array<int64_t, 3>>{
-           {3, 5, 1}, {2, 7, 3}, {1, 200, 70}, {4, 1, 64}, {2, 0, 3}, {0, 3, 3}, {300, 33, 17}, {2, 100, 600}}) {
+  for (auto [outer, axis, inner] : std::vector<std::array<int64_t, 3>>{{3, 5, 1},
+                                                                       {2, 7, 3},
+                                                                       {1, 200, 70},
+                                                                       {4, 1, 64},
+                                                                       {2, 0, 3},
+                                                                       {0, 3, 3},
+                                                                       {300, 33, 17},
+                                                                       {2, 100, 600},
+                                                                       {600, 1, 1},
+                                                                       {15, 6, 1},
+                                                                       {16, 5, 1},
+                                                                       {257, 16, 1},
+                                                                       {530, 31, 1},
+                                                                       {70, 32, 1},
+                                                                       {700, 33, 1}}) {
     const std::vector<float> x = normal(outer * axis * inner);
     for (ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kSumSquares}) {
       std::vector<float> y(outer * inner, 77);

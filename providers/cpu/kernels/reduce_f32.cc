@@ -2,15 +2,19 @@
 #include "cpu/kernels/reduce_f32.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/move_kernels.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr int64_t kColumns = 256;  // columns of one piece of work
+constexpr int64_t kShortRow = 64, kFewestShortRows = 16;
 
 }  // namespace
 
@@ -18,10 +22,33 @@ float reduce(ReduceOp op, const float* x, int64_t n) { return kernels().rows->re
 
 float dot(const float* a, const float* b, int64_t n) { return kernels().rows->dot(a, b, n); }
 
+namespace {
+
+// Rows too short for vectors, made columns some at a time.
+void reduce_short_rows(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t rows, int64_t length, float* y) {
+  const auto reduce_columns = kernels().rows->reduce_columns[static_cast<int>(op)];
+  const auto transpose = kernels().move->transpose[2];
+  base::parallel_for(pool, (rows + kColumns - 1) / kColumns, kGrain / (length * kColumns) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       float* turned = thread_scratch<float>(Scratch::kColumns, length * kColumns);
+                       for (int64_t row = begin * kColumns; row < std::min(rows, end * kColumns); row += kColumns) {
+                         const int64_t count = std::min(kColumns, rows - row);
+                         transpose(x + row * length, length, count, length, turned, count);
+                         reduce_columns(turned, length, count, count, y + row);
+                       }
+                     });
+}
+
+}  // namespace
+
 void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t outer, int64_t axis, int64_t inner,
                  float* y) {
   if (outer == 0 || inner == 0) return;
+  if (axis == 1) inner *= std::exchange(outer, 1);  // each element is a column of its own
   const auto& rows = *kernels().rows;
+  if (inner == 1 && axis > 0 && axis <= kShortRow && outer >= kFewestShortRows) {
+    return reduce_short_rows(pool, op, x, outer, axis, y);
+  }
   if (inner == 1) {
     const auto reduce_row = rows.reduce[static_cast<int>(op)];
     base::parallel_for(pool, outer, kGrain / std::max<int64_t>(axis, 1) + 1, [&](int64_t begin, int64_t end) {

@@ -10,15 +10,11 @@
 namespace ortolan::cpu::onnx {
 namespace {
 
-float largest(const float* x, int64_t n) { return kernels::reduce(kernels::ReduceOp::kMax, x, n); }
-
 double largest(const double* x, int64_t n) {
   double result = -INFINITY;
   for (int64_t i = 0; i < n; ++i) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
   return result;
 }
-
-float sum(const float* x, int64_t n) { return kernels::reduce(kernels::ReduceOp::kSum, x, n); }
 
 double sum(const double* x, int64_t n) {
   double result = 0;
@@ -42,30 +38,42 @@ C lp_norm(const C* x, int64_t n, double p) {
   return static_cast<C>(std::pow(result, 1 / p));
 }
 
-/** Calls `body(plane, size)` for each plane; its result is that plane's output. */
-template <class Body>
-void reduce_planes(KernelContext& context, Body&& body) {
+/** Calls `reduce(planes, how many, their size, results)`. */
+template <class Reduce>
+void reduce_planes(KernelContext& context, Reduce&& reduce) {
   const Shape& shape = context.input(0).shape();
   require(shape.rank() >= 2, ErrorCode::kInvalidArgument, "input ", shape, " must have rank 2 or more");
-  int64_t planes = shape.count_to(2), size = shape.count_from(2);
   dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
     const C* x = read_input<C>(context, 0);
     OutputAs<C> y(context, 0);
-    require(y.shape().element_count() == planes, ErrorCode::kInvalidArgument, "input ", shape, " has empty planes");
-    C* out = y.data();
-    context.threads().parallel_for(planes, std::max<int64_t>(1, 16384 / std::max<int64_t>(size, 1)),
-                                   [&](int64_t begin, int64_t end) {
-                                     for (int64_t i = begin; i < end; ++i) out[i] = body(x + i * size, size);
-                                   });
+    require(y.shape().element_count() == shape.count_to(2), ErrorCode::kInvalidArgument, "input ", shape,
+            " has empty planes");
+    reduce(x, shape.count_to(2), shape.count_from(2), y.data());
     y.finish();
   });
+}
+
+/** Calls `body(plane, size)` for each plane; its result is that plane's output. */
+template <class C, class Body>
+void for_each_plane(KernelContext& context, const C* x, int64_t planes, int64_t size, C* y, Body&& body) {
+  context.threads().parallel_for(planes, std::max<int64_t>(1, 16384 / std::max<int64_t>(size, 1)),
+                                 [&](int64_t begin, int64_t end) {
+                                   for (int64_t i = begin; i < end; ++i) y[i] = body(x + i * size, size);
+                                 });
 }
 
 class GlobalAveragePool final : public OpKernel {
  public:
   explicit GlobalAveragePool(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
-    reduce_planes(context, [](auto* x, int64_t n) { return sum(x, n) / n; });
+    reduce_planes(context, [&]<class C>(const C* x, int64_t planes, int64_t size, C* y) {
+      if constexpr (std::is_same_v<C, float>) {
+        kernels::reduce_axis(&context.threads(), kernels::ReduceOp::kSum, x, planes, size, 1, y);
+      } else {
+        for_each_plane(context, x, planes, size, y, [](const double* plane, int64_t n) { return sum(plane, n); });
+      }
+      for (int64_t i = 0; i < planes; ++i) y[i] /= static_cast<C>(size);
+    });
   }
 };
 
@@ -73,7 +81,13 @@ class GlobalMaxPool final : public OpKernel {
  public:
   explicit GlobalMaxPool(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
-    reduce_planes(context, [](auto* x, int64_t n) { return largest(x, n); });
+    reduce_planes(context, [&]<class C>(const C* x, int64_t planes, int64_t size, C* y) {
+      if constexpr (std::is_same_v<C, float>) {
+        kernels::reduce_axis(&context.threads(), kernels::ReduceOp::kMax, x, planes, size, 1, y);
+      } else {
+        for_each_plane(context, x, planes, size, y, [](const double* plane, int64_t n) { return largest(plane, n); });
+      }
+    });
   }
 };
 
@@ -84,7 +98,9 @@ class GlobalLpPool final : public OpKernel {
     require(p_ > 0, ErrorCode::kInvalidGraph, "p is ", p_, "; it must be positive");
   }
   void compute(KernelContext& context) const override {
-    reduce_planes(context, [&](auto* x, int64_t n) { return lp_norm(x, n, p_); });
+    reduce_planes(context, [&]<class C>(const C* x, int64_t planes, int64_t size, C* y) {
+      for_each_plane(context, x, planes, size, y, [&](const C* plane, int64_t n) { return lp_norm(plane, n, p_); });
+    });
   }
 
  private:

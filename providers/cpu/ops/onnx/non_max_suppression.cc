@@ -67,7 +67,9 @@ class KeptBoxes {
     time, as they are asked for. */
 class BestFirst {
  public:
-  explicit BestFirst(int64_t some) : chunk_(static_cast<size_t>(std::clamp<int64_t>(some, 32, 1 << 20))) {}
+  BestFirst(int64_t some, int64_t boxes) : chunk_(static_cast<size_t>(std::clamp<int64_t>(some, 32, 1 << 20))) {
+    keys_.reserve(static_cast<size_t>(boxes));
+  }
 
   void add(int64_t box, float score) {
     keys_.push_back(uint64_t{order_of(score)} << 32 | (UINT32_MAX - static_cast<uint32_t>(box)));
@@ -156,7 +158,7 @@ class NonMaxSuppression final : public OpKernel {
 
   /** Indices of the boxes of one image and class that stay. */
   std::vector<int64_t> choose(const float* boxes, const float* scores, int64_t count, const Limits& limits) const {
-    BestFirst order(std::min(limits.count, count) * 2);
+    BestFirst order(std::min(limits.count, count) * 2, count);
     for (int64_t i = 0; i < count; ++i) {
       if (!limits.score || scores[i] > *limits.score) order.add(i, scores[i]);
     }
