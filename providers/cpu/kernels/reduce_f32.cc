@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr int64_t kColumns = 256;  // columns of one piece of work
-constexpr int64_t kShortRow = 64, kFewestShortRows = 16;
+constexpr int64_t kShortRow = 32, kFewestShortRows = 16;
 
 }  // namespace
 
