@@ -199,19 +199,24 @@ TEST(ScatterNd, ComplexNumbersAddAndMultiplyButHaveNoOrder) {
   EXPECT_NE(test("max").error().find("complex numbers have no order"), std::string::npos);
 }
 
+void expect_scattered_rows(const std::string& reduction, int64_t width) {
+  Tensor data = random_tensor<float>({3, width}, test_seed());
+  Tensor updates = random_tensor<float>({2, width}, test_seed() + 3);
+  std::vector<double> expected = doubles(data);
+  const int64_t rows[] = {2, 0};
+  for (int64_t i = 0; i < 2 * width; ++i) {
+    double& place = expected[static_cast<size_t>(rows[i / width] * width + i % width)];
+    place = combined(reduction, place, updates.data<float>()[i]);
+  }
+  OpTest test("ScatterND", 18);
+  test.set("reduction", reduction.c_str()).input(data).input<int64_t>({2, 1}, {-1, 0}).input(updates);
+  EXPECT_TRUE(near(test.run_tensor(), {3, width}, expected)) << reduction;
+}
+
 TEST(ScatterNd, EveryReduction) {
   Tensor data = random_tensor<float>({3, 4}, test_seed());
   for (std::string reduction : {"none", "add", "mul", "max", "min"}) {
-    Tensor updates = random_tensor<float>({2, 4}, test_seed() + 3);
-    std::vector<double> expected = doubles(data);
-    const int64_t rows[] = {2, 0};
-    for (size_t i = 0; i < 8; ++i) {
-      double& place = expected[static_cast<size_t>(rows[i / 4]) * 4 + i % 4];
-      place = combined(reduction, place, updates.data<float>()[i]);
-    }
-    OpTest test("ScatterND", 18);
-    test.set("reduction", reduction.c_str()).input(data).input<int64_t>({2, 1}, {-1, 0}).input(updates);
-    EXPECT_TRUE(near(test.run_tensor(), {3, 4}, expected)) << reduction;
+    for (int64_t width : {4, 15, 16, 77}) expect_scattered_rows(reduction, width);
   }
   EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({1, 1}, {3}).input<float>({1, 4}, {0, 0, 0, 0}).error(), "");
   EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({1, 3}, {0, 0, 0}).input<float>({1}, {0}).error(), "");

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cpu/checked_indices.h"
+#include "cpu/kernels/vector_f32.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -166,6 +167,9 @@ class ScatterNd : public OpKernel {
     Tensor& output = context.output(0);
     copy_elements(data, output);
     int64_t block = data.shape().count_from(width);
+    if (reduction_ != Reduction::kNone && output.type() == ElementType::kFloat && block >= 16) {
+      return combine_blocks(updates.data<float>(), offsets, block, output.mutable_data<float>());
+    }
     with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
       auto* from = static_cast<const E*>(updates.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
@@ -179,6 +183,16 @@ class ScatterNd : public OpKernel {
   }
 
  private:
+  void combine_blocks(const float* from, std::span<const int64_t> offsets, int64_t block, float* to) const {
+    constexpr kernels::BinaryOp kOps[] = {kernels::BinaryOp::kAdd, kernels::BinaryOp::kMul, kernels::BinaryOp::kMax,
+                                          kernels::BinaryOp::kMin};
+    const auto op = kOps[static_cast<int>(reduction_) - 1];
+    for (int64_t offset : offsets) {
+      kernels::binary(op, to + offset, from, to + offset, block);
+      from += block;
+    }
+  }
+
   template <class E>
   static void copy_blocks(const E* from, std::span<const int64_t> offsets, int64_t block, E* to) {
     for (int64_t offset : offsets) {
