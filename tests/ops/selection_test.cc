@@ -123,7 +123,8 @@ void expect_best(const Shape& shape, size_t axis, bool largest, uint32_t seed) {
 
 TEST(TopK, TheOneBestOfAnyLine) {
   uint32_t seed = test_seed();
-  for (const Shape& shape : {Shape{37, 10}, Shape{5, 300}, Shape{3, 40, 35}, Shape{2, 7, 3}, Shape{1, 1}}) {
+  for (const Shape& shape :
+       {Shape{37, 10}, Shape{600, 3}, Shape{256, 24}, Shape{5, 300}, Shape{3, 40, 35}, Shape{2, 7, 3}, Shape{1, 1}}) {
     for (size_t axis = 0; axis < shape.rank(); ++axis) {
       for (bool largest : {true, false}) {
         expect_best<float>(shape, axis, largest, ++seed);
@@ -132,6 +133,23 @@ TEST(TopK, TheOneBestOfAnyLine) {
         expect_best<int8_t>(shape, axis, largest, ++seed);
         expect_best<int16_t>(shape, axis, largest, ++seed);
         expect_best<int64_t>(shape, axis, largest, ++seed);
+      }
+    }
+  }
+}
+
+TEST(TopK, AFewOfLongLines) {
+  for (int64_t k : {2, 7, 40}) {
+    for (bool largest : {true, false}) {
+      Tensor x = random_tensor<float>({2, 5003}, test_seed() + static_cast<uint32_t>(k));
+      if (k == 7) x.mutable_data<float>()[4000] = NAN, x.mutable_data<float>()[5002] = largest ? 2.0f : -2.0f;
+      auto parts = OpTest("TopK", 11).set("largest", largest).input(x).input<int64_t>({1}, {k}).run(2);
+      for (int64_t line = 0; line < 2; ++line) {
+        std::vector<double> values(x.data<float>() + line * 5003, x.data<float>() + (line + 1) * 5003);
+        for (double& value : values) value = std::isnan(value) ? INFINITY : value;
+        auto places = best_places(values, static_cast<size_t>(k), largest);
+        const auto* found = parts[1].tensor().data<int64_t>() + line * k;
+        EXPECT_EQ(std::vector<int64_t>(found, found + k), places) << k << " seed " << test_seed();
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
+#include "cpu/kernels/transpose.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -16,6 +17,7 @@ using Comparable = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>
 constexpr int64_t kKeptSorted = 64;  // so many are kept sorted while the others pass by
 constexpr int64_t kLines = 16;       // lines that are taken together, where they are short or their elements lie apart
 constexpr int64_t kShortLine = 24;
+constexpr int64_t kRare = 100;  // behind so many values for each that is kept, better ones have become rare
 
 /** One candidate; of equal values the lower index is better. NaN is greater than any number. */
 template <class C>
@@ -42,6 +44,27 @@ int64_t insert(Candidate<C>* sorted, int64_t count, int64_t limit, const Candida
   for (; place > 0 && better<C, kLargest>(next, sorted[place - 1]); --place) sorted[place] = sorted[place - 1];
   sorted[place] = next;
   return std::min(count + 1, limit);
+}
+
+/** Puts the values [begin, end) that are better than the worst of the `k` kept ones in its place. */
+template <class C, bool kLargest>
+[[gnu::noinline]] void offer(const C* values, int64_t begin, int64_t end, Candidate<C>* kept, int64_t k) {
+  C worst = kept[k - 1].value;
+  for (int64_t i = begin; i < end; ++i) {
+    if (kLargest ? values[i] <= worst : values[i] >= worst) continue;
+    const Candidate<C> next{values[i], i};
+    if (better<C, kLargest>(next, kept[k - 1])) insert<C, kLargest>(kept, k, k, next);
+    worst = kept[k - 1].value;
+  }
+}
+
+/** Whether any of kLines values may be better than `worst`; without branches, so that the loop vectorises. */
+template <class C, bool kLargest>
+bool any_better(const C* values, C worst) {
+  if constexpr (std::is_integral_v<C> && sizeof(C) == 8) return true;  // these are compared one by one
+  int any = 0;
+  for (int64_t i = 0; i < kLines; ++i) any |= kLargest ? !(values[i] <= worst) : !(values[i] >= worst);
+  return any != 0;
 }
 
 /** How far the next element of a line is, and the next line. */
@@ -93,6 +116,11 @@ struct BestOfLines {
       }
     }
   }
+  template <class T>
+  void write(int64_t count, T* values, int64_t* indices) const {
+    std::transform(value, value + count, values, [](C v) { return static_cast<T>(v); });
+    std::copy_n(place, count, indices);
+  }
 };
 
 /** The best `k` of the values, best first; `room` has at least as many places as there are values, or `k` where these
@@ -109,10 +137,12 @@ std::span<Candidate<C>> select(const C* values, int64_t count, int64_t k, bool s
     Candidate<C>* kept = room.data();
     int64_t size = 0;
     for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(kept, size, k, at(i));
-    for (int64_t i = k; i < count; ++i) {
-      if (kLargest ? values[i] <= kept[k - 1].value : values[i] >= kept[k - 1].value) continue;
-      if (better<C, kLargest>(at(i), kept[k - 1])) insert<C, kLargest>(kept, k, k, at(i));
+    int64_t i = std::min(count, k * kRare);
+    offer<C, kLargest>(values, k, i, kept, k);
+    for (; i + kLines <= count; i += kLines) {
+      if (any_better<C, kLargest>(values + i, kept[k - 1].value)) offer<C, kLargest>(values, i, i + kLines, kept, k);
     }
+    offer<C, kLargest>(values, i, count, kept, k);
     return room.subspan(0, static_cast<size_t>(k));
   }
   auto all = room.subspan(0, static_cast<size_t>(count));
@@ -175,9 +205,12 @@ class TopK : public OpKernel {
     Extent e{shape.count_to(axis), shape[axis], shape.count_from(axis + 1)};
     const C* from = comparable<T>(context, input);
     using Index = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
-    bool together = e.length <= kShortLine || (e.inner >= kLines && e.length <= std::numeric_limits<int32_t>::max());
-    k == 1 && together ? run_best<Index>(context.threads(), from, e, values, indices)
-                       : run_lines(context.threads(), from, e, k, values, indices);
+    const bool is_short = e.length <= kShortLine;
+    if (k == 1 && e.inner == 1 && is_short) return run_short<Index>(context.threads(), from, e, values, indices);
+    const bool indexed = e.length <= std::numeric_limits<int32_t>::max();
+    const bool apart = e.inner > 1 && (is_short || (e.inner >= kLines && indexed));
+    k == 1 && apart ? run_best<Index>(context.threads(), from, e, values, indices)
+                    : run_lines(context.threads(), from, e, k, values, indices);
   }
 
   /** Line by line. */
@@ -205,27 +238,45 @@ class TopK : public OpKernel {
     });
   }
 
-  /** The one best of each line, of kLines at a time: short lines, or such whose elements lie apart. */
+  template <class C, class Index>
+  void find(BestOfLines<C, Index>& best, const C* x, int64_t length, int64_t stride) const {
+    largest_ ? best.template find<true>(x, length, stride) : best.template find<false>(x, length, stride);
+  }
+
+  /** The one best of each of many short lines, which are laid side by side. */
+  template <class Index, class C, class T>
+  void run_short(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
+    constexpr int64_t kTogether = 256;
+    threads.parallel_for((e.outer + kTogether - 1) / kTogether, 1, [&](int64_t begin, int64_t end) {
+      std::vector<C> lines(static_cast<size_t>(e.length * kTogether + kLines));  // the last ones are read, not used
+      BestOfLines<C, Index> best;
+      for (int64_t first = begin * kTogether; first < std::min(end * kTogether, e.outer); first += kTogether) {
+        const int64_t dims[] = {std::min(kTogether, e.outer - first), e.length};
+        const int turned[] = {1, 0};
+        kernels::transpose(nullptr, sizeof(C), 2, dims, turned, from + first * e.length, lines.data());
+        for (int64_t line = 0; line < dims[0]; line += kLines) {
+          find(best, lines.data() + line, e.length, dims[0]);
+          best.write(std::min(kLines, dims[0] - line), values + first + line, indices + first + line);
+        }
+      }
+    });
+  }
+
+  /** The one best of each line, of neighbours whose elements lie apart. */
   template <class Index, class C, class T>
   void run_best(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
-    const int64_t total = e.outer * e.inner, beside = e.inner == 1 ? total : e.inner;
-    const int64_t groups = (beside + kLines - 1) / kLines;
-    const Step step = e.inner == 1 ? Step{1, e.length} : Step{e.inner, 1};
-    threads.parallel_for(total / beside * groups, 1 + 4096 / (e.length * kLines), [&](int64_t begin, int64_t end) {
-      std::vector<C> lines(static_cast<size_t>(e.length * kLines));
+    const int64_t groups = (e.inner + kLines - 1) / kLines;
+    threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * kLines), [&](int64_t begin, int64_t end) {
+      std::vector<C> lines(static_cast<size_t>(e.inner % kLines == 0 ? 0 : e.length * kLines));
       BestOfLines<C, Index> best;
       for (int64_t group = begin; group < end; ++group) {
-        const int64_t outer = group / groups, first = group % groups * kLines;
-        const int64_t count = std::min(kLines, beside - first);
-        const C* x = from + outer * e.length * beside + first * step.line;
-        const bool apart = e.inner > 1 && count == kLines;
-        if (!apart) x = copied(x, step, e.length, count, lines.data(), {kLines, 1});
-        const int64_t stride = apart ? e.inner : kLines;
-        largest_ ? best.template find<true>(x, e.length, stride) : best.template find<false>(x, e.length, stride);
-        for (int64_t i = 0; i < count; ++i) {
-          values[outer * beside + first + i] = static_cast<T>(best.value[i]);
-          indices[outer * beside + first + i] = best.place[i];
-        }
+        const int64_t outer = group / groups, first = group % groups * kLines,
+                      count = std::min(kLines, e.inner - first);
+        const C* x = from + outer * e.length * e.inner + first;
+        const bool whole = count == kLines;
+        if (!whole) x = copied(x, {e.inner, 1}, e.length, count, lines.data(), {kLines, 1});
+        find(best, x, e.length, whole ? e.inner : kLines);
+        best.write(count, values + outer * e.inner + first, indices + outer * e.inner + first);
       }
     });
   }
