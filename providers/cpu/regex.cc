@@ -160,10 +160,8 @@ std::optional<size_t> count_code_points(std::string_view text) {
 
 size_t end_beyond_ascii(std::string_view text, size_t at) {
   size_t end = at;
-  uint32_t code = next_code_point(text, end);
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  bool surrogate = code >= 0xd800 && code < 0xe000;
-  return end - at == 1 || code < kLeast[end - at] || surrogate || code > 0x10ffff ? 0 : end;
+  next_code_point(text, end);
+  return end - at == 1 ? 0 : end;
 }
 
 uint32_t next_code_point(std::string_view text, size_t& at) {
@@ -180,6 +178,8 @@ uint32_t next_code_point(std::string_view text, size_t& at) {
     valid = (next & 0xc0) == 0x80;
     code = code << 6 | (next & 0x3f);
   }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  valid = valid && code >= kLeast[length] && code <= 0x10ffff && (code < 0xd800 || code >= 0xe000);
   at += valid ? length : 1;
   return valid ? code : byte;
 }
