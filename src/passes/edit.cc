@@ -40,6 +40,12 @@ bool same_shape(const SymbolicShape& a, const SymbolicShape& b) {
                     [](Dim left, Dim right) { return left.same_as(right); });
 }
 
+double likely_size(const ValueInfo& value) {
+  double size = 1;
+  for (Dim dim : value.type.shape.dims()) size *= dim.known() ? static_cast<double>(dim.value()) : 1;
+  return size;
+}
+
 std::optional<double> only_element(const Tensor* tensor) {
   constexpr TypeSet kReadable = kNumericTypes;
   if (!tensor || tensor->element_count() != 1 || !kReadable.contains(tensor->type())) return std::nullopt;

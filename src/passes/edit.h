@@ -1,12 +1,18 @@
 // What passes share: tests on nodes and the replacement of one value by another.
 #pragma once
 
+#include <algorithm>
+
 #include "passes/pass.h"
 
 namespace ortolan::passes {
 
 /** True for a node of ai.onnx called `op`. */
 inline bool is_op(const Node& node, std::string_view op) { return node.domain.empty() && node.op_type == op; }
+/** True for a node of ai.onnx called one of `ops`. */
+inline bool is_one_of(const Node& node, std::span<const std::string_view> ops) {
+  return node.domain.empty() && std::ranges::find(ops, node.op_type) != ops.end();
+}
 /** The node that makes `value`, when it is an ai.onnx `op` of the same graph; else NULL. */
 Node* producer_of(const ValueInfo* value, std::string_view op, const Graph& graph);
 /** The elements of an input that no caller can change; NULL otherwise. */
@@ -27,6 +33,8 @@ bool is_used(const Node& node);
 bool is_dead(const Node& node);
 /** True when all dimensions are surely the same. */
 bool same_shape(const SymbolicShape& a, const SymbolicShape& b);
+/** The elements of a value, unknown dimensions counted as one. */
+double likely_size(const ValueInfo& value);
 /** The only element of a tensor of one element of floats or integers, as double. */
 std::optional<double> only_element(const Tensor* tensor);
 

@@ -29,10 +29,6 @@ constexpr int kFirstBroadcast = 8;  // opset in which all of them broadcast by n
 
 enum class Kind { kNone, kElementwise, kAxis, kScale, kPad, kSlice, kReduction, kArgument };
 
-bool is_one_of(const Node& node, std::span<const std::string_view> ops) {
-  return std::ranges::find(ops, node.op_type) != ops.end();
-}
-
 Kind kind_of(const Node& node) {
   if (!node.domain.empty() || node.opset < kFirstBroadcast) return Kind::kNone;
   if (is_one_of(node, kUnary) || is_one_of(node, kBroadcasting)) return Kind::kElementwise;

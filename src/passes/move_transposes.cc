@@ -13,13 +13,6 @@ namespace {
 
 constexpr size_t kVisitsPerNode = 16;  // a limit for graphs made to be slow
 
-/** Elements, unknown dimensions counted as one. */
-double size_of(const ValueInfo& value) {
-  double size = 1;
-  for (Dim dim : value.type.shape.dims()) size *= dim.known() ? static_cast<double>(dim.value()) : 1;
-  return size;
-}
-
 /** The Transpose that makes a value in this graph, if its order is known. */
 Node* transpose_before(const ValueInfo& value, const Graph& graph) {
   Node* node = producer_of(&value, "Transpose", graph);
@@ -140,14 +133,14 @@ class Region {
     if (value.is_fixed()) return;
     const Node* before = transpose_before(value, graph_);
     if (!before) {
-      cost.after += size_of(value);
+      cost.after += likely_size(value);
     } else if (!before->input(0)->is_fixed()) {
       const bool only_here = !value.is_output && std::ranges::all_of(value.consumers, [&](const Node* user) {
         return contains(user) && takes(*user, value);
       });
-      cost.before += size_of(value);
-      if (!only_here) cost.after += size_of(value);
-      if (!changes_nothing(composed(order_of(*before), back_))) cost.after += size_of(value);
+      cost.before += likely_size(value);
+      if (!only_here) cost.after += likely_size(value);
+      if (!changes_nothing(composed(order_of(*before), back_))) cost.after += likely_size(value);
     }
   }
 
@@ -157,13 +150,13 @@ class Region {
     for (const Node* user : value.consumers) {
       if (contains(user) || !seen.insert(user).second) continue;
       if (const Order after = order_after(*user, value); !after.empty()) {
-        if (!is_part_of_product(*user)) cost.before += size_of(value);
-        if (!changes_nothing(after)) cost.after += size_of(value);
+        if (!is_part_of_product(*user)) cost.before += likely_size(value);
+        if (!changes_nothing(after)) cost.after += likely_size(value);
       } else if (!asks_for_shape(*user)) {
         as_it_was = true;
       }
     }
-    if (as_it_was) cost.after += size_of(value);
+    if (as_it_was) cost.after += likely_size(value);
   }
 
   /** A Shape, whose result is easily put into another order. */

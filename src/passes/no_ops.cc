@@ -15,10 +15,6 @@ constexpr std::string_view kVariadic[] = {"Concat", "Sum", "Max", "Min", "Mean"}
 constexpr int kLongestChain = 16;
 constexpr int64_t kMostPads = 64;
 
-bool is_one_of(const Node& node, std::span<const std::string_view> ops) {
-  return node.domain.empty() && std::ranges::find(ops, node.op_type) != ops.end();
-}
-
 bool is_inference_dropout(const Node& node) {
   if (!is_op(node, "Dropout") || node.opset < 7) return false;
   const ValueInfo* mask = node.output(1);

@@ -12,85 +12,24 @@ namespace {
 
 // Operators whose floating-point inputs and outputs are all of one type. Those that only move elements gain nothing of
 // their own, but hand on what others compute.
-constexpr std::string_view kComputing[] = {"Abs",
-                                           "Add",
-                                           "AveragePool",
-                                           "BatchNormalization",
-                                           "Clip",
-                                           "Conv",
-                                           "ConvTranspose",
-                                           "Cos",
-                                           "Div",
-                                           "Elu",
-                                           "Erf",
-                                           "Exp",
-                                           "GRU",
-                                           "Gelu",
-                                           "Gemm",
-                                           "GlobalAveragePool",
-                                           "GlobalMaxPool",
-                                           "GroupNormalization",
-                                           "HardSigmoid",
-                                           "HardSwish",
-                                           "InstanceNormalization",
-                                           "LRN",
-                                           "LSTM",
-                                           "LayerNormalization",
-                                           "LeakyRelu",
-                                           "Log",
-                                           "LogSoftmax",
-                                           "LpNormalization",
-                                           "MatMul",
-                                           "Max",
-                                           "MaxPool",
-                                           "Mean",
-                                           "Min",
-                                           "Mish",
-                                           "Mul",
-                                           "Neg",
-                                           "PRelu",
-                                           "Pow",
-                                           "RMSNormalization",
-                                           "RNN",
-                                           "Reciprocal",
-                                           "ReduceMax",
-                                           "ReduceMean",
-                                           "ReduceMin",
-                                           "ReduceSum",
-                                           "Relu",
-                                           "Resize",
-                                           "Selu",
-                                           "Sigmoid",
-                                           "Sin",
-                                           "Softmax",
-                                           "Softplus",
-                                           "Softsign",
-                                           "Sqrt",
-                                           "Sub",
-                                           "Sum",
-                                           "Swish",
-                                           "Tanh",
-                                           "Where"};
+// clang-format off
+constexpr std::string_view kComputing[] = {
+    "Abs", "Add", "AveragePool", "BatchNormalization", "Clip", "Conv", "ConvTranspose", "Cos", "Div", "Elu", "Erf",
+    "Exp", "GRU", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "GroupNormalization", "HardSigmoid",
+    "HardSwish", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LeakyRelu", "Log", "LogSoftmax",
+    "LpNormalization", "MatMul", "Max", "MaxPool", "Mean", "Min", "Mish", "Mul", "Neg", "PRelu", "Pow",
+    "RMSNormalization", "RNN", "Reciprocal", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Relu", "Resize",
+    "Selu", "Sigmoid", "Sin", "Softmax", "Softplus", "Softsign", "Sqrt", "Sub", "Sum", "Swish", "Tanh", "Where"};
+// clang-format on
 constexpr std::string_view kMoving[] = {"Concat",  "DepthToSpace", "Expand",    "Flatten",      "Identity",
                                         "Pad",     "Reshape",      "Slice",     "SpaceToDepth", "Split",
                                         "Squeeze", "Tile",         "Transpose", "Unsqueeze"};
-
-bool is_one_of(const Node& node, std::span<const std::string_view> ops) {
-  return node.domain.empty() && std::ranges::find(ops, node.op_type) != ops.end();
-}
 
 bool is_half(const ValueInfo* value) {
   return value && value->type.is_tensor() && kHalfTypes.contains(value->type.element);
 }
 
 bool computes(const Node& node) { return is_one_of(node, kComputing); }
-
-/** Elements, unknown dimensions counted as one. */
-double size_of(const ValueInfo& value) {
-  double size = 1;
-  for (Dim dim : value.type.shape.dims()) size *= dim.known() ? static_cast<double>(dim.value()) : 1;
-  return size;
-}
 
 /** Operators on 16-bit floats, connected by such values. */
 class HalfRegion {
@@ -119,10 +58,10 @@ class HalfRegion {
   /** Whether more elements are handed on inside than have to be converted at the border. */
   bool pays() const {
     double inside = 0, border = 0;
-    for (const ValueInfo* x : entering()) border += x->is_fixed() ? 0 : size_of(*x);
+    for (const ValueInfo* x : entering()) border += x->is_fixed() ? 0 : likely_size(*x);
     for (const ValueInfo* y : results()) {
-      if (is_used_outside(*y)) border += size_of(*y);
-      if (is_used_inside(*y)) inside += size_of(*y);
+      if (is_used_outside(*y)) border += likely_size(*y);
+      if (is_used_inside(*y)) inside += likely_size(*y);
     }
     return inside > border;
   }
