@@ -217,6 +217,19 @@ TEST_P(GemmF32, ThreadsDoNotChangeResults) {
   EXPECT_EQ(c, d);
 }
 
+TEST_P(GemmF32, ThreadsDoNotChangeALastRow) {
+  for (int64_t m : {17, 25, 33, 49, 65, 97}) {
+    for (int64_t n : {16, 65, 130}) {
+      const int64_t k = integer(1, 90);
+      const std::vector<float> a = normal(m * k), b = normal(k * n);
+      std::vector<float> c(m * n), d(m * n);
+      gemm(nullptr, m, n, k, a.data(), k, false, b.data(), n, false, c.data(), n, {});
+      gemm(&two_threads(), m, n, k, a.data(), k, false, b.data(), n, false, d.data(), n, {});
+      EXPECT_EQ(c, d) << m << " x " << n << " x " << k;
+    }
+  }
+}
+
 TEST_P(GemmF32, PanelOrderDoesNotChangeResults) {
   for (int64_t m : {1, 3, 150}) {
     const int64_t n = 301, k = 600;

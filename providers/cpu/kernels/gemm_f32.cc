@@ -122,12 +122,16 @@ int64_t rows_at_once(const GemmProduct& p, int64_t panels, int degree) {
   return (rows + tile - 1) / tile * tile;
 }
 
+// Bands of so many rows. A row that would be left alone goes with those before it: a lone row is summed in another
+// order, and results must not depend on how rows are divided.
+int64_t bands_of(int64_t m, int64_t rows) { return std::max<int64_t>(1, (m + rows - 2) / rows); }
+
 void multiply(base::ThreadPool* pool, const GemmProduct& p) {
   if (multiply_split(pool, p)) return;
   const PanelSplit split(p.n, p.kernels);
   const int64_t panels = split.count();
   const int64_t rows = p.m == 1 ? 1 : rows_at_once(p, panels, pool == nullptr ? 1 : pool->degree());
-  const int64_t bands = (p.m + rows - 1) / rows;
+  const int64_t bands = bands_of(p.m, rows);
   const double flops = 2.0 * static_cast<double>(std::min(rows, p.m)) * p.kernels.max_vectors * p.kernels.lanes *
                        static_cast<double>(p.k + 1);
   base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainFlops / flops) + 1,
@@ -135,7 +139,8 @@ void multiply(base::ThreadPool* pool, const GemmProduct& p) {
                        for (int64_t at = begin; at < end; ++at) {
                          const int64_t i = p.order == PanelOrder::kForward ? at : panels * bands - 1 - at;
                          const int64_t row = i / panels * rows;
-                         multiply_panel(p, split, i % panels, row, std::min(rows, p.m - row));
+                         const bool last = i / panels == bands - 1;
+                         multiply_panel(p, split, i % panels, row, last ? p.m - row : rows);
                        }
                      });
 }
