@@ -3,19 +3,12 @@
 
 #include "base/error.h"
 #include "base/fp32_precision.h"
-#include "base/thread_pool.h"
 #include "conv_reference.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-base::ThreadPool& two_threads() {
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  static base::ThreadPool* pool = new base::ThreadPool(options);
-  return *pool;
-}
 
 class ConvF32 : public IsaTest {
  protected:

@@ -2,19 +2,12 @@
 #include "cpu/kernels/conv_transpose_f32.h"
 
 #include "base/error.h"
-#include "base/thread_pool.h"
 #include "conv_reference.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-base::ThreadPool& two_threads() {
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  static base::ThreadPool* pool = new base::ThreadPool(options);
-  return *pool;
-}
 
 /** Sums of a transposed convolution: what the convolution from its result to its input says, read backwards. */
 std::vector<double> transposed_reference(const ConvGeometry& g, const std::vector<float>& x,

@@ -1,18 +1,11 @@
 // Tests of fp32 and fp64 products against double references, on every instruction set.
 #include "cpu/kernels/gemm_f32.h"
 
-#include "base/thread_pool.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-base::ThreadPool& two_threads() {
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  static base::ThreadPool* pool = new base::ThreadPool(options);
-  return *pool;
-}
 
 double apply(const Activation& activation, double v) {
   switch (activation.op) {

@@ -2,22 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
 #include "cpu/kernels/conv_int8.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-base::ThreadPool& two_threads() {
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  static base::ThreadPool* pool = new base::ThreadPool(options);
-  return *pool;
-}
 
 int64_t value(uint8_t byte, bool is_signed) { return is_signed ? static_cast<int8_t>(byte) : byte; }
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/thread_pool.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -63,11 +63,6 @@ struct ExpectedSums {
   }
   double operator()(int64_t gate, int64_t b, int64_t u) const { return product(gate, b, u) + input(gate, b, u); }
 };
-
-base::ThreadPool& two_threads() {
-  static base::ThreadPool pool({.threads = 2});
-  return pool;
-}
 
 class PackedCells : public IsaTest {
  protected:

@@ -1,23 +1,16 @@
 // Tests of reductions, softmax and normalisation against double references, on every instruction set.
 #include <limits>
 
-#include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "isa_test.h"
+#include "two_threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-base::ThreadPool& two_threads() {
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  static base::ThreadPool* pool = new base::ThreadPool(options);
-  return *pool;
-}
 
 double exact(ReduceOp op, const float* x, int64_t n, int64_t stride) {
   double result = op == ReduceOp::kProduct ? 1 : op == ReduceOp::kMax ? -kInf : op == ReduceOp::kMin ? kInf : 0;
