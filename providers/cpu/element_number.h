@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/error.h"
 #include "cpu/kernels/number.h"
 #include "tensor/element_type.h"
 
@@ -39,6 +40,14 @@ constexpr std::optional<kernels::Number> number_of(tensor::ElementType type) {
     default:
       return std::nullopt;
   }
+}
+
+/** The same for the elements of a first input, whose type may be unknown only where it is left out. */
+inline kernels::Number number_of_first(tensor::ElementType type) {
+  const auto number = number_of(type);
+  base::require(number.has_value(), base::ErrorCode::kInvalidGraph,
+                "its first input is left out or has no type; give it");
+  return *number;
 }
 
 }  // namespace ortolan::cpu

@@ -64,7 +64,7 @@ T modulo(T a, T b) {
 template <NumberOp kOp, BinaryOp kVector>
 BinaryLoops wrapping(const Node&, ElementType type) {
   if (type == ElementType::kFloat) return float_loops(kVector);
-  return loops_of(kernels::number_loops(kOp, *number_of(type)));
+  return loops_of(kernels::number_loops(kOp, number_of_first(type)));
 }
 /** Division of int32, which the vector function leaves undefined by zero. */
 template <class Loop>

@@ -9,7 +9,7 @@ using kernels::NumberOp;
 
 template <NumberOp kOp>
 BinaryLoops comparison(const Node&, ElementType type) {
-  return loops_of(kernels::number_loops(kOp, *number_of(type)));
+  return loops_of(kernels::number_loops(kOp, number_of_first(type)));
 }
 
 /** a < b is b > a: the same loops with their sides exchanged. */
