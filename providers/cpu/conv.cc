@@ -1,7 +1,7 @@
 // Conv: geometry, packing, and the call of the kernel.
 #include "cpu/conv.h"
 
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"

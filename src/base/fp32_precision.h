@@ -1,4 +1,4 @@
-// How exact products of floats have to be, which the work of a session takes along from thread to thread.
+// How exact products of floats have to be.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,5 @@ const char* name_of(Fp32Precision precision) noexcept;
 
 /** The precision of that name; "default" is kX6. Throws base::Error for any other text. */
 Fp32Precision parse_fp32_precision(std::string_view text);
-
-/** What holds for the calling thread: the innermost ScopedFp32Precision, or, in a loop or task of a ThreadPool, what
-    held for the thread that started it. kX6 unless anything else is asked for. */
-Fp32Precision fp32_precision() noexcept;
-
-class ScopedFp32Precision {
- public:
-  explicit ScopedFp32Precision(Fp32Precision precision) noexcept;
-  ~ScopedFp32Precision();
-  ScopedFp32Precision(const ScopedFp32Precision&) = delete;
-  ScopedFp32Precision& operator=(const ScopedFp32Precision&) = delete;
-
- private:
-  Fp32Precision before_;
-};
 
 }  // namespace ortolan::base

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/pause.h"
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::base {
@@ -100,7 +101,10 @@ void SteppedWork::join(int index) noexcept {
 }
 
 void run_steps(ThreadPool& pool, const std::shared_ptr<SteppedWork>& work) {
-  for (int lane = 1; lane < work->lanes(); ++lane) pool.schedule([work, lane] { work->join(lane); });
+  {
+    const ScopedRunScope of_lanes(lasting_run_scope());
+    for (int lane = 1; lane < work->lanes(); ++lane) pool.schedule([work, lane] { work->join(lane); });
+  }
   work->join(0);
 }
 

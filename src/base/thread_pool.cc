@@ -17,8 +17,8 @@
 #include "base/announced_work.h"
 #include "base/cpu_features.h"
 #include "base/error.h"
-#include "base/fp32_precision.h"
 #include "base/pause.h"
+#include "base/run_scope.h"
 #include "base/turn_taking.h"
 #include "base/work_callbacks.h"
 
@@ -81,13 +81,17 @@ struct ThreadPool::State {
     TurnTaking<> turn;
     pthread_t thread{};
   };
+  struct Queued {
+    Task task;
+    RunScope scope;  // of the thread that scheduled it
+  };
 
   // The loop slot. `owner` guards the plain fields; `open` lets workers in; `inside` counts workers in the slot.
   alignas(64) std::atomic<bool> owner{false};
   LoopBody body = nullptr;
   void* context = nullptr;
   int64_t count = 0, chunk = 1;
-  Fp32Precision precision = Fp32Precision::kX6;
+  RunScope scope;
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   alignas(64) std::atomic<int64_t> next{0};
@@ -103,7 +107,7 @@ struct ThreadPool::State {
   std::atomic<bool> stop{false};
 
   alignas(64) std::mutex mutex;  // guards tasks and workers
-  std::deque<Task> tasks;
+  std::deque<Queued> tasks;
   std::vector<std::unique_ptr<Worker>> workers;
   std::atomic<bool> started{false};
   const uint32_t made_after_forks = count_forks();
@@ -163,7 +167,7 @@ void ThreadPool::State::fail_loop() noexcept {
 void ThreadPool::State::help_loop(const TurnTaking<>& turn) noexcept {
   inside.fetch_add(1);
   if (open.load()) {
-    const ScopedFp32Precision of_loop(precision);
+    const ScopedRunScope of_loop(scope);
     auto claim = [&] { claim_chunks([&] { return turn.is_over(); }); };
     announced.active() ? announced.help(claim) : claim();
   }
@@ -192,15 +196,16 @@ void ThreadPool::State::close_loop() {
 
 bool ThreadPool::State::run_task() noexcept {
   if (queued.load() == 0) return false;
-  Task task;
+  Queued next;
   {
     std::lock_guard lock(mutex);
     if (tasks.empty()) return false;
-    task = std::move(tasks.front());
+    next = std::move(tasks.front());
     tasks.pop_front();
     queued.fetch_sub(1);
   }
-  task();
+  const ScopedRunScope of_task(next.scope);
+  next.task();
   return true;
 }
 
@@ -332,7 +337,7 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
   state.body = body;
   state.context = context;
   state.count = count;
-  state.precision = fp32_precision();
+  state.scope = run_scope();
   state.chunk = std::max(grain, fair);
   state.next.store(0, std::memory_order_relaxed);
   const int64_t chunks = (count - 1) / state.chunk + 1;
@@ -355,12 +360,6 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
 
 void ThreadPool::schedule(Task task) {
   State& state = *state_;
-  if (const Fp32Precision precision = fp32_precision(); precision != Fp32Precision::kX6) {
-    task = Task([task = std::move(task), precision]() mutable {
-      const ScopedFp32Precision of_task(precision);
-      task();
-    });
-  }
   if (state.announced.active()) {
     void* work = state.announced.announce();
     task = Task([task = std::move(task), work, &announced = state.announced]() mutable {
@@ -372,7 +371,7 @@ void ThreadPool::schedule(Task task) {
   if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return task();  // no thread is to be had
   {
     std::lock_guard lock(state.mutex);
-    state.tasks.push_back(std::move(task));
+    state.tasks.push_back({std::move(task), run_scope()});
     state.queued.fetch_add(1);
   }
   state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);

@@ -196,10 +196,17 @@ void Session::check_feed(size_t i, const Value& value) const {
           " in the model, but the value given has ", tensor->shape(), "; sizes that are numbers must agree");
 }
 
+base::RunScope Session::scope_of_run(const RunOptions* options) const {
+  base::RunScope scope = scope_;
+  scope.denormals_are_zero |= base::denormals_are_zero();
+  scope.terminate = options != nullptr ? &options->terminate : nullptr;
+  return scope;
+}
+
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs,
                   std::span<const MemoryInfo* const> places) const {
-  const base::ScopedFp32Precision precision(fp32_precision_);
+  const base::ScopedRunScope scope(scope_of_run(options));
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
   Profiler* profiler = own ? &*own : profiler_.get();
@@ -252,6 +259,7 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
 void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
                         std::vector<std::string> output_names, std::span<Value> outputs,
                         std::function<void(const Error*)> done) const {
+  const base::ScopedRunScope of_no_run(base::lasting_run_scope());
   intra_pool_->schedule([this, options, input_names = std::move(input_names), inputs = std::move(inputs),
                          output_names = std::move(output_names), outputs, done = std::move(done)] {
     std::vector<const char*> in, out;

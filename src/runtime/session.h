@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "graph/graph.h"
 #include "runtime/environment.h"
 #include "runtime/execution_provider.h"
@@ -111,6 +111,7 @@ class Session {
  private:
   friend class SessionBuilder;
   Session(std::shared_ptr<Environment> environment, const SessionOptions& options);
+  base::RunScope scope_of_run(const RunOptions* options) const;
   size_t feed_index(const char* name, size_t guess) const;
   int output_index(const char* name, size_t guess) const;
   void check_feed(size_t i, const Value& value) const;
@@ -135,7 +136,7 @@ class Session {
   std::unique_ptr<CompiledGraph> compiled_;
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
-  base::Fp32Precision fp32_precision_ = base::Fp32Precision::kX6;
+  base::RunScope scope_;                 // of every run, and of making the session, apart from what is one run's own
   std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
   std::vector<bool> feeds_cpu_;          // feed i is read by nodes on the CPU
   std::vector<Value> defaults_;          // the value of feed i when the caller gives none; empty for required ones

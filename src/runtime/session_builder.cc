@@ -113,8 +113,8 @@ void SessionBuilder::load(ReadModel read) {
 
 std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
-  session_->fp32_precision_ = precision_of(session_->options_);
-  const base::ScopedFp32Precision precision(session_->fp32_precision_);
+  session_->scope_.precision = precision_of(session_->options_);
+  const base::ScopedRunScope scope(session_->scope_);
   const base::LastingReuse weights_replaced_by_packed_ones;
   prepare();
   save_rewritten();

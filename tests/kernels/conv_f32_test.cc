@@ -2,7 +2,7 @@
 #include "cpu/kernels/conv_f32.h"
 
 #include "base/error.h"
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "conv_reference.h"
 #include "isa_test.h"
 #include "two_threads.h"
@@ -247,7 +247,7 @@ TEST_P(ConvF32, RefusesAbsurdPadding) {
 }
 
 TEST_P(ConvF32, ExactOnesKeepInfinitiesWhereTheyReach) {
-  const base::ScopedFp32Precision exact(base::Fp32Precision::kExact);
+  const base::ScopedRunScope exact({base::Fp32Precision::kExact});
   const ConvGeometry g = plane(64, 64, 1, 14, 3, 1);
   const std::vector<float> w = normal(64 * 64 * 9);
   std::vector<float> x = normal(64 * 14 * 14), y(64 * 14 * 14);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/gemm_f32_product.h"
@@ -14,7 +14,7 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 using base::Fp32Precision;
-using base::ScopedFp32Precision;
+using base::ScopedRunScope;
 
 constexpr double kUnit = 0x1p-24;
 constexpr double kLargest = 0x1.fffffep127;
@@ -135,7 +135,7 @@ class GemmSplitF32 : public testing::Test {
     t.compute();
     const Errors tiles = errors_of(t, product(t));
     EXPECT_LE(tiles.rms, errors_of(t, plain_product(t)).rms) << what << ", k " << t.k;
-    const ScopedFp32Precision plain(Fp32Precision::kExact);
+    const ScopedRunScope plain({Fp32Precision::kExact});
     EXPECT_LE(tiles.rms, 1.05 * errors_of(t, chosen_product(t)).rms) << what << ", k " << t.k;
     EXPECT_LE(tiles.worst, bound(t.k)) << what << ", k " << t.k;
   }
@@ -374,7 +374,7 @@ TEST_F(GemmSplitF32, PrecisionChoosesTheArithmetic) {
   const char* const names[] = {"amx bf16x6", base::isa_name(base::IsaLevel::kAvx512), "amx bf16x3", "amx bf16"};
   for (Fp32Precision precision :
        {Fp32Precision::kX6, Fp32Precision::kExact, Fp32Precision::kX3, Fp32Precision::kBf16}) {
-    const ScopedFp32Precision scope(precision);
+    const ScopedRunScope scope({precision});
     EXPECT_STREQ(gemm_isa(t.m, t.n, t.k), names[static_cast<int>(precision)]);
     rms[static_cast<int>(precision)] = errors_of(t, chosen_product(t)).rms;
   }

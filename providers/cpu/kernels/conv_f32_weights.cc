@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/split_f32_kernels.h"

@@ -1,7 +1,7 @@
 // fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
 #include <algorithm>
 
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_product.h"

@@ -1,6 +1,6 @@
 // ConvTranspose and com.microsoft's form of it whose pads are input 2, for all floating-point types; 16-bit floats
 // compute in float.
-#include "base/fp32_precision.h"
+#include "base/run_scope.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"

@@ -1,0 +1,65 @@
+// The scope of the calling thread, and how its arithmetic treats denormals.
+#include "base/run_scope.h"
+
+#include <cstdint>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace ortolan::base {
+namespace {
+
+constinit thread_local RunScope t_scope;
+
+#if defined(__x86_64__)
+constexpr uint64_t kFlush = 0x8040;  // FTZ and DAZ of MXCSR
+uint64_t control_word() noexcept { return _mm_getcsr(); }
+void set_control_word(uint64_t word) noexcept { _mm_setcsr(static_cast<unsigned>(word)); }
+#elif defined(__aarch64__)
+constexpr uint64_t kFlush = uint64_t{1} << 24;  // FZ of FPCR
+uint64_t control_word() noexcept {
+  uint64_t word;
+  asm volatile("mrs %0, fpcr" : "=r"(word));
+  return word;
+}
+void set_control_word(uint64_t word) noexcept { asm volatile("msr fpcr, %0" : : "r"(word)); }
+#else
+constexpr uint64_t kFlush = 0;  // unknown: denormals stay
+uint64_t control_word() noexcept { return 0; }
+void set_control_word(uint64_t) noexcept {}
+#endif
+
+bool flushes(uint64_t word) { return kFlush != 0 && (word & kFlush) == kFlush; }
+
+/** Writes the control word, which stops the processor for a moment, only where that changes something. */
+void set_flush_bits(uint64_t word, uint64_t bits) noexcept {
+  if ((word & kFlush) != bits) set_control_word((word & ~kFlush) | bits);
+}
+
+}  // namespace
+
+const RunScope& run_scope() noexcept { return t_scope; }
+
+RunScope lasting_run_scope() noexcept {
+  RunScope lasting = t_scope;
+  lasting.terminate = nullptr;
+  lasting.memory = nullptr;
+  return lasting;
+}
+
+bool denormals_are_zero() noexcept { return flushes(control_word()); }
+
+ScopedRunScope::ScopedRunScope(const RunScope& scope) noexcept : before_(std::exchange(t_scope, scope)) {
+  const uint64_t word = control_word();
+  flush_bits_before_ = word & kFlush;
+  if (flushes(word) != scope.denormals_are_zero) set_flush_bits(word, scope.denormals_are_zero ? kFlush : 0);
+}
+
+ScopedRunScope::~ScopedRunScope() {
+  set_flush_bits(control_word(), flush_bits_before_);
+  t_scope = before_;
+}
+
+}  // namespace ortolan::base

@@ -1,0 +1,49 @@
+// What holds for all work of one run, on whatever thread it is done.
+#pragma once
+
+#include <atomic>
+
+#include "base/fp32_precision.h"
+
+namespace ortolan::base {
+
+class MemoryBudget;
+
+/** Travels from the thread that starts work to the threads that help: loops and tasks of a ThreadPool and lanes of
+    SteppedWork take it along. What it points to outlives the run, and nothing but the run. */
+struct RunScope {
+  Fp32Precision precision = Fp32Precision::kX6;
+  bool denormals_are_zero = false;               // going into arithmetic and coming out of it
+  const std::atomic<bool>* terminate = nullptr;  // true: the run is to stop; NULL: nobody can ask for it
+  MemoryBudget* memory = nullptr;                // what bounds the run's memory; NULL: nothing
+
+  bool operator==(const RunScope&) const = default;
+};
+
+/** What holds for the calling thread: the innermost ScopedRunScope, or, in a loop or task of a ThreadPool, what held
+    for the thread that started it. */
+const RunScope& run_scope() noexcept;
+
+/** `run_scope()` for work that may go on after the run: without what lives only as long as that. */
+RunScope lasting_run_scope() noexcept;
+
+/** How exact products of floats have to be on the calling thread. */
+inline Fp32Precision fp32_precision() noexcept { return run_scope().precision; }
+
+/** Whether the calling thread's arithmetic takes denormals for zero, whoever has set it so. */
+bool denormals_are_zero() noexcept;
+
+/** Lets a scope hold on the calling thread, and after that what held before. */
+class ScopedRunScope {
+ public:
+  explicit ScopedRunScope(const RunScope& scope) noexcept;
+  ~ScopedRunScope();
+  ScopedRunScope(const ScopedRunScope&) = delete;
+  ScopedRunScope& operator=(const ScopedRunScope&) = delete;
+
+ private:
+  RunScope before_;
+  uint64_t flush_bits_before_;  // of the processor's control word, whoever set them
+};
+
+}  // namespace ortolan::base
