@@ -9,21 +9,21 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/aligned_block.h"
+#include "base/pages.h"
 
 namespace ortolan::base {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kRegion = size_t{64} << 20;
 constexpr size_t kLargestInRegion = size_t{32} << 20;  // a larger block is memory of its own
 constexpr size_t kWorthHugePage = size_t{512} << 10;   // a first block that makes a region's first page huge
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-size_t rounded_down(size_t bytes, size_t unit) { return bytes / unit * unit; }
 
 /** Address space that blocks are cut from, lowest first. Pages take memory when they are first used. Not safe for
     several threads: Regions locks. */
@@ -40,40 +40,44 @@ class Region {
   void* take(size_t bytes) {
     auto hole = std::ranges::find_if(free_, [&](const auto& range) { return range.second >= bytes; });
     if (hole == free_.end()) return nullptr;
-    auto [begin, room] = *hole;
+    size_t begin = hole->first;
     if (begin == 0 && bytes >= kWorthHugePage) madvise(memory_, kHugePage, MADV_HUGEPAGE);
-    free_.erase(hole);
-    if (room > bytes) free_.emplace(begin + bytes, room - bytes);
+    auto taken = free_.extract(hole);
+    if (taken.mapped() > bytes) insert(std::move(taken), begin + bytes, taken.mapped() - bytes);
     return memory_ + begin;
   }
 
+  /** Throws std::bad_alloc, with nothing changed, where the list of what is free cannot grow. */
   void end(void* block, size_t bytes) {
     auto begin = static_cast<size_t>(static_cast<char*>(block) - memory_);
     auto next = free_.lower_bound(begin);
-    if (next != free_.begin()) {
-      auto before = std::prev(next);
-      if (before->first + before->second == begin) {
-        begin = before->first;
-        bytes += before->second;
-        free_.erase(before);
-      }
+    bool touches_next = next != free_.end() && begin + bytes == next->first;
+    auto before = next == free_.begin() ? free_.end() : std::prev(next);
+    if (before != free_.end() && before->first + before->second == begin) {
+      before->second += bytes + (touches_next ? next->second : 0);
+      if (touches_next) free_.erase(next);
+    } else if (touches_next) {
+      size_t room = bytes + next->second;
+      insert(free_.extract(next), begin, room);
+    } else {
+      free_.emplace(begin, bytes);
     }
-    if (next != free_.end() && begin + bytes == next->first) {
-      bytes += next->second;
-      free_.erase(next);
-    }
-    free_.emplace(begin, bytes);
   }
 
   /** Gives the pages back that are wholly free. */
   void trim() {
-    for (auto [begin, bytes] : free_) {
-      size_t first = rounded_up(begin, kPage), last = rounded_down(begin + bytes, kPage);
-      if (first < last) madvise(memory_ + first, last - first, MADV_DONTNEED);
-    }
+    for (auto [begin, bytes] : free_) give_back_pages(memory_ + begin, bytes);
   }
 
  private:
+  using Free = std::map<size_t, size_t>;  // bytes by offset; neighbours are joined
+
+  void insert(Free::node_type range, size_t begin, size_t bytes) {
+    range.key() = begin;
+    range.mapped() = bytes;
+    free_.insert(std::move(range));
+  }
+
   /** Aligned to huge pages. */
   static char* allocate() {
     size_t room = kRegion + kHugePage;
@@ -86,8 +90,8 @@ class Region {
     return begin + before;
   }
 
+  Free free_{{0, kRegion}};
   char* const memory_;
-  std::map<size_t, size_t> free_{{0, kRegion}};  // bytes by offset; neighbours are joined
 };
 
 /** All regions of the process. */
@@ -100,12 +104,9 @@ class Regions {
   }
 
   std::shared_ptr<void> take(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    for (const auto& region : regions_) {
-      if (void* block = region->take(bytes)) return shared(*region, block, bytes);
-    }
-    Region& region = *regions_.emplace_back(std::make_unique<Region>());
-    return shared(region, region.take(bytes), bytes);
+    auto [region, block] = cut(bytes);
+    // Unlocked: where the owner cannot be allocated, it ends the block.
+    return {block, [this, region, bytes](void* ended) { end(*region, ended, bytes); }};
   }
 
   void begin_reuse() {
@@ -118,28 +119,26 @@ class Regions {
   }
 
  private:
-  std::shared_ptr<void> shared(Region& region, void* block, size_t bytes) {
-    return {block, [this, &region, bytes](void* ended) { end(region, ended, bytes); }};
+  /** A block and its region, which stays while the block is there. */
+  std::pair<Region*, void*> cut(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    for (const auto& region : regions_) {
+      if (void* block = region->take(bytes)) return {region.get(), block};
+    }
+    Region& region = *regions_.emplace_back(std::make_unique<Region>());
+    return {&region, region.take(bytes)};
   }
 
-  void end(Region& region, void* block, size_t bytes) {
+  void end(Region& region, void* block, size_t bytes) noexcept {
     std::lock_guard lock(mutex_);
-    if (reusing_ == 0) give_back(block, bytes);
     try {
       region.end(block, bytes);
     } catch (const std::bad_alloc&) {
-      return;  // without its pages the block's addresses cost nothing until the process ends
+      return give_back_pages(block, bytes);  // then its addresses cost nothing until the process ends
     }
-    if (reusing_ == 0 && region.is_unused()) {
-      std::erase_if(regions_, [&](const auto& one) { return one.get() == &region; });
-    }
-  }
-
-  /** The pages that are all the block's. */
-  static void give_back(void* block, size_t bytes) {
-    auto address = reinterpret_cast<uintptr_t>(block);
-    uintptr_t first = rounded_up(address, kPage), last = rounded_down(address + bytes, kPage);
-    if (first < last) madvise(static_cast<char*>(block) + (first - address), last - first, MADV_DONTNEED);
+    if (reusing_ > 0) return;
+    give_back_pages(block, bytes);
+    if (region.is_unused()) std::erase_if(regions_, [&](const auto& one) { return one.get() == &region; });
   }
 
   void trim() {

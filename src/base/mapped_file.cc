@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/pages.h"
 
 namespace ortolan::base {
 
@@ -58,11 +59,6 @@ void MappedFile::read(std::span<const std::byte> part, void* to) const {
   }
 }
 
-void MappedFile::release(std::span<const std::byte> part) const noexcept {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
-  auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
+void MappedFile::release(std::span<const std::byte> part) const noexcept { give_back_pages(part.data(), part.size()); }
 
 }  // namespace ortolan::base

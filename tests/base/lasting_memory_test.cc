@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "base/aligned_block.h"
+#include "injected_faults.h"
 
 namespace ortolan::base {
 namespace {
@@ -21,13 +24,13 @@ char* bytes_of(const std::shared_ptr<void>& block) { return static_cast<char*>(b
 
 /** How many of the pages wholly in [begin, begin + bytes) take memory. */
 size_t resident_pages(const char* begin, size_t bytes) {
-  constexpr size_t kPage = 4096;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   auto address = reinterpret_cast<uintptr_t>(begin);
-  uintptr_t first = (address + kPage - 1) / kPage * kPage, last = (address + bytes) / kPage * kPage;
-  std::vector<unsigned char> pages((last - first) / kPage);
+  uintptr_t first = (address + page - 1) / page * page, last = (address + bytes) / page * page;
+  std::vector<unsigned char> pages((last - first) / page);
   EXPECT_EQ(mincore(const_cast<char*>(begin) + (first - address), last - first, pages.data()), 0);
   size_t count = 0;
-  for (unsigned char page : pages) count += page & 1;
+  for (unsigned char one : pages) count += one & 1;
   return count;
 }
 
@@ -97,6 +100,85 @@ TEST(LastingMemory, PagesAreKeptForReuseUntilItEnds) {
   reuse.reset();
   EXPECT_EQ(resident_pages(begin + 3 * kMegabyte / 2, kMegabyte / 2), 0u);
   EXPECT_EQ(bytes_of(taken)[0], 1);
+}
+
+/** Blocks that lie side by side, the second of them on a boundary of 64 KiB and ending within such a page. */
+struct Neighbours {
+  static constexpr size_t kBoundary = 65536, kBytes = kBoundary + 4096;
+
+  Neighbours() {
+    auto first = allocate_lasting(64);
+    size_t left = kBoundary - (reinterpret_cast<uintptr_t>(first.get()) + 64) % kBoundary;
+    before = allocate_lasting(left);
+    block = allocate_lasting(kBytes);
+    after = allocate_lasting(kBytes);
+    for (const auto* one : {&block, &after}) std::memset(one->get(), 1, kBytes);
+    std::memset(before.get(), 1, before_bytes = left);
+  }
+  bool lie_as_meant() const {
+    return reinterpret_cast<uintptr_t>(block.get()) % kBoundary == 0 && bytes_of(block) + kBytes == bytes_of(after);
+  }
+  std::shared_ptr<void> before, block, after;
+  size_t before_bytes = 0;
+};
+
+bool holds_ones(const std::shared_ptr<void>& block, size_t bytes) {
+  return std::all_of(bytes_of(block), bytes_of(block) + bytes, [](char c) { return c == 1; });
+}
+
+TEST(LastingMemory, PagesOfNeighboursAreKeptWhateverTheirSize) {
+  if (!kHasRegions) GTEST_SKIP() << "no regions under AddressSanitizer";
+  for (size_t page : {size_t{16384}, size_t{65536}}) {
+    for (bool trimmed : {false, true}) {
+      const LargerPages larger(page);
+      auto reuse = trimmed ? std::make_unique<LastingReuse>() : nullptr;
+      Neighbours blocks;
+      ASSERT_TRUE(blocks.lie_as_meant());
+      blocks.block.reset();
+      reuse.reset();
+      EXPECT_TRUE(holds_ones(blocks.before, blocks.before_bytes)) << page;
+      EXPECT_TRUE(holds_ones(blocks.after, Neighbours::kBytes)) << page << (trimmed ? " trimmed" : "");
+    }
+  }
+}
+
+TEST(LastingMemory, AnAllocationThatFailsLeavesAllAsItWas) {
+  if (!kHasRegions) GTEST_SKIP() << "no regions under AddressSanitizer";
+  auto kept = allocate_lasting(1000);
+  std::memset(kept.get(), 1, 1000);
+  char* const next = bytes_of(allocate_lasting(kMegabyte));
+  bool failed = true;
+  for (int works = 0; failed; ++works) {
+    const FailingAllocation failing(works);
+    try {
+      auto block = allocate_lasting(kMegabyte);
+      EXPECT_EQ(bytes_of(block), next) << works;
+    } catch (const std::bad_alloc&) {
+    }
+    failed = failing.has_failed();
+    ASSERT_LT(works, 100);
+  }
+  EXPECT_EQ(bytes_of(allocate_lasting(kMegabyte)), next);
+  EXPECT_TRUE(holds_ones(kept, 1000));
+}
+
+TEST(LastingMemory, ARegionThatCannotBeMadeIsGivenUp) {
+  if (!kHasRegions) GTEST_SKIP() << "no regions under AddressSanitizer";
+  constexpr size_t kLarge = 32 * kMegabyte;  // two fill a region
+  std::vector<std::shared_ptr<void>> blocks;
+  bool failed = true;
+  for (int works = 0; failed; ++works) {
+    const FailingAllocation failing(works);
+    try {
+      blocks.push_back(allocate_lasting(kLarge));
+    } catch (const std::bad_alloc&) {
+    }
+    failed = failing.has_failed();
+    ASSERT_LT(works, 100);
+  }
+  ASSERT_FALSE(blocks.empty());
+  blocks.push_back(allocate_lasting(kLarge));
+  bytes_of(blocks.back())[kLarge - 1] = 1;
 }
 
 TEST(LastingMemory, ServesSeveralThreads) {
