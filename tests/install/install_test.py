@@ -40,8 +40,8 @@ def call_far_away(*command, cwd, environment=None):
     return call(*words, cwd=cwd, env={**own, **(environment or {})})
 
 
-class Installation(unittest.TestCase):
-    """One installation for all tests, with what a consumer needs beside it."""
+class Installed(unittest.TestCase):
+    """One installation for all tests of a class, with what a consumer needs beside it."""
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,12 @@ class Installation(unittest.TestCase):
         for folder in {str(BUILD), str(REPOSITORY)}:
             self.assertNotIn(folder, text)
 
-    # ---- what is installed ----
+    def pkg_config(self, *arguments):
+        return self.far_away("pkg-config", *arguments, PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")).split()
+
+
+class Files(Installed):
+    """What is installed, and how pkg-config and CMake find it."""
 
     def test_libraries_and_their_links(self):
         links = {name: os.readlink(self.libraries / name) for name in os.listdir(self.libraries)
@@ -81,19 +86,6 @@ class Installation(unittest.TestCase):
         self.assertEqual(links, {"libortolan.so": "libortolan.so.1", "libortolan.so.1": version,
                                  **dict.fromkeys(compat, "libortolan.so.1")})
         self.assertTrue((self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_example.so").is_file())
-
-    @unittest.skipUnless((BUILD / "lib" / "libortolan_images.so").is_file(), "the formats' libraries are missing")
-    def test_images_are_decoded_by_the_module_that_is_installed(self):
-        shutil.copytree(REPOSITORY / "tests" / "models" / "decode_png", self.work / "decode_png", dirs_exist_ok=True)
-        runner = self.prefix / "bin" / "onnx_test_runner"
-        self.assertIn("passed 1 of 1", self.far_away(runner, "decode_png"))
-        needed = call("readelf", "-d", self.libraries / "libortolan.so.1")[1]
-        self.assertNotRegex(needed, "NEEDED.*(jpeg|png|tiff|webp|openjp2)")
-        module = self.libraries / "ortolan-1" / "modules" / "libortolan_images.so"
-        module.rename(module.with_suffix(".away"))
-        self.addCleanup(module.with_suffix(".away").rename, module)
-        out = call_far_away(runner, "decode_png", cwd=self.work)[1]
-        self.assertIn("install the package libortolan-images", out)
 
     def test_archive_defines_the_exported_names_only(self):
         def names(library, *options):
@@ -149,9 +141,6 @@ class Installation(unittest.TestCase):
         self.assertEqual(set(seen), installed)
 
     # ---- pkg-config ----
-
-    def pkg_config(self, *arguments):
-        return self.far_away("pkg-config", *arguments, PKG_CONFIG_PATH=str(self.libraries / "pkgconfig")).split()
 
     def test_pkg_config_says_versions_and_folders(self):
         self.assertRegex(self.pkg_config("--modversion", "libonnxruntime")[0], r"^1\.30\.\d+$")
@@ -213,16 +202,7 @@ class Installation(unittest.TestCase):
                                 f"-DCMAKE_PREFIX_PATH={self.prefix}")
             self.assertIn(f"-- found {found}\n", out, version)
 
-    # ---- programs and providers ----
-
-    def program(self, name, *arguments):
-        """Output of an installed program. Distributions leave out the folder of the library in it."""
-        environment = {"LD_LIBRARY_PATH": str(self.libraries)} if WITHOUT_RUNPATH else {}
-        return self.far_away(self.prefix / "bin" / name, *arguments, **environment)
-
-    def test_installed_programs_run_as_they_are(self):
-        self.assertIn("digit_3.pgm: 3\n", self.program("ortolan", "run", "digits.onnx", "digit_3.pgm"))
-        self.assertNotIn(str(BUILD), self.program("onnxruntime_perf_test", "-I", "-r", "2", "digits.onnx"))
+    # ---- providers ----
 
     def test_provider_libraries_are_found_by_file_name(self):
         flags = self.pkg_config("--cflags", "--libs", "libonnxruntime")
@@ -232,6 +212,35 @@ class Installation(unittest.TestCase):
         elsewhere.mkdir()
         (elsewhere / "libortolan.so.1").symlink_to(self.libraries / "libortolan.so.1")
         self.assert_classifies("./program", "libonnxruntime_ep_example.so", LD_LIBRARY_PATH=str(elsewhere))
+
+
+class Programs(Installed):
+    """The installed programs."""
+    search = {}  # what the loader is told
+
+    def call_program(self, name, *arguments):
+        """Status and output of an installed program."""
+        return call_far_away(self.prefix / "bin" / name, *arguments, cwd=self.work, environment=self.search)
+
+    def program(self, name, *arguments):
+        status, out = self.call_program(name, *arguments)
+        self.assertEqual(status, 0, f"{name} {arguments}\n{out}")
+        return out
+
+    def test_installed_programs_run_as_they_are(self):
+        self.assertIn("digit_3.pgm: 3\n", self.program("ortolan", "run", "digits.onnx", "digit_3.pgm"))
+        self.assertNotIn(str(BUILD), self.program("onnxruntime_perf_test", "-I", "-r", "2", "digits.onnx"))
+
+    @unittest.skipUnless((BUILD / "lib" / "libortolan_images.so").is_file(), "the formats' libraries are missing")
+    def test_images_are_decoded_by_the_module_that_is_installed(self):
+        shutil.copytree(REPOSITORY / "tests" / "models" / "decode_png", self.work / "decode_png")
+        self.assertIn("passed 1 of 1", self.program("onnx_test_runner", "decode_png"))
+        needed = call("readelf", "-d", self.libraries / "libortolan.so.1")[1]
+        self.assertNotRegex(needed, "NEEDED.*(jpeg|png|tiff|webp|openjp2)")
+        module = self.libraries / "ortolan-1" / "modules" / "libortolan_images.so"
+        module.rename(module.with_suffix(".away"))
+        self.addCleanup(module.with_suffix(".away").rename, module)
+        self.assertIn("install the package libortolan-images", self.call_program("onnx_test_runner", "decode_png")[1])
 
     def test_programs_find_provider_libraries_by_the_provider(self):
         providers = self.libraries / "ortolan-1" / "providers"
@@ -253,6 +262,29 @@ class Installation(unittest.TestCase):
                 self.assertGreaterEqual(len(options), 2)
                 for option in filter(None, sum(options, ())):
                     self.assertIn(f"\\fB{option}\\fR", page, f"{program} {subcommand}")
+
+
+class ProgramsOfADistribution(Programs):
+    """The same as distributions install them: without the library's folder in them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.search = {"LD_LIBRARY_PATH": str(cls.libraries)}
+        script = cls.work / "without_runpath.cmake"
+        script.write_text("".join(f"file(RPATH_REMOVE FILE [[{path}]])\n" for path in (cls.prefix / "bin").iterdir()))
+        status, out = call("cmake", "-P", script)
+        assert status == 0, out
+
+    def test_installed_programs_have_no_path_of_their_own(self):
+        for path in (self.prefix / "bin").iterdir():
+            self.assertNotRegex(call("readelf", "-d", path)[1], "R(UN)?PATH")
+
+
+def load_tests(loader, tests, pattern):
+    """A build that leaves the paths out has no programs with them."""
+    programs = [ProgramsOfADistribution] if WITHOUT_RUNPATH else [Programs, ProgramsOfADistribution]
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Files, *programs))
 
 
 if __name__ == "__main__":
