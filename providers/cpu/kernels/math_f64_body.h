@@ -163,7 +163,7 @@ ORTOLAN_INLINE double cosh32(double x) {
 ORTOLAN_INLINE double asinh32(double x) {
   const double a = __builtin_fabs(x);
   const double y = log64(a + __builtin_sqrt(a * a + 1));
-  return x != x || a < 1e-5 ? x - x * x * x * (1.0 / 6) : signed_as(y, x);
+  return x != x || a < 1e-5 ? x * (1 - x * x * (1.0 / 6)) : signed_as(y, x);
 }
 ORTOLAN_INLINE double acosh32(double x) {
   const double y = log64(x + __builtin_sqrt(x * x - 1));

@@ -225,18 +225,32 @@ ORTOLAN_INLINE Vf acos(Vf x) {
   return select(far, from_far, from_near);
 }
 
+/** x - n*pi/2 for whole n of up to 13 bits that leave at most a quarter turn: to the last place, also where next to
+    nothing of x is left. The first steps are exact: of fused ones as what they leave is short, of others as the
+   products are. */
+ORTOLAN_INLINE Vf less_quarter_turns(Vf x, Vf n) {
+#if defined(__AVX2__)
+  const Vf r = fma(n, set1(-1.57079637f), x);
+  return fma(n, set1(1.71512451e-15f), fma(n, set1(4.37113883e-8f), r));
+#else
+  Vf r = fma(n, set1(-1.5703125f), x);
+  r = fma(n, set1(-4.837512969970703125e-4f), r);
+  r = fma(n, set1(-7.54953362e-8f), r);
+  return fma(n, set1(-2.56334407e-12f), r);
+#endif
+}
+
 /** sin(x), or cos(x) where `quarter` is 1; |x| up to 8192. */
 ORTOLAN_INLINE Vf sine(Vf x, int quarter) {
   constexpr float sin_tail[] = {2.72468687e-6f, -0.00019840063f, 0.00833333183f, -0.166666667f};  // [0, pi/4]
   constexpr float cos_tail[] = {-2.72984077e-7f, 2.48005806e-5f, -0.00138888876f, 0.0416666667f};
-  const Vf n = rint(x * set1(0.636619772f));
-  Vf r = fma(n, set1(-1.5703125f), x);
-  r = fma(n, set1(-4.837512969970703125e-4f), r);
-  r = fma(n, set1(-7.54978995489188216e-8f), r);
+  const Vf whole = set1(12582912.0f);  // 1.5*2^23: a sum with it is a whole number, whose low bits are the sum's
+  const Vf sum = fma(x, set1(0.636619772f), whole);
+  const Vf r = less_quarter_turns(x, sum - whole);
   const Vf square = r * r;
   const Vf s = fma(polynomial(square, sin_tail) * square, r, r);
   const Vf c = fma(polynomial(square, cos_tail), square * square, fma(square, set1(-0.5f), set1(1.0f)));
-  const Vi turn = to_int(n) + quarter;
+  const Vi turn = bits(sum) + quarter;
   const Vf y = select((turn & 1) == 0, s, c);
   return from_bits(bits(y) ^ ((turn & 2) << 30));
 }

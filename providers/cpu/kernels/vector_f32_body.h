@@ -69,9 +69,10 @@ ORTOLAN_INLINE Vf apply_mish(Vf x, Params) {
   return select(x == set1(-__builtin_inff()), set1(-0.0f), x * tanh(softplus(x)));
 }
 ORTOLAN_INLINE Vf apply_hard_sigmoid(Vf x, Params p) { return vmin(one(), vmax(Vf{}, fma(p.p0, x, p.p1))); }
+/** The sum in the gate is exact near -3, where it comes to nothing. */
 ORTOLAN_INLINE Vf apply_hard_swish(Vf x, Params) {
-  const Vf gate = vmin(one(), vmax(Vf{}, fma(x, set1(1.0f / 6), set1(0.5f))));
-  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * gate);
+  const Vf bounded = vmax(set1(-3.0f), x);
+  return bounded * (vmin(set1(6.0f), bounded + set1(3.0f)) * set1(1.0f / 6));
 }
 
 void map_gelu(const float* x, float* y, int64_t n, float, float) {
@@ -134,10 +135,15 @@ ORTOLAN_INLINE Vf apply_acos(Vf x, Params) { return acos(x); }
 float library_sin(float x) { return std::sin(x); }
 float library_cos(float x) { return std::cos(x); }
 
+/** Whether any lane is set of a mask whose lanes are all ones or zero. */
 ORTOLAN_INLINE bool any_lane(Vi mask) {
-  int32_t all = 0;
-  for (int i = 0; i < kLanes; ++i) all |= mask[i];
-  return all != 0;
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps((__m256)mask) != 0;
+#else
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+#endif
 }
 /** sine(x, quarter), but F(x) in the lanes where x is too large for that. */
 template <float (*F)(float)>
@@ -150,7 +156,8 @@ ORTOLAN_INLINE Vf sine_or(Vf x, int quarter) {
   }
   return y;
 }
-ORTOLAN_INLINE Vf apply_sin(Vf x, Params) { return sine_or<library_sin>(x, 0); }
+/** Zeros keep their sign. */
+ORTOLAN_INLINE Vf apply_sin(Vf x, Params) { return select(x == Vf{}, x, sine_or<library_sin>(x, 0)); }
 ORTOLAN_INLINE Vf apply_cos(Vf x, Params) { return sine_or<library_cos>(x, 1); }
 
 ORTOLAN_INLINE Vf apply_add(Vf a, Vf b) { return a + b; }
