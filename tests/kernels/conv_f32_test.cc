@@ -198,14 +198,14 @@ struct Errors {
 
 // Of a 3x3 layer, and of a plain loop of multiply-adds, fused where the instruction set has such.
 Errors errors_of_layer(const ConvGeometry& g, const std::vector<float>& x, const std::vector<float>& w, bool fused) {
-  const int64_t size = volume(g.out), depth = g.in_channels;
+  const int64_t size = volume(g.out), image = volume(g.in), depth = g.in_channels;
   std::vector<float> y(g.out_channels * size), loop(y.size());
   conv(nullptr, g, x.data(), pack_conv_weights(nullptr, g, w.data()), {}, y.data());
   for (int64_t plane = 0; plane < g.out_channels; ++plane) {
     for (int64_t c = 0; c < depth; ++c) {
       for_each_meeting(g, [&](int64_t out, int64_t tap, int64_t at) {
         float& sum = loop[plane * size + out];
-        const float a = w[(plane * depth + c) * 9 + tap], b = x[c * size + at];
+        const float a = w[(plane * depth + c) * 9 + tap], b = x[c * image + at];
         sum = fused ? std::fma(a, b, sum) : a * b + sum;
       });
     }
