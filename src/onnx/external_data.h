@@ -1,4 +1,6 @@
-// Opens the files that hold tensors outside the model file, and only files beneath the model's folder.
+// Opens the files that hold tensors outside the model file, and only files beneath the model's folder: of its path, or
+// of the file that its path leads to. A link is followed at the end of a location where its target lies beneath one of
+// the two, as in the caches of model hubs.
 #pragma once
 
 #include <map>
@@ -16,14 +18,16 @@ struct ExternalLocation {
   int64_t length = -1;  // -1: not said
 };
 
-/** Throws kInvalidGraph unless `name` is a way within `folder` that follows no symbolic link; a file need not be there.
-    With an empty folder only the text is looked at. `what` begins the error's text. */
-void check_beneath(const std::string& folder, const std::string& name, std::string_view what);
+/** Throws kInvalidGraph unless `name` may be opened in `folder` for the model at `model_path` (may be empty) by the
+   rule above; a file need not be there. With an empty folder only the text is looked at. `what` begins the error's
+   text. */
+void check_beneath(const std::string& folder, const std::string& model_path, const std::string& name,
+                   std::string_view what);
 
 class ExternalFiles {
  public:
-  /** `folder` may be empty: then only the options' files in memory exist. */
-  ExternalFiles(const ReadOptions& options, std::string folder) : options_(options), folder_(std::move(folder)) {}
+  /** `folder` may be empty: then only the options' files in memory exist. `model_path` is empty for bytes. */
+  ExternalFiles(const ReadOptions& options, std::string folder, const std::string& model_path);
 
   /** Reads one StringStringEntryProto into `location`. Keys that are not known mean nothing here. */
   static void read_entry(Bytes entry, ExternalLocation& location);
@@ -38,6 +42,7 @@ class ExternalFiles {
 
   const ReadOptions& options_;
   std::string folder_;
+  std::string model_folder_;  // of the model file itself, without links; empty where there is none
   std::map<std::string, Blob> open_;
 };
 

@@ -98,12 +98,20 @@ void read_versions(const ModelParts& parts, Model& model) {
           "it imports no operator set; add an opset_import, such as {domain: \"\", version: 17}");
 }
 
-std::unique_ptr<Model> read_message(const Blob& blob, const std::string& folder, const ReadOptions& options) {
+/** Empty for a model from bytes, whose path is. */
+std::string folder_of(const std::string& path) {
+  if (path.empty()) return "";
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::unique_ptr<Model> read_message(const Blob& blob, const std::string& path, const ReadOptions& options) {
   auto model = std::make_unique<Model>();
   ModelParts parts = split(blob.bytes, *model);
   require(parts.has_graph, ErrorCode::kInvalidArgument, "the model is empty: it has no graph");
   read_versions(parts, *model);
-  ExternalFiles files(options, options.external_folder.empty() ? folder : options.external_folder);
+  ExternalFiles files(options, options.external_folder.empty() ? folder_of(path) : options.external_folder, path);
   TensorReader tensors(options, blob, files);
   GraphReader graphs(options, tensors, *model);
   for (Bytes function : parts.functions) graphs.add_function(function);
@@ -114,17 +122,11 @@ std::unique_ptr<Model> read_message(const Blob& blob, const std::string& folder,
   return model;
 }
 
-std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& folder, const ReadOptions& options) {
+std::unique_ptr<Model> read_blob(const Blob& blob, const std::string& path, const ReadOptions& options) {
   check_kind(blob.bytes);
-  if (!is_ort_format(blob.bytes)) return read_message(blob, folder, options);
+  if (!is_ort_format(blob.bytes)) return read_message(blob, path, options);
   auto message = std::make_shared<std::string>(model_of_ort_format(blob.bytes));
-  return read_message({std::as_bytes(std::span(*message)), message, nullptr, options.copy_bytes}, folder, options);
-}
-
-std::string folder_of(const std::string& path) {
-  size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+  return read_message({std::as_bytes(std::span(*message)), message, nullptr, options.copy_bytes}, path, options);
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ std::unique_ptr<Model> read_model_file(const std::string& path, const ReadOption
   try {
     require(!path.empty(), ErrorCode::kInvalidArgument, "the path is empty");
     auto file = MappedFile::open(path);
-    auto model = read_blob(blob_of(file, options.copy_bytes), folder_of(path), options);
+    auto model = read_blob(blob_of(file, options.copy_bytes), path, options);
     model->files.push_back(std::move(file));
     model->path = path;
     return model;

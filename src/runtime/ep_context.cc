@@ -177,7 +177,7 @@ void check_context_files(const Model& model, const SessionOptions& options) {
     for (const auto& node : graph.nodes()) {
       if (!is_ep_context(*node) || node->int_or("embed_mode", 1) != 0) continue;
       std::string file(node->string_or("ep_cache_context", ""));
-      if (!file.empty()) onnx::check_beneath(folder, file, join(node->label(), ": ep_cache_context"));
+      if (!file.empty()) onnx::check_beneath(folder, model.path, file, join(node->label(), ": ep_cache_context"));
     }
   });
 }

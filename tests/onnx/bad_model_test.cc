@@ -1,5 +1,6 @@
 // What the reader refuses, and in which words.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -128,6 +129,11 @@ struct ExternalFolder : ::testing::Test {
   void write(const char* name, const std::string& bytes) { std::ofstream(folder / name, std::ios::binary) << bytes; }
   /** The error of a model with external data at `location`, "" when it loads. */
   std::string load(std::string_view location, std::string_view offset = "0", std::string_view length = "16") {
+    return load_at("model/m.onnx", "model/m.onnx", location, offset, length);
+  }
+  /** The same with the model's bytes written to `file` and read through `path`. */
+  std::string load_at(const char* file, const char* path, std::string_view location, std::string_view offset = "0",
+                      std::string_view length = "16") {
     WireWriter tensor = raw_tensor("w", {4}, "");
     for (auto [key, value] : {std::pair{std::string_view("location"), location},
                               {"offset", offset},
@@ -139,9 +145,9 @@ struct ExternalFolder : ::testing::Test {
       if (!value.empty()) tensor.message(13, std::move(entry));
     }
     tensor.integer(14, 1);
-    write("model/m.onnx", with_tensor(std::move(tensor)));
+    write(file, with_tensor(std::move(tensor)));
     try {
-      auto model = read_model_file((folder / "model" / "m.onnx").string(), options);
+      auto model = read_model_file((folder / path).string(), options);
       first = *static_cast<const char*>(model->graph->find("w")->constant->raw());
     } catch (const Error& error) {
       return error.text();
@@ -166,8 +172,8 @@ TEST_F(ExternalFolder, StaysInTheModelsFolder) {
   refused("../secret", "leads out of the model's folder");
   refused("sub/../../secret", "leads out of the model's folder");
   refused((folder / "secret").string(), "is an absolute path");
-  refused("link", "is a symbolic link");
-  refused("folderlink/secret", "is a symbolic link");
+  refused("link", "leads through a symbolic link");
+  refused("folderlink/secret", "leads through a symbolic link");
   refused("sub", "is a directory, not a regular file");
   refused("none", "does not exist");
   refused("*/_ORT_MEM_ADDR_/*", "does not exist");
@@ -177,6 +183,62 @@ TEST_F(ExternalFolder, StaysInTheModelsFolder) {
   refused("data", "must be a whole number", "99999999999999999999");
   refused("data", "its length in 'data' is 17 bytes, but its type and shape need 16", "0", "17");
   refused("", "the location is empty");
+}
+
+TEST_F(ExternalFolder, LinksAreFollowedToFilesBeneathTheFolder) {
+  fs::create_symlink("data", folder / "model" / "beside");
+  fs::create_symlink(folder / "model" / "sub" / "data", folder / "model" / "absolute");
+  fs::create_symlink("../beside", folder / "model" / "sub" / "chain");
+  fs::create_hard_link(folder / "model" / "data", folder / "model" / "hard");
+  for (auto [location, holds] : {std::pair{"beside", 'd'}, {"absolute", 's'}, {"sub/chain", 'd'}, {"hard", 'd'}}) {
+    EXPECT_EQ(load(location), "") << location;
+    EXPECT_EQ(first, holds) << location;
+  }
+  fs::create_symlink(folder / "model", folder / "way");
+  EXPECT_EQ(load_at("model/m.onnx", "way/m.onnx", "beside"), "") << "the folder itself may be a link";
+}
+
+TEST_F(ExternalFolder, ModelHubsKeepModelAndDataAsLinksToOneFolder) {
+  fs::create_directories(folder / "hub" / "blobs");
+  fs::create_directories(folder / "hub" / "snapshots" / "rev");
+  write("hub/blobs/22", std::string(64, 'b'));
+  fs::create_symlink("../../blobs/11", folder / "hub/snapshots/rev/model.onnx");
+  fs::create_symlink("../../blobs/22", folder / "hub/snapshots/rev/model.onnx_data");
+  EXPECT_EQ(load_at("hub/blobs/11", "hub/snapshots/rev/model.onnx", "model.onnx_data"), "");
+  EXPECT_EQ(first, 'b');
+  fs::create_symlink("../../../secret", folder / "hub/snapshots/rev/out");
+  EXPECT_NE(load_at("hub/blobs/11", "hub/snapshots/rev/model.onnx", "out").find("leads through a symbolic link"),
+            std::string::npos);
+  fs::remove(folder / "hub/snapshots/rev/model.onnx");
+  EXPECT_NE(load_at("hub/snapshots/rev/model.onnx", "hub/snapshots/rev/model.onnx", "model.onnx_data")
+                .find("leads through a symbolic link"),
+            std::string::npos)
+      << "the model is no link, so its data's target is in no folder of it";
+}
+
+TEST_F(ExternalFolder, LinksToOtherThingsThanFilesAreRefused) {
+  fs::create_symlink("nothing", folder / "model" / "dangling");
+  fs::create_symlink("loop_b", folder / "model" / "loop_a");
+  fs::create_symlink("loop_a", folder / "model" / "loop_b");
+  fs::create_symlink("sub", folder / "model" / "to_folder");
+  fs::create_symlink(".", folder / "model" / "to_itself");
+  fs::create_symlink("/dev/zero", folder / "model" / "to_device");
+  ASSERT_EQ(mkfifo((folder / "model" / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", folder / "model" / "to_pipe");
+  fs::create_symlink(folder / "modelled", folder / "model" / "to_longer_name");
+  write("modelled", std::string(64, 'l'));
+  for (auto [location, part] : {std::pair{"dangling", "does not exist"},
+                                {"loop_a", "leads through a symbolic link"},
+                                {"to_folder", "is a directory, not a regular file"},
+                                {"to_folder/data", "leads through a symbolic link"},
+                                {"to_itself", "leads through a symbolic link"},
+                                {"to_device", "leads through a symbolic link"},
+                                {"pipe", "is special, not a regular file"},
+                                {"to_pipe", "is special, not a regular file"},
+                                {"to_longer_name", "leads through a symbolic link"}}) {
+    std::string text = load(location);
+    EXPECT_NE(text.find(part), std::string::npos) << location << ": " << text;
+  }
 }
 
 TEST_F(ExternalFolder, FilesInMemoryComeFirst) {

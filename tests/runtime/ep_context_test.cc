@@ -372,7 +372,9 @@ TEST_F(EpContextTest, FilesStayInTheModelsFolder) {
     std::string text = failure(ErrorCode::kInvalidGraph, [&] { Session::from_file(environment(), model, options_); });
     EXPECT_NE(text.find("node 'part' (EPContext): ep_cache_context"), std::string::npos) << text;
   }
-  for (const char* file : {"data.bin", "sub/data.bin", "./data.bin"}) {
+  std::ofstream(path("inner/data.bin")) << "data";
+  fs::create_symlink("data.bin", path("inner/near.bin"));
+  for (const char* file : {"data.bin", "sub/data.bin", "./data.bin", "near.bin"}) {
     std::string model = write_context(file, "inner/c.onnx");
     failure(ErrorCode::kNotImplemented, [&] { Session::from_file(environment(), model, options_); });
   }
