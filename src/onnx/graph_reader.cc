@@ -112,6 +112,7 @@ void GraphReader::read_initializers(const GraphParts& parts, Scope& scope) {
   bool is_main = !scope.parent && !scope.frame;
   for (Bytes message : parts.initializers) {
     std::string_view name = TensorReader::name_in(message);
+    if (name.empty()) continue;  // nothing can refer to it
     const auto replaced = is_main ? options_.initializers.find(std::string(name)) : options_.initializers.end();
     add_initializer(name, replaced == options_.initializers.end() ? tensors_.read(message) : replaced->second, scope);
   }

@@ -97,6 +97,14 @@ Shape shape_of(std::span<const int64_t> dims) {
   return shape;
 }
 
+int64_t type_in(Bytes message) {
+  WireReader reader(message, "TensorProto");
+  while (reader.next()) {
+    if (reader.number() == 2) return reader.field().integer();
+  }
+  return 0;
+}
+
 }  // namespace
 
 /** What a TensorProto message holds, as far as it can be told without decoding elements. */
@@ -105,7 +113,7 @@ struct TensorReader::Parts {
   std::vector<int64_t> dims;
   int64_t type = 0;
   std::string_view name;
-  DataField data = kNoData;  // the field with elements
+  DataField data = kNoData;  // the field with elements: raw data before others, the type's own field before the rest
   size_t chunks = 0;         // how often it occurs
   Bytes first_chunk;
   bool external = false;
@@ -113,6 +121,7 @@ struct TensorReader::Parts {
 
   explicit Parts(Bytes message) : message(message) {}
   void parse() {
+    type = type_in(message);
     WireReader reader(message, "TensorProto");
     while (reader.next()) read_field(reader.field());
   }
@@ -120,11 +129,6 @@ struct TensorReader::Parts {
     switch (field.number()) {
       case 1:
         return field.each_integer([&](int64_t dim) { dims.push_back(dim); });
-      case 2:
-        type = field.integer();
-        return;
-      case 3:
-        fail(ErrorCode::kNotImplemented, "it is split into segments; store it whole");
       case 8:
         name = field.text();
         return;
@@ -149,11 +153,18 @@ struct TensorReader::Parts {
     auto number = static_cast<DataField>(field.number());
     if (number == kRawData || number == kStringData) field.bytes();
     if (number != kStringData && field.is_packed() && field.bytes().empty()) return;
-    require(data == kNoData || (data == number && data != kRawData), ErrorCode::kInvalidGraph,
-            "its elements are given twice, in ", name_of(data), " and in ", name_of(number),
-            "; a tensor must have one of them");
+    require(number != kRawData || data != kRawData, ErrorCode::kInvalidGraph,
+            "its raw_data is given twice; a tensor must have it once");
+    if (data != number && preference(number) <= preference(data)) return;
+    if (data != number) chunks = 0;
     data = number;
-    if (chunks++ == 0 && field.is_packed()) first_chunk = field.bytes();
+    if (chunks++ == 0) first_chunk = field.is_packed() ? field.bytes() : Bytes();
+  }
+  /** Of several fields with elements, the one with the highest counts. */
+  int preference(DataField field) const {
+    if (field == kRawData) return 3;
+    if (field == kNoData) return 0;
+    return field == field_for(element_type_numbered(type)) ? 2 : 1;
   }
   /** Calls `take` for each field with elements. */
   template <class Take>

@@ -88,9 +88,8 @@ TEST(BadModel, TensorSizes) {
   EXPECT_REFUSED(with_tensor(raw_tensor("w", {1LL << 60}, "")), ErrorCode::kInvalidGraph, "more than the limit");
   EXPECT_REFUSED(with_tensor(raw_tensor("w", {1}, "", 77)), ErrorCode::kInvalidGraph, "its element type 77 is unknown");
   WireWriter both = raw_tensor("w", {1}, "1234");
-  both.real(4, 1.0f);
-  EXPECT_REFUSED(with_tensor(std::move(both)), ErrorCode::kInvalidGraph,
-                 "tensor 'w': its elements are given twice, in raw_data and in float_data");
+  both.text(9, "5678");
+  EXPECT_REFUSED(with_tensor(std::move(both)), ErrorCode::kInvalidGraph, "tensor 'w': its raw_data is given twice");
   WireWriter wrong = raw_tensor("w", {1}, "");
   wrong.packed(7, std::vector<int64_t>{1});
   EXPECT_REFUSED(with_tensor(std::move(wrong)), ErrorCode::kInvalidGraph,

@@ -181,6 +181,34 @@ TEST(Reader, TypedFields) {
   EXPECT_EQ(initializer(raw_tensor("w", {0, 5}, "")).element_count(), 0);
 }
 
+TEST(Reader, OfSeveralFieldsRawDataCountsBeforeTheTypesOwn) {
+  for (bool raw_first : {true, false}) {
+    WireWriter tensor = raw_tensor("w", {1}, raw_first ? std::string("\0\0\x80\x3f", 4) : "");
+    tensor.real(4, 5.0f);
+    if (!raw_first) tensor.text(9, std::string("\0\0\x80\x3f", 4));
+    EXPECT_EQ(*initializer(std::move(tensor)).data<float>(), 1.0f);
+  }
+  for (bool own_first : {true, false}) {
+    WireWriter tensor = raw_tensor("w", {1}, "");
+    if (own_first) tensor.real(4, 5.0f);
+    tensor.packed(7, std::vector<int64_t>{1, 2});
+    if (!own_first) tensor.real(4, 5.0f);
+    EXPECT_EQ(*initializer(std::move(tensor)).data<float>(), 5.0f);
+  }
+}
+
+TEST(Reader, SegmentsAreNotLookedAt) {
+  WireWriter segment, tensor = raw_tensor("w", {1}, std::string("\0\0\x80\x3f", 4));
+  segment.integer(2, 1);
+  tensor.message(3, std::move(segment));
+  EXPECT_EQ(*initializer(std::move(tensor)).data<float>(), 1.0f);
+}
+
+TEST(Reader, InitializersWithoutNamesAreNotRead) {
+  auto model = read(ModelText(relu_graph().initializer(raw_tensor("", {9}, "short"))).bytes());
+  EXPECT_EQ(model->graph->values().size(), 2u);
+}
+
 TEST(Reader, SparseInitializersAreMadeDense) {
   WireWriter sparse;
   sparse.message(1, raw_tensor("w", {2}, std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
