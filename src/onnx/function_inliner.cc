@@ -37,8 +37,8 @@ void read_opset_import(Bytes message, Opsets& opsets) {
     if (reader.number() == 1) domain = reader.field().text();
     if (reader.number() == 2) version = reader.field().integer();
   }
-  require(version > 0 && version <= INT32_MAX, ErrorCode::kInvalidGraph, "the opset import of domain '", domain,
-          "' has version ", version, "; versions are positive");
+  require(version >= INT32_MIN && version <= INT32_MAX, ErrorCode::kInvalidGraph, "the opset import of domain '",
+          domain, "' has version ", version, ", which no operator set has");
   opsets[domain == "ai.onnx" ? std::string() : std::string(domain)] = static_cast<int>(version);
 }
 
@@ -147,7 +147,7 @@ void GraphReader::copy_value(ValueInfo* from, ValueInfo* to, Scope& scope) {
   Node* node = scope.graph.add_node(node_name("", scope), "Identity", "", {from}, {to});
   auto own = scope.opsets.find("");
   if (own != scope.opsets.end()) node->opset = own->second;
-  if (node->opset == 0) node->opset = model_.context->opsets[""] = 1;
+  if (node->opset < 1) node->opset = model_.context->opsets[""] = 1;
 }
 
 }  // namespace ortolan::onnx

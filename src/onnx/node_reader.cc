@@ -17,6 +17,11 @@ void make_dense(TensorReader& tensors, std::vector<Attribute>& attributes) {
   }
 }
 
+const int* version_in(const Opsets& opsets, const std::string& domain) {
+  auto found = opsets.find(domain);
+  return found == opsets.end() ? nullptr : &found->second;
+}
+
 std::string label_of(std::string_view name, std::string_view op, std::span<ValueInfo* const> outputs) {
   if (!name.empty()) return join("node '", name, "' (", op, ")");
   for (const ValueInfo* value : outputs) {
@@ -123,16 +128,16 @@ void GraphReader::build_node(const NodeParts& parts, const NodeList& list, Scope
 }
 
 int GraphReader::opset_of(const std::string& domain, const Scope& scope) {
-  auto imported = scope.opsets.find(domain);
-  if (imported != scope.opsets.end()) return imported->second;
-  Opsets& of_model = model_.context->opsets;
-  auto elsewhere = of_model.find(domain);
-  if (elsewhere != of_model.end()) return elsewhere->second;
-  auto fallback = options_.default_opsets.find(domain);
-  require(fallback != options_.default_opsets.end(), ErrorCode::kInvalidGraph, "its domain '",
-          domain.empty() ? "ai.onnx" : domain, "' is not imported; add it with a version to the model's opset_import");
-  of_model[domain] = fallback->second;
-  return fallback->second;
+  std::string_view shown = domain.empty() ? std::string_view("ai.onnx") : std::string_view(domain);
+  const int* version = version_in(scope.opsets, domain);
+  if (version == nullptr) version = version_in(model_.context->opsets, domain);
+  if (version == nullptr) version = version_in(options_.default_opsets, domain);
+  require(version != nullptr, ErrorCode::kInvalidGraph, "its domain '", shown,
+          "' is not imported; add it with a version to the model's opset_import");
+  require(*version > 0, ErrorCode::kInvalidGraph, "its domain '", shown, "' is imported with version ", *version,
+          "; versions of operator sets begin with 1");
+  model_.context->opsets.try_emplace(domain, *version);
+  return *version;
 }
 
 std::string GraphReader::node_name(std::string_view name, const Scope& scope) const {

@@ -9,13 +9,14 @@
 namespace ortolan::onnx {
 namespace {
 
-constexpr int64_t kNewestIr = 14;
+constexpr int64_t kNewestIr = 13;
 constexpr int64_t kFirstIrWithOpsets = 3;
 
 /** A ModelProto, its large parts still encoded. */
 struct ModelParts {
   Bytes graph;
   bool has_graph = false;
+  bool has_ir_version = false;
   std::vector<Bytes> opsets;
   std::vector<Bytes> functions;
 };
@@ -38,6 +39,7 @@ ModelParts split(Bytes bytes, Model& model) {
     switch (field.number()) {
       case 1:
         model.ir_version = field.integer();
+        parts.has_ir_version = true;
         break;
       case 2:
         model.producer_name = field.text();
@@ -86,9 +88,10 @@ void check_kind(Bytes bytes) {
           "this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
 }
 
-void read_versions(const ModelParts& parts, Model& model) {
-  require(model.ir_version >= 1, ErrorCode::kInvalidProtobuf, "ModelProto: its ir_version is ", model.ir_version,
-          ", but must be 1 to ", kNewestIr, "; the file is damaged or no ONNX model");
+/** Models of every version up to the newest are read, also of 0 and less, which some writers leave. */
+void read_versions(const ModelParts& parts, const ReadOptions& options, Model& model) {
+  require(parts.has_ir_version, ErrorCode::kInvalidProtobuf,
+          "ModelProto: it has no ir_version; the file is damaged or no ONNX model");
   require(model.ir_version <= kNewestIr, ErrorCode::kInvalidGraph, "its ir_version ", model.ir_version,
           " is newer than ", kNewestIr, ", the newest known here; export the model with an older version of ONNX");
   Opsets& opsets = model.context->opsets;
@@ -96,6 +99,8 @@ void read_versions(const ModelParts& parts, Model& model) {
   if (opsets.empty() && model.ir_version < kFirstIrWithOpsets) opsets[""] = 1;
   require(!opsets.empty(), ErrorCode::kInvalidGraph,
           "it imports no operator set; add an opset_import, such as {domain: \"\", version: 17}");
+  auto default_domain = options.default_opsets.find("");
+  if (default_domain != options.default_opsets.end()) opsets.insert(*default_domain);
 }
 
 /** Empty for a model from bytes, whose path is. */
@@ -110,7 +115,7 @@ std::unique_ptr<Model> read_message(const Blob& blob, const std::string& path, c
   auto model = std::make_unique<Model>();
   ModelParts parts = split(blob.bytes, *model);
   require(parts.has_graph, ErrorCode::kInvalidArgument, "the model is empty: it has no graph");
-  read_versions(parts, *model);
+  read_versions(parts, options, *model);
   ExternalFiles files(options, options.external_folder.empty() ? folder_of(path) : options.external_folder, path);
   TensorReader tensors(options, blob, files);
   GraphReader graphs(options, tensors, *model);

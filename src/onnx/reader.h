@@ -25,8 +25,9 @@ struct ReadOptions {
   std::unordered_map<std::string, OwnedBytes> external_files;
   /** Values for initializers of the main graph, by name; they replace the model's, whose data is then not opened. */
   std::unordered_map<std::string, Tensor> initializers;
-  /** Versions of domains that the model uses but does not import. */
-  std::map<std::string, int> default_opsets{{"com.microsoft", 1}};
+  /** Versions of domains that the model uses but does not import; a model must import one domain at least. */
+  std::map<std::string, int> default_opsets{
+      {"", 26}, {"ai.onnx.ml", 5}, {"ai.onnx.preview.training", 1}, {"com.microsoft", 1}, {"com.microsoft.nchwc", 1}};
   /** Numbers for dimensions that the model only names, by name (N) and by denotation (DATA_BATCH). */
   std::map<std::string, int64_t> dimensions_by_name;
   std::map<std::string, int64_t> dimensions_by_denotation;

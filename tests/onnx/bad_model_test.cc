@@ -58,7 +58,13 @@ TEST(BadModel, Opsets) {
   none.integer(1, 8);
   none.message(7, std::move(relu_graph().out));
   EXPECT_REFUSED(bytes_of(none), ErrorCode::kInvalidGraph, "it imports no operator set");
-  EXPECT_REFUSED(ModelText(relu_graph()).import("x", -1).bytes(), ErrorCode::kInvalidGraph, "has version -1");
+  EXPECT_REFUSED(ModelText(relu_graph()).import("x", INT64_MIN).bytes(), ErrorCode::kInvalidGraph,
+                 "the opset import of domain 'x' has version -9223372036854775808");
+  for (int64_t version : {0, -1}) {
+    EXPECT_EQ(refusal(ModelText(relu_graph()).import("x", version).bytes()).text, "") << "no node of the domain";
+    EXPECT_REFUSED(ModelText(relu_graph().node({"Own", {"x"}, {"z"}, "n", "x"})).import("x", version).bytes(),
+                   ErrorCode::kInvalidGraph, join("its domain 'x' is imported with version ", version));
+  }
   EXPECT_REFUSED(ModelText(relu_graph().node({"Own", {"x"}, {"z"}, "n", "my.ops"})).bytes(), ErrorCode::kInvalidGraph,
                  "node 'n' (Own): its domain 'my.ops' is not imported");
 }

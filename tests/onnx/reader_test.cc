@@ -240,5 +240,32 @@ TEST(Reader, DefaultOpsetsServeDomainsThatAreNotImported) {
   EXPECT_EQ(model->context->opsets.at("com.microsoft"), 1);
 }
 
+TEST(Reader, KnownDomainsThatAreNotImportedGetTheirNewestVersion) {
+  for (int64_t ir : {1, 3, 8}) {
+    WireWriter model;
+    GraphText graph = relu_graph();
+    graph.node({"Binarizer", {"x"}, {"b"}, "", "ai.onnx.ml"}).node({"Gelu", {"x"}, {"g"}, "", "com.microsoft"});
+    model.integer(1, ir);
+    model.message(7, std::move(graph.out));
+    model.message(8, opset("some.domain", 3));
+    auto read_model = read(bytes_of(model));
+    EXPECT_EQ(read_model->graph->nodes()[0]->opset, 26);
+    EXPECT_EQ(read_model->graph->nodes()[1]->opset, 5);
+    EXPECT_EQ(read_model->graph->nodes()[2]->opset, 1);
+  }
+}
+
+TEST(Reader, VersionsOfTheFormatBelowOneAreRead) {
+  for (int64_t ir : {int64_t{0}, int64_t{-1}, INT64_MIN, int64_t{13}}) {
+    EXPECT_EQ(read(ModelText(relu_graph(), ir).bytes())->ir_version, ir);
+  }
+  EXPECT_NE(refusal(ModelText(relu_graph(), 14).bytes()).text.find("its ir_version 14 is newer than 13"),
+            std::string::npos);
+  WireWriter none;
+  none.message(7, std::move(relu_graph().out));
+  none.message(8, opset("", 17));
+  EXPECT_NE(refusal(bytes_of(none)).text.find("it has no ir_version"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ortolan::onnx
