@@ -35,7 +35,7 @@ struct ReadOptions {
   bool copy_bytes = false;
 
   int max_subgraph_depth = 32;
-  int max_function_depth = 32;
+  int max_function_depth = 256;
   int64_t max_nodes = 1'000'000;                   // after inlining, subgraphs included
   int64_t max_inlined_bytes = int64_t{256} << 20;  // of the file's functions, each call counted
   int64_t max_tensor_bytes = int64_t{1} << 40;

@@ -303,8 +303,8 @@ std::string chain(int length, int calls, bool closed = false) {
 }
 
 TEST(BadModel, Functions) {
-  EXPECT_EQ(refusal(chain(32, 1)).text, "");
-  EXPECT_REFUSED(chain(33, 1), ErrorCode::kInvalidGraph, "function calls are nested deeper than 32");
+  EXPECT_EQ(refusal(chain(256, 1)).text, "");
+  EXPECT_REFUSED(chain(257, 1), ErrorCode::kInvalidGraph, "function calls are nested deeper than 256");
   EXPECT_REFUSED(chain(3, 1, true), ErrorCode::kInvalidGraph, "function 'own.f0' calls itself");
   ReadOptions few;
   few.max_nodes = 10000;
