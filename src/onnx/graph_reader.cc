@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/constant_value.h"
+
 namespace ortolan::onnx {
 namespace {
 
@@ -23,6 +25,25 @@ NamedType read_named_type(Bytes message, const DimensionNames& names) {
     if (reader.number() == 2) result.type = read_type(reader.field().bytes(), names);
   }
   return result;
+}
+
+TypeInfo type_of_tensor(const Tensor& tensor) {
+  return TypeInfo::of_tensor(tensor.type(), SymbolicShape(tensor.shape()));
+}
+
+bool fits(const SymbolicShape& stated, const Shape& shape) {
+  if (!stated.has_rank()) return true;
+  bool fits = stated.rank() == shape.rank();
+  for (size_t i = 0; fits && i < shape.rank(); ++i) fits = !stated[i].known() || stated[i].value() == shape[i];
+  return fits;
+}
+
+/** Throws unless `again` has the type that `name` has had. */
+void check_alike(std::string_view name, const TypeInfo& before, const Tensor& again) {
+  require(before.is_tensor() && before.element == again.type() && fits(before.shape, again.shape()),
+          ErrorCode::kInvalidGraph, "'", name, "' is defined twice, as ", tensor::name_of(before.element), " ",
+          before.shape, " and as ", tensor::name_of(again.type()), " ", again.shape(),
+          "; make both alike or give each its own name");
 }
 
 }  // namespace
@@ -72,7 +93,7 @@ struct GraphReader::GraphParts {
 // Symbols of the main graph only: inside a loop's body the same name may be another number each time.
 DimensionNames GraphReader::names_for(const Scope& scope) const {
   static const auto& no_options = *new ReadOptions;
-  if (scope.parent || scope.frame) return {nullptr, &no_options};
+  if (!scope.is_main()) return {nullptr, &no_options};
   return {&scope.graph.context().symbols, &options_};
 }
 
@@ -92,6 +113,7 @@ void GraphReader::read_graph(Bytes message, Scope& scope) {
   read_inputs(parts, scope);
   read_initializers(parts, scope);
   read_nodes(parts.nodes, scope);
+  std::erase_if(scope.graph.inputs, [](const ValueInfo* value) { return !value->is_input; });
   read_outputs(parts, scope);
   for (Bytes hint : parts.hints) read_hint(hint, scope);
   scope.graph.sort();
@@ -109,17 +131,15 @@ void GraphReader::read_inputs(const GraphParts& parts, Scope& scope) {
 }
 
 void GraphReader::read_initializers(const GraphParts& parts, Scope& scope) {
-  bool is_main = !scope.parent && !scope.frame;
   for (Bytes message : parts.initializers) {
     std::string_view name = TensorReader::name_in(message);
     if (name.empty()) continue;  // nothing can refer to it
-    const auto replaced = is_main ? options_.initializers.find(std::string(name)) : options_.initializers.end();
+    const auto replaced = scope.is_main() ? options_.initializers.find(std::string(name)) : options_.initializers.end();
     add_initializer(name, replaced == options_.initializers.end() ? tensors_.read(message) : replaced->second, scope);
   }
   for (Bytes message : parts.sparse_initializers) {
     add_initializer(TensorReader::sparse_name_in(message), tensors_.densify(*tensors_.read_sparse(message)), scope);
   }
-  std::erase_if(scope.graph.inputs, [](const ValueInfo* value) { return !value->is_input; });
 }
 
 void GraphReader::add_initializer(std::string_view name, Tensor tensor, Scope& scope) {
@@ -130,15 +150,31 @@ void GraphReader::add_initializer(std::string_view name, Tensor tensor, Scope& s
     if (own != scope.names.end()) value = own->second;
   }
   if (!value) value = define(name, scope);
-  require(!value->constant, ErrorCode::kInvalidGraph, "the initializer '", name,
-          "' is defined twice; give each its own name");
+  if (value->constant) {
+    require(scope.is_main(), ErrorCode::kInvalidGraph, "the initializer '", name,
+            "' is defined twice; give each its own name");
+    check_alike(name, type_of_tensor(*value->constant), tensor);
+  }
   if (value->is_input && model_.ir_version < kFirstOverridableIr) {
     value->is_input = false;
   }
-  if (!value->is_input || !value->type.known()) {
-    value->type = TypeInfo::of_tensor(tensor.type(), SymbolicShape(tensor.shape()));
-  }
+  if (!value->is_input || !value->type.known()) value->type = type_of_tensor(tensor);
   value->constant = std::move(tensor);
+}
+
+void GraphReader::build_constant_again(ValueInfo& value, std::vector<Attribute> attributes, Scope& scope) {
+  Node holder;
+  for (Attribute& attribute : attributes) holder.set_attribute(std::move(attribute.name), std::move(attribute.value));
+  Tensor tensor = constant_value(holder);
+  require(tensor.defined(), ErrorCode::kInvalidGraph, "it has no value");
+  if (Node* first = value.producer) {
+    check_alike(value.name, type_of_tensor(constant_value(*first)), tensor);
+    while (!first->attributes().empty()) first->remove_attribute(std::string(first->attributes().back().name));
+    first->set_attribute("value", std::move(tensor));
+    return;
+  }
+  if (!value.constant && value.type.known()) check_alike(value.name, value.type, tensor);
+  add_initializer(value.name, std::move(tensor), scope);
 }
 
 void GraphReader::read_outputs(const GraphParts& parts, Scope& scope) {

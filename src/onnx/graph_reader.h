@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/tensor_reader.h"
@@ -13,7 +14,8 @@ namespace ortolan::onnx {
 
 using Opsets = std::map<std::string, int>;
 
-/** Reads an OperatorSetIdProto into `opsets`. */
+/** Reads an OperatorSetIdProto into `opsets`; the last one of a domain counts. Versions below 1 are kept: they mean no
+    operator set, which only a node of the domain minds. */
 void read_opset_import(Bytes message, Opsets& opsets);
 
 /** A model-local function, its nodes still encoded. */
@@ -40,6 +42,8 @@ struct Scope {
   int function_depth = 0;
   std::unordered_map<std::string_view, ValueInfo*> names;     // used only within a frame
   std::unordered_map<std::string_view, ValueInfo*> reserved;  // values made beforehand for a function's outputs
+
+  bool is_main() const { return parent == nullptr && frame == nullptr; }
 };
 
 /** An attribute of a function call: its message, and where that is to be understood. */
@@ -61,6 +65,7 @@ class GraphReader {
   GraphReader(const ReadOptions& options, TensorReader& tensors, Model& model)
       : options_(options), tensors_(tensors), model_(model) {}
 
+  /** Of functions with equal domain, name and overload the last one counts. */
   void add_function(Bytes message);
   /** Fills the model's main graph; all functions must have been added and the model's opsets set. */
   void read_main(Bytes message);
@@ -74,12 +79,18 @@ class GraphReader {
   void read_graph(Bytes message, Scope& scope);
   void read_inputs(const GraphParts& parts, Scope& scope);
   void read_initializers(const GraphParts& parts, Scope& scope);
+  /** In the main graph an initializer may be given again, alike in type and shape: the last value counts. */
   void add_initializer(std::string_view name, Tensor tensor, Scope& scope);
   void read_outputs(const GraphParts& parts, Scope& scope);
   void read_hint(Bytes value_info, Scope& scope);
 
   void read_nodes(std::span<const Bytes> messages, Scope& scope);
+  void define_outputs(const NodeParts& parts, NodeList& list, Scope& scope);
+  /** The value that a Constant of the main graph gives again: of an earlier one, an initializer or an input; or NULL.
+   */
+  ValueInfo* given_before(const NodeParts& parts, std::string_view name, const Scope& scope);
   void build_node(const NodeParts& parts, const NodeList& list, Scope& scope);
+  void build_constant_again(ValueInfo& value, std::vector<Attribute> attributes, Scope& scope);
   int opset_of(const std::string& domain, const Scope& scope);
 
   FunctionBody* find_function(std::string_view domain, std::string_view name, std::string_view overload);
@@ -110,6 +121,7 @@ class GraphReader {
   Model& model_;
   std::deque<FunctionBody> functions_;
   std::unordered_map<std::string, FunctionBody*> functions_by_key_;
+  std::unordered_set<const ValueInfo*> constants_;  // what Constants of the main graph give
   int64_t nodes_ = 0;
   int64_t inlined_bytes_ = 0;
 };

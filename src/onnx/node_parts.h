@@ -10,6 +10,8 @@ struct GraphReader::NodeParts {
   size_t first_input = 0, input_count = 0;
   size_t first_output = 0, output_count = 0;
   size_t first_attribute = 0, attribute_count = 0;
+
+  bool is_constant() const { return domain.empty() && op == "Constant"; }
 };
 
 /** All nodes of a graph; the parts' ranges index the shared lists. */

@@ -82,16 +82,7 @@ void GraphReader::read_nodes(std::span<const Bytes> messages, Scope& scope) {
   list.nodes.reserve(messages.size());
   for (Bytes message : messages) list.add(message);
   list.outputs.reserve(list.output_names.size());
-  for (const NodeParts& node : list.nodes) {
-    for (size_t i = 0; i < node.output_count; ++i) {
-      std::string_view name = list.output_names[node.first_output + i];
-      try {
-        list.outputs.push_back(name.empty() ? nullptr : define(name, scope));
-      } catch (const Error& error) {
-        throw error.within(label_of(node.name, node.op, {}));
-      }
-    }
-  }
+  for (const NodeParts& node : list.nodes) define_outputs(node, list, scope);
   for (const NodeParts& node : list.nodes) {
     try {
       build_node(node, list, scope);
@@ -99,6 +90,27 @@ void GraphReader::read_nodes(std::span<const Bytes> messages, Scope& scope) {
       throw error.within(label_of(node.name, node.op, list.outputs_of(node)));
     }
   }
+}
+
+void GraphReader::define_outputs(const NodeParts& parts, NodeList& list, Scope& scope) {
+  for (size_t i = 0; i < parts.output_count; ++i) {
+    std::string_view name = list.output_names[parts.first_output + i];
+    try {
+      ValueInfo* value = name.empty() ? nullptr : given_before(parts, name, scope);
+      if (value == nullptr && !name.empty()) value = define(name, scope);
+      if (value != nullptr && scope.is_main() && parts.is_constant()) constants_.insert(value);
+      list.outputs.push_back(value);
+    } catch (const Error& error) {
+      throw error.within(label_of(parts.name, parts.op, {}));
+    }
+  }
+}
+
+ValueInfo* GraphReader::given_before(const NodeParts& parts, std::string_view name, const Scope& scope) {
+  if (!scope.is_main() || !parts.is_constant()) return nullptr;
+  ValueInfo* value = scope.graph.find(name);
+  bool given = value != nullptr && (value->is_input || value->constant || constants_.contains(value));
+  return given ? value : nullptr;
 }
 
 void GraphReader::build_node(const NodeParts& parts, const NodeList& list, Scope& scope) {
@@ -119,7 +131,12 @@ void GraphReader::build_node(const NodeParts& parts, const NodeList& list, Scope
   std::string domain(parts.domain);
   int opset = opset_of(domain, scope);
   auto attributes = read_attributes(attribute_messages, scope);
-  if (domain.empty() && parts.op == "Constant") make_dense(tensors_, attributes);
+  if (parts.is_constant()) {
+    make_dense(tensors_, attributes);
+    ValueInfo* output = outputs.empty() ? nullptr : outputs[0];
+    bool again = output != nullptr && (output->producer != nullptr || output->is_input || output->constant);
+    if (again) return build_constant_again(*output, std::move(attributes), scope);
+  }
   Node* node = scope.graph.add_node(node_name(parts.name, scope), std::string(parts.op), std::move(domain),
                                     std::move(inputs), {outputs.begin(), outputs.end()});
   node->overload = parts.overload;
