@@ -57,7 +57,7 @@ std::optional<std::vector<Tensor>> Evaluator::run(const Node& node) const {
     auto graph = graph_around(node);
     graph->nodes().front()->provider = cpu_.type();
     static const auto* const kNoConfig = new std::map<std::string, std::string>;
-    PackedWeightsCache weights(WeightsKey::kAddress);
+    PackedWeightsCache weights(WeightsKey::kOwner);
     CompileServices services;
     services.threads = &threads_;
     services.weights = &weights;

@@ -88,7 +88,7 @@ std::vector<const ops::SchemaRow*> custom_rows(const SessionOptions& options) {
 SessionBuilder::SessionBuilder(std::shared_ptr<Environment> environment, const SessionOptions& options,
                                std::shared_ptr<PackedWeightsCache> weights)
     : session_(new Session(std::move(environment), options)) {
-  session_->weights_ = weights ? std::move(weights) : std::make_shared<PackedWeightsCache>(WeightsKey::kAddress);
+  session_->weights_ = weights ? std::move(weights) : std::make_shared<PackedWeightsCache>(WeightsKey::kOwner);
   if (options.profile) session_->profiler_ = std::make_unique<Profiler>(options.profile_prefix);
 }
 

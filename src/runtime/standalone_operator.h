@@ -37,7 +37,7 @@ class StandaloneOperator {
   ThreadPool& threads_;
   std::unique_ptr<ExecutionProvider> cpu_;
   mutable std::mutex mutex_;
-  mutable PackedWeightsCache weights_{WeightsKey::kAddress};
+  mutable PackedWeightsCache weights_{WeightsKey::kOwner};
   mutable std::map<std::string, std::unique_ptr<Compiled>> compiled_;  // by the inputs' types
 };
 

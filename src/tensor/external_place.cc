@@ -24,4 +24,9 @@ const ExternalPlace* place_of(const Tensor& tensor) noexcept {
   return placed != nullptr ? &placed->place : nullptr;
 }
 
+const std::shared_ptr<void>& memory_owner(const Tensor& tensor) noexcept {
+  const auto* placed = std::get_deleter<PlacedOwner>(tensor.owner());
+  return placed != nullptr ? placed->owner : tensor.owner();
+}
+
 }  // namespace ortolan::tensor

@@ -17,5 +17,7 @@ struct ExternalPlace {
 Tensor with_place(const Tensor& tensor, ExternalPlace place);
 /** NULL when the tensor comes from elsewhere. Lives as long as the tensor. */
 const ExternalPlace* place_of(const Tensor& tensor) noexcept;
+/** What ends the tensor's memory: the owner that it had before it was given a place, else its owner. */
+const std::shared_ptr<void>& memory_owner(const Tensor& tensor) noexcept;
 
 }  // namespace ortolan::tensor
