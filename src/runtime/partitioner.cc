@@ -12,7 +12,8 @@ namespace ortolan::runtime {
 namespace {
 
 using Providers = std::span<const std::unique_ptr<ExecutionProvider>>;
-using Reasons = std::unordered_map<const Node*, std::vector<std::pair<std::string, std::string>>>;
+/** By Node::id, as nodes go while groups become one node. */
+using Reasons = std::unordered_map<size_t, std::vector<std::pair<std::string, std::string>>>;
 
 constexpr const char* kWhere = "partitioner.cc partition";
 
@@ -62,7 +63,7 @@ class GraphPartition {
   /** Notes where the nodes are that no provider fused. */
   void finish() {
     for (const auto& node : graph_.nodes()) {
-      if (fused_.contains(node.get())) continue;
+      if (fused_.contains(node->id)) continue;
       if (node->provider.empty()) fail_unclaimed(*node);
       result_.assignments.push_back(describe(*node, -1));
     }
@@ -180,7 +181,7 @@ class GraphPartition {
       give(fused[i].nodes, provider);
       for (const Node* node : fused[i].nodes) result_.assignments.push_back(describe(*node, number));
       auto schema = std::make_unique<FusedOperator>(fused[i], provider.type(), std::move(compiled[i]));
-      fused_.insert(fuse(graph_, fused[i], *schema));
+      fused_.insert(fuse(graph_, fused[i], *schema)->id);
       result_.operators.push_back(std::move(schema));
     }
     graph_.remove_unreachable();
@@ -197,7 +198,7 @@ class GraphPartition {
   }
 
   void add_reason(const Node* node, const ExecutionProvider& provider, std::string reason) {
-    reasons_[node].emplace_back(provider.type(), std::move(reason));
+    reasons_[node->id].emplace_back(provider.type(), std::move(reason));
   }
 
   NodeAssignment describe(const Node& node, int group) {
@@ -207,13 +208,13 @@ class GraphPartition {
       for (const std::string& name : names_of(node.captured())) assignment.inputs.push_back(name);
       assignment.outputs = names_of(node.outputs());
     }
-    if (auto found = reasons_.find(&node); found != reasons_.end()) assignment.declined = std::move(found->second);
+    if (auto found = reasons_.find(node.id); found != reasons_.end()) assignment.declined = std::move(found->second);
     return assignment;
   }
 
   [[noreturn]] void fail_unclaimed(const Node& node) const {
     std::string text = join(node.label(), ": no execution provider runs it");
-    if (auto found = reasons_.find(&node); found != reasons_.end()) {
+    if (auto found = reasons_.find(node.id); found != reasons_.end()) {
       for (const auto& [provider, reason] : found->second) base::append(text, join("; ", provider, ": ", reason));
     }
     if (is_ep_context(node)) fail(ErrorCode::kNotImplemented, text, "; ", advice_for_unclaimed(node));
@@ -230,7 +231,7 @@ class GraphPartition {
   Partition& result_;
   const PartitionOptions& options_;
   Reasons reasons_;
-  std::unordered_set<const Node*> fused_;
+  std::unordered_set<size_t> fused_;  // by Node::id
   int groups_ = static_cast<int>(result_.operators.size());
 };
 
