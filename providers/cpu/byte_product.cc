@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/packed_form.h"
 
 namespace ortolan::cpu {
 
@@ -10,14 +11,12 @@ std::shared_ptr<const kernels::PackedMatrixInt8> pack_byte_matrix(const KernelIn
   const Tensor* b = info.weights_input(i);
   if (!b || b->rank() == 0 || b->element_count() == 0) return nullptr;
   if (b->rank() > 2 && (!transposed || b->shape().count_from(2) != 1)) return nullptr;
-  int64_t rows = b->shape()[0], columns = b->rank() >= 2 ? b->shape()[1] : 1;
-  std::string layout = join("gemm_int8 ", name_of(b->type()), transposed ? " t " : " ", rows, "x", columns);
-  auto packed = info.packed_weights().get(*b, layout, [&]() -> std::shared_ptr<void> {
-    kernels::ByteMatrix matrix{b->raw(), columns, transposed, is_signed_byte(*b)};
-    int64_t k = transposed ? columns : rows, n = transposed ? rows : columns;
-    return std::make_shared<kernels::PackedMatrixInt8>(kernels::pack_b_int8(&info.threads(), k, n, matrix));
-  });
-  return std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed);
+  auto pack = [](ThreadPool& threads, const Tensor& bytes, bool turned) {
+    int64_t rows = bytes.shape()[0], columns = bytes.rank() >= 2 ? bytes.shape()[1] : 1;
+    kernels::ByteMatrix matrix{bytes.raw(), columns, turned, is_signed_byte(bytes)};
+    return kernels::pack_b_int8(&threads, turned ? columns : rows, turned ? rows : columns, matrix);
+  };
+  return pack_once(info, *b, "gemm_int8", pack, transposed);
 }
 
 PerLine::PerLine(const Tensor* tensor, int64_t size, int64_t count, const char* what) : tensor(tensor), size(size) {

@@ -1,21 +1,15 @@
 // Conv: geometry, packing, and the call of the kernel.
 #include "cpu/conv.h"
 
-#include "base/run_scope.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/packed_form.h"
 #include "cpu/windows_nd.h"
 
 namespace ortolan::cpu {
 namespace {
-
-std::string layout_of(const kernels::ConvGeometry& g, const kernels::ConvPacking& packing, const Tensor& weights) {
-  return join("conv_f32 ", name_of(weights.type()), " ", weights.shape(), " g", g.groups, " s",
-              Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " slices ",
-              kernels::conv_slices(g, packing), " ", base::name_of(base::fp32_precision()));
-}
 
 /** Outputs of a channel in one image; 0 where they are not known before a run. */
 int64_t positions_of(const KernelInfo& info) {
@@ -32,16 +26,13 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
       weights->rank() > kMostKernelSpatial + 2) {
     return nullptr;
   }
-  kernels::ConvGeometry g = attributes.weight_geometry(weights->shape());
-  kernels::ConvPacking packing;
-  packing.positions = positions_of(info);
-  auto packed = info.packed_weights().get(*weights, layout_of(g, packing, *weights), [&]() -> std::shared_ptr<void> {
-    bool aligned = is_aligned(weights->type(), weights->raw());
-    Tensor floats = to_float_tensor(aligned ? *weights : clone(*weights));
-    return std::make_shared<kernels::PackedConvWeights>(
-        kernels::pack_conv_weights(&info.threads(), g, floats.data<float>(), packing));
-  });
-  return std::static_pointer_cast<const kernels::PackedConvWeights>(packed);
+  ConvForm form{attributes.weight_geometry(weights->shape())};
+  form.packing.positions = positions_of(info);
+  auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
+    Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+    return kernels::pack_conv_weights(&threads, f.geometry, floats.data<float>(), f.packing);
+  };
+  return pack_once(info, *weights, "conv_f32", pack, form);
 }
 
 void check_bias(const Tensor* bias, int64_t channels) {

@@ -88,6 +88,14 @@ kernels::ConvGeometry ConvolutionAttributes::geometry(const Shape& x, const Shap
   return g;
 }
 
+void ConvForm::append_to(std::string& text) const {
+  const kernels::ConvGeometry& g = geometry;
+  const kernels::ConvMethod method = kernels::conv_method(g, packing);
+  base::append(text, join(g.groups, " groups of ", g.in_channels, " to ", g.out_channels, " channels, kernel ",
+                          Shape(g.kernel, g.kernel + 3), " strides ", Shape(g.stride, g.stride + 3), " dilations ",
+                          Shape(g.dilation, g.dilation + 3), " slices ", method.slices, " winograd ", method.winograd));
+}
+
 std::string window_text(const Shape& weights) {
   std::string text;
   for (size_t i = 2; i < weights.rank(); ++i) text += join(i == 2 ? "" : "x", weights[i]);

@@ -32,6 +32,13 @@ class ConvolutionAttributes {
   Shape weights_;  // the shape that window_ was made for
 };
 
+/** How a convolution's weights are packed, as far as they do not say it themselves. */
+struct ConvForm {
+  kernels::ConvGeometry geometry;
+  kernels::ConvPacking packing = {};
+  void append_to(std::string& text) const;
+};
+
 /** "3x3" for weights [out, in/group, 3, 3]: for a report on a kernel. */
 std::string window_text(const Shape& weights);
 

@@ -2,6 +2,7 @@
 #include "cpu/nbits_weights.h"
 
 #include "base/thread_pool.h"
+#include "cpu/packed_form.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -80,12 +81,19 @@ std::vector<T> choose_blocks(const NBitsFormat& f, const T* values, const std::v
   return result;
 }
 
+/** Where the elements of that format lie. */
+kernels::NBitsSource elements_of(const NBitsFormat& f, const Tensor& data) {
+  kernels::NBitsSource source{f.bits, f.n, f.k, f.block};
+  source.data = static_cast<const uint8_t*>(data.raw()), source.row_bytes = f.row_bytes();
+  return source;
+}
+
 std::shared_ptr<const kernels::AlignedBuffer> shared_words(const KernelInfo& info, const Tensor& data,
-                                                           const kernels::NBitsSource& source) {
-  std::string layout = join("nbits ", source.bits, " ", source.n, "x", source.k);
-  auto words = info.packed_weights().get(
-      data, layout, [&]() -> std::shared_ptr<void> { return kernels::pack_nbits_words(&info.threads(), source); });
-  return std::static_pointer_cast<const kernels::AlignedBuffer>(words);
+                                                           const NBitsFormat& format) {
+  auto pack = [](ThreadPool& threads, const Tensor& elements, const NBitsFormat& f) {
+    return std::move(*kernels::pack_nbits_words(&threads, elements_of(f, elements)));
+  };
+  return pack_once(info, data, "nbits", pack, format);
 }
 
 }  // namespace
@@ -117,8 +125,7 @@ NBitsOperand::NBitsOperand(ThreadPool& threads, const NBitsFormat& f, const NBit
   check_tensors(f, t);
   Tensor scales = to_float_tensor(*t.scales), zero_values;
   std::vector<uint8_t> zeros;
-  kernels::NBitsSource source{f.bits, f.n, f.k, f.block};
-  source.data = static_cast<const uint8_t*>(t.data->raw()), source.row_bytes = f.row_bytes();
+  kernels::NBitsSource source = elements_of(f, *t.data);
   source.scales = scales.data<float>();
   if (t.zeros && t.zeros->type() == ElementType::kUInt8) {
     zeros = unpack_bytes(static_cast<const uint8_t*>(t.zeros->raw()), f.n, f.blocks(), f.bits);
@@ -128,7 +135,7 @@ NBitsOperand::NBitsOperand(ThreadPool& threads, const NBitsFormat& f, const NBit
     source.zero_values = zero_values.data<float>();
   }
   if (!t.groups) {
-    matrix_ = kernels::pack_nbits(&threads, source, info ? shared_words(*info, *t.data, source) : nullptr);
+    matrix_ = kernels::pack_nbits(&threads, source, info ? shared_words(*info, *t.data, f) : nullptr);
     return;
   }
   GroupedOrder order(f, t.groups->data<int32_t>());

@@ -14,6 +14,7 @@ struct NBitsFormat {
   int64_t n = 0, k = 0, block = 0;
   int64_t blocks() const { return (k + block - 1) / block; }
   int64_t row_bytes() const { return blocks() * (block * bits / 8); }
+  void append_to(std::string& text) const { base::append(text, join(bits, " bits ", n, "x", k, " blocks of ", block)); }
 };
 /** Throws unless bits are 2, 4 or 8, the block a power of two from 16 on, and n and k positive and not absurd. */
 void check_format(const NBitsFormat& format);

@@ -3,6 +3,7 @@
 
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/packed_form.h"
 
 namespace ortolan::cpu {
 
@@ -18,10 +19,5 @@ class RightOperand {
  private:
   std::shared_ptr<const kernels::PackedMatrix> packed_;
 };
-
-/** Packs a [K, N] (or, transposed, [N, K]) block of floats through the cache, keyed by the tensor that it lies in. */
-std::shared_ptr<const kernels::PackedMatrix> pack_shared(const KernelInfo& info, const Tensor& weights,
-                                                         std::string_view layout,
-                                                         FunctionRef<kernels::PackedMatrix()> make);
 
 }  // namespace ortolan::cpu

@@ -134,7 +134,9 @@ GateMatrix<float> Recurrent::byte_matrix(KernelContext& context, size_t input, i
   }
   ByteGates gates;
   const auto& constant = packed_bytes_[input - 1];
-  gates.packed = constant.empty() ? pack_bytes(context.threads(), tensor, d) : constant[d];
+  gates.packed = constant.empty()
+                     ? std::make_shared<const kernels::PackedMatrixInt8>(pack_bytes(context.threads(), tensor, d))
+                     : constant[d];
   gates.scale_per_column = scale.rank() == 2, gates.zero_per_column = zero.rank() == 2;
   gates.scales = scale.data<float>() + (gates.scale_per_column ? d * n : d);
   gates.zeros = static_cast<const char*>(zero.raw()) + (gates.zero_per_column ? d * n : d);

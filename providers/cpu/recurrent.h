@@ -55,7 +55,7 @@ class Recurrent final : public OpKernel {
   void pack_float_weights(const KernelInfo& info);
   bool has_usual_functions() const;
   /** Whether directions are PackedCells. */
-  bool is_usual_cell(int64_t hidden) const { return usual_ && kernels::PackedCell::takes(hidden); }
+  bool is_usual_cell(int64_t hidden) const { return usual_ && kernels::CellOrder::takes(hidden); }
   kernels::Cell cell() const { return kind_ == CellKind::kLstm ? kernels::Cell::kLstm : kernels::Cell::kGru; }
   GateMatrix<float> byte_matrix(KernelContext& context, size_t input, int64_t rows, int64_t direction) const;
   void check_byte_inputs(const KernelContext& context) const;

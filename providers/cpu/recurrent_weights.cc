@@ -14,7 +14,7 @@ kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, 
 }
 
 /** Rows of W, in the order of the cell's columns. */
-kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::PackedCell& cell, const float* rows, int64_t k) {
+kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::CellOrder& cell, const float* rows, int64_t k) {
   int64_t n = cell.gates() * cell.hidden();
   std::vector<float> ordered(static_cast<size_t>(checked_mul(n, k)));
   for (int64_t i = 0; i < n; ++i) {
@@ -65,12 +65,12 @@ void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix
 }
 
 GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
-  int64_t rows = tensor.shape()[1], k = tensor.shape()[2];
-  std::string layout = join("recurrent_f32 ", name_of(tensor.type()), " ", tensor.shape(), " d", d, " ", first, "+", n);
-  return {pack_shared(info, tensor, layout, [&] {
-    Tensor floats = to_float_tensor(tensor);
-    return pack_rows(info.threads(), floats.data<float>() + (d * rows + first) * k, n, k, k);
-  })};
+  auto pack = [](ThreadPool& threads, const Tensor& weights, int64_t direction, int64_t from, int64_t count) {
+    int64_t rows = weights.shape()[1], k = weights.shape()[2];
+    Tensor floats = to_float_tensor(weights);
+    return pack_rows(threads, floats.data<float>() + (direction * rows + from) * k, count, k, k);
+  };
+  return {pack_once(info, tensor, "recurrent_f32", pack, d, first, n)};
 }
 
 GateMatrix<float> matrix_of(ThreadPool& pool, const float* rows, int64_t n, int64_t k, int64_t row) {
@@ -88,38 +88,34 @@ CellWeights<float> cell_weights(ThreadPool& pool, kernels::Cell kind, int64_t hi
 
 CellWeights<float> constant_cell_weights(const KernelInfo& info, kernels::Cell kind, const Tensor& w, const Tensor& r,
                                          int64_t d) {
-  int64_t rows = r.shape()[1], hidden = r.shape()[2], k = w.shape()[2];
-  auto layout = [&](const Tensor& tensor, const char* what) {
-    return join(what, name_of(tensor.type()), " ", tensor.shape(), " d", d);
+  int64_t hidden = r.shape()[2];
+  auto pack_cell = [](ThreadPool&, const Tensor& weights, kernels::Cell cell, int64_t units, int64_t direction) {
+    Tensor floats = to_float_tensor(weights);
+    return kernels::PackedCell(cell, units, floats.data<float>() + direction * weights.shape()[1] * units);
   };
-  auto packed = info.packed_weights().get(r, layout(r, "cell_f32 "), [&]() -> std::shared_ptr<void> {
-    Tensor floats = to_float_tensor(r);
-    return std::make_shared<kernels::PackedCell>(kind, hidden, floats.data<float>() + d * rows * hidden);
-  });
-  auto cell = std::static_pointer_cast<const kernels::PackedCell>(packed);
-  auto input = pack_shared(info, w, layout(w, "cell_input_f32 "), [&] {
-    Tensor floats = to_float_tensor(w);
-    return pack_ordered(info.threads(), *cell, floats.data<float>() + d * rows * k, k);
-  });
-  return {{input}, {}, {}, {}, cell};
+  auto pack_input = [](ThreadPool& threads, const Tensor& weights, kernels::Cell cell, int64_t units,
+                       int64_t direction) {
+    int64_t rows = weights.shape()[1], k = weights.shape()[2];
+    Tensor floats = to_float_tensor(weights);
+    return pack_ordered(threads, {cell, units}, floats.data<float>() + direction * rows * k, k);
+  };
+  auto cell = pack_once(info, r, "cell_f32", pack_cell, kind, hidden, d);
+  return {{pack_once(info, w, "cell_input_f32", pack_input, kind, hidden, d)}, {}, {}, {}, cell};
 }
 
-PackedBytes pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d) {
+kernels::PackedMatrixInt8 pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d) {
   int64_t k = tensor.shape()[1], n = tensor.shape()[2];
   kernels::ByteMatrix matrix{static_cast<const char*>(tensor.raw()) + d * k * n, n, false, is_signed_byte(tensor)};
-  return std::make_shared<const kernels::PackedMatrixInt8>(kernels::pack_b_int8(&pool, k, n, matrix));
+  return kernels::pack_b_int8(&pool, k, n, matrix);
 }
 
 std::vector<PackedBytes> pack_constant_bytes(const KernelInfo& info, size_t i) {
   std::vector<PackedBytes> result;
   const Tensor* tensor = info.weights_input(i);
   if (!tensor || tensor->rank() != 3 || tensor->element_count() == 0) return result;
+  auto pack = [](auto&... what) { return pack_bytes(what...); };
   for (int64_t d = 0; d < tensor->shape()[0]; ++d) {
-    std::string layout = join("recurrent_int8 ", name_of(tensor->type()), " ", tensor->shape(), " d", d);
-    auto packed = info.packed_weights().get(*tensor, layout, [&]() -> std::shared_ptr<void> {
-      return std::const_pointer_cast<kernels::PackedMatrixInt8>(pack_bytes(info.threads(), *tensor, d));
-    });
-    result.push_back(std::static_pointer_cast<const kernels::PackedMatrixInt8>(packed));
+    result.push_back(pack_once(info, *tensor, "recurrent_int8", pack, d));
   }
   return result;
 }

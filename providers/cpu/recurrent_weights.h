@@ -68,7 +68,7 @@ CellWeights<float> constant_cell_weights(const KernelInfo& info, kernels::Cell k
                                          int64_t d);
 
 /** Direction d of bytes [directions, k, n]. */
-PackedBytes pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d);
+kernels::PackedMatrixInt8 pack_bytes(ThreadPool& pool, const Tensor& tensor, int64_t d);
 /** Every direction of constant bytes, through the cache; none where input i is not constant. */
 std::vector<PackedBytes> pack_constant_bytes(const KernelInfo& info, size_t i);
 

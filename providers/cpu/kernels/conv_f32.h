@@ -70,12 +70,18 @@ struct ConvPacking {
   int64_t positions = 0;  // outputs of a channel in one image; 0: not known
 };
 
-/** The slices that pack_conv_weights splits weights into, unless their values forbid it; 0: none. */
-int conv_slices(const ConvGeometry& geometry, const ConvPacking& packing);
+/** What pack_conv_weights makes of weights, unless their values forbid tiles: split into so many slices (0: none), or
+    else transformed by Winograd's way. */
+struct ConvMethod {
+  int slices;
+  bool winograd;
+};
+ConvMethod conv_method(const ConvGeometry& geometry, const ConvPacking& packing);
 
 /**
  * Packs weights [out_channels][in_channels/groups][kernel...]. Of the geometry, only channels, groups, kernel, stride
- * and dilation are read, so one packing serves every input size. `pool` may be nullptr.
+ * and dilation are read, so one packing serves every input size; packing.positions says which size it is best for.
+ * `pool` may be nullptr.
  */
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& geometry, const float* weights,
                                     const ConvPacking& packing = {});

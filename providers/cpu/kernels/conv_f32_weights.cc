@@ -75,9 +75,11 @@ bool may_transform() { return base::fp32_precision() != base::Fp32Precision::kEx
 
 }  // namespace
 
-int conv_slices(const ConvGeometry& g, const ConvPacking& packing) {
+ConvMethod conv_method(const ConvGeometry& g, const ConvPacking& packing) {
   const int slices = std::min(packing.slices, split_slices());
-  return packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices) ? slices : 0;
+  const GemmF32Kernels& chosen = packing.kernels != nullptr ? *packing.kernels : *kernels().gemm_f32;
+  return {packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices) ? slices : 0,
+          packing.winograd && may_transform() && suits_winograd(g, chosen.lanes, packing.positions)};
 }
 
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,
@@ -92,8 +94,9 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
   const int64_t k = s.group_depth * s.taps;
-  s.winograd = packing.winograd && may_transform() && suits_winograd(g, s.kernels->lanes, packing.positions);
-  if (const int slices = conv_slices(g, packing); slices > 0) s.tiles = pack_split_conv(pool, g, weights, slices);
+  const ConvMethod method = conv_method(g, packing);
+  s.winograd = method.winograd;
+  if (method.slices > 0) s.tiles = pack_split_conv(pool, g, weights, method.slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
     s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,

@@ -22,12 +22,12 @@ void clip_and_apply(const CellOptions& options, Activation activation, float* va
 
 }  // namespace
 
-bool PackedCell::takes(int64_t hidden) { return hidden > 0 && hidden % kernels().recurrent->lanes == 0; }
+bool CellOrder::takes(int64_t hidden) { return hidden > 0 && hidden % kernels().recurrent->lanes == 0; }
+
+CellOrder::CellOrder(Cell cell, int64_t hidden) : cell_(cell), hidden_(hidden), lanes_(kernels().recurrent->lanes) {}
 
 PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
-    : cell_(cell),
-      hidden_(hidden),
-      lanes_(kernels().recurrent->lanes),
+    : CellOrder(cell, hidden),
       kernels_(kernels().recurrent),
       weights_(static_cast<size_t>(gates() * hidden) * static_cast<size_t>(hidden) * sizeof(float),
                Lifetime::kSession) {

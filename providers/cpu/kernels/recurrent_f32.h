@@ -18,18 +18,15 @@ enum class Cell : uint8_t { kLstm, kGru };
 
 struct RecurrentKernels;
 
-/** A cell's recurrent weights, laid out so that a step finishes its gates as soon as their sums are there. */
-class PackedCell {
+/** The order of the gates' units in the steps of a cell on this processor. */
+class CellOrder {
  public:
-  /** True for numbers of hidden units that can be packed for this processor. */
+  /** True for numbers of hidden units that have one. */
   static bool takes(int64_t hidden);
-  /** Packs R, [gates * hidden, hidden] by rows. Throws std::bad_alloc. */
-  PackedCell(Cell cell, int64_t hidden, const float* r);
+  CellOrder(Cell cell, int64_t hidden);
 
   int gates() const noexcept { return cell_ == Cell::kLstm ? 4 : 3; }
   int64_t hidden() const noexcept { return hidden_; }
-  /** Whether no weight is infinite or NaN, so that the product with zeros is zero. */
-  bool is_finite() const noexcept { return finite_; }
   /** Units that a step computes together, whose weights lie side by side. */
   int64_t block() const noexcept { return lanes_; }
   /** Where a step expects the projected input of a gate's unit, instead of at gate * hidden + unit. */
@@ -37,10 +34,21 @@ class PackedCell {
     return unit / lanes_ * lanes_ * gates() + gate * lanes_ + unit % lanes_;
   }
 
- private:
-  friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
+ protected:
   Cell cell_;
   int64_t hidden_, lanes_;
+};
+
+/** A cell's recurrent weights, laid out so that a step finishes its gates as soon as their sums are there. */
+class PackedCell : public CellOrder {
+ public:
+  /** Packs R, [gates * hidden, hidden] by rows. Throws std::bad_alloc. */
+  PackedCell(Cell cell, int64_t hidden, const float* r);
+  /** Whether no weight is infinite or NaN, so that the product with zeros is zero. */
+  bool is_finite() const noexcept { return finite_; }
+
+ private:
+  friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
   bool finite_ = true;
   const RecurrentKernels* kernels_;
   AlignedBuffer weights_;

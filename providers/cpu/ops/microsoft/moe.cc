@@ -5,6 +5,7 @@
 #include "cpu/kernels/matmul_nbits.h"
 #include "cpu/mixture_of_experts.h"
 #include "cpu/nbits_weights.h"
+#include "cpu/packed_form.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -23,8 +24,9 @@ class MoE final : public MixtureOfExperts {
     packed_transposed_ = transposed(fc1, fc2, known ? x[x.rank() - 1].value() : fc1[2]);
     for (Layer layer : {kFc1, kFc2, kFc3}) {
       const Tensor* weights = info.weights_input(weights_input(layer));
-      if (weights && weights->rank() == 3 && weights->element_count() > 0)
-        pack(info, layer, *weights, packed_transposed_);
+      if (!weights || weights->rank() != 3 || weights->element_count() == 0) continue;
+      auto pack = [](auto&... what) { return pack_experts(what...); };
+      packed_[layer] = pack_once(info, *weights, "moe_f32", pack, packed_transposed_);
     }
   }
 
@@ -78,22 +80,18 @@ class MoE final : public MixtureOfExperts {
                            transposed);
   }
 
-  void pack(const KernelInfo& info, Layer layer, const Tensor& weights, bool transposed) {
+  static Matrices pack_experts(ThreadPool& threads, const Tensor& weights, bool transposed) {
     const Shape& shape = weights.shape();
-    std::string layout = join("moe ", name_of(weights.type()), " ", shape, transposed ? "t" : "");
-    auto made = info.packed_weights().get(weights, layout, [&]() -> std::shared_ptr<void> {
-      auto matrices = std::make_shared<Matrices>();
-      std::vector<float> floats(static_cast<size_t>(shape[1] * shape[2]));
-      auto* from = static_cast<const char*>(weights.raw());
-      size_t bytes = bytes_for(weights.type(), shape[1] * shape[2]);
-      for (int64_t e = 0; e < shape[0]; ++e) {
-        convert_floats(nullptr, from + e * bytes, weights.type(), floats.data(), ElementType::kFloat,
-                       shape[1] * shape[2]);
-        matrices->push_back(pack_expert(&info.threads(), floats.data(), shape, transposed));
-      }
-      return matrices;
-    });
-    packed_[layer] = std::static_pointer_cast<const Matrices>(made);
+    Matrices matrices;
+    std::vector<float> floats(static_cast<size_t>(shape[1] * shape[2]));
+    auto* from = static_cast<const char*>(weights.raw());
+    size_t bytes = bytes_for(weights.type(), shape[1] * shape[2]);
+    for (int64_t e = 0; e < shape[0]; ++e) {
+      convert_floats(nullptr, from + e * bytes, weights.type(), floats.data(), ElementType::kFloat,
+                     shape[1] * shape[2]);
+      matrices.push_back(pack_expert(&threads, floats.data(), shape, transposed));
+    }
+    return matrices;
   }
 
   void multiply(KernelContext& context, ThreadPool* threads, Layer layer, const Sizes&, int64_t expert, int64_t m,

@@ -17,11 +17,10 @@ class WordConvEmbedding final : public OpKernel {
   explicit WordConvEmbedding(const KernelInfo& info) {
     const Tensor* weights = info.weights_input(1);
     if (!weights || weights->rank() != 4 || weights->element_count() == 0) return;
-    int64_t filters = weights->shape()[0], k = weights->shape().count_from(1);
-    packed_ = pack_shared(info, *weights, join("word_conv ", name_of(weights->type()), " ", weights->shape()), [&] {
-      bool aligned = is_aligned(weights->type(), weights->raw());
-      Tensor floats = to_float_tensor(aligned ? *weights : clone(*weights));
-      return kernels::pack_b(&info.threads(), k, filters, floats.data<float>(), k, true);
+    packed_ = pack_once(info, *weights, "word_conv", [](ThreadPool& threads, const Tensor& w) {
+      int64_t filters = w.shape()[0], k = w.shape().count_from(1);
+      Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+      return kernels::pack_b(&threads, k, filters, floats.data<float>(), k, true);
     });
   }
   ConstantUse constant_use(size_t i) const override {

@@ -8,6 +8,7 @@
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/instruction_sets.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/packed_form.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -20,14 +21,10 @@ using Packed = std::shared_ptr<const kernels::PackedConvWeightsInt8>;
 Packed pack(const KernelInfo& info, size_t i, const ConvolutionAttributes& attributes) {
   const Tensor* w = info.weights_input(i);
   if (!w || w->element_count() == 0) return nullptr;
-  kernels::ConvGeometry g = attributes.weight_geometry(w->shape());
-  std::string layout = join("conv_int8 ", name_of(w->type()), " ", w->shape(), " g", g.groups, " s",
-                            Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3));
-  auto packed = info.packed_weights().get(*w, layout, [&]() -> std::shared_ptr<void> {
-    return std::make_shared<kernels::PackedConvWeightsInt8>(
-        kernels::pack_conv_weights_int8(g, w->raw(), is_signed_byte(*w)));
-  });
-  return std::static_pointer_cast<const kernels::PackedConvWeightsInt8>(packed);
+  auto pack_bytes = [](ThreadPool&, const Tensor& bytes, const ConvForm& f) {
+    return kernels::pack_conv_weights_int8(f.geometry, bytes.raw(), is_signed_byte(bytes));
+  };
+  return pack_once(info, *w, "conv_int8", pack_bytes, ConvForm{attributes.weight_geometry(w->shape())});
 }
 
 /** One value, or one for each output channel (checked). */

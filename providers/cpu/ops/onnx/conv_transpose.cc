@@ -1,12 +1,12 @@
 // ConvTranspose and com.microsoft's form of it whose pads are input 2, for all floating-point types; 16-bit floats
 // compute in float.
-#include "base/run_scope.h"
 #include "cpu/convolution_f64.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
 #include "cpu/fused_activation.h"
 #include "cpu/kernels/conv_transpose_f32.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/packed_form.h"
 #include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
 
@@ -22,12 +22,10 @@ bool spatial_sizes_known(const SymbolicShape& x) {
 class ConvTranspose final : public OpKernel {
  public:
   explicit ConvTranspose(const KernelInfo& info)
-      : node_(&info.node()),
-        activation_(fused_activation(info.node())),
-        dynamic_(!info.node().domain.empty()),
-        constant_(info.constant_input(1)) {
-    if (constant_) attributes_ = attributes_for(constant_->shape());
-    if (constant_ && suits_packing(info)) packed_ = pack(info);
+      : node_(&info.node()), activation_(fused_activation(info.node())), dynamic_(!info.node().domain.empty()) {
+    const Tensor* weights = info.weights_input(1);
+    if (weights) attributes_ = attributes_for(weights->shape());
+    if (weights && suits_packing(info, *weights)) packed_ = pack(info, *weights);
     sizes_are_known_ = spatial_sizes_known(info.input_type(0).shape);
   }
   void compute(KernelContext& context) const override;
@@ -49,8 +47,8 @@ class ConvTranspose final : public OpKernel {
     std::vector<int64_t> kernel(w.begin() + 2, w.end());
     return ops::conv_transpose_attributes(*node_, kernel.size(), kernel);
   }
-  bool suits_packing(const KernelInfo& info) const;
-  std::shared_ptr<const kernels::PackedTransposedWeights> pack(const KernelInfo& info) const;
+  bool suits_packing(const KernelInfo& info, const Tensor& weights) const;
+  std::shared_ptr<const kernels::PackedTransposedWeights> pack(const KernelInfo& info, const Tensor& weights) const;
   kernels::ConvGeometry geometry(const KernelContext& context, const Shape& y) const;
   ops::ConvTransposeAttributes run_attributes(const KernelContext& context) const;
   size_t bias_input() const { return dynamic_ ? 3 : 2; }
@@ -59,7 +57,6 @@ class ConvTranspose final : public OpKernel {
   const Node* node_;
   kernels::Activation activation_;
   bool dynamic_;  // pads are input 2
-  const Tensor* constant_;
   std::optional<ops::ConvTransposeAttributes> attributes_;
   std::shared_ptr<const kernels::PackedTransposedWeights> packed_;  // of constant weights, where runs may use them
   bool sizes_are_known_ = false;                                    // then all runs do
@@ -81,26 +78,22 @@ std::optional<kernels::ConvGeometry> expected_geometry(const KernelInfo& info,
   return transposed_geometry(attributes, x, w, y);
 }
 
-bool ConvTranspose::suits_packing(const KernelInfo& info) const {
-  const Shape& w = constant_->shape();
-  if (dynamic_ || constant_->type() == ElementType::kDouble || constant_->element_count() == 0) return false;
+bool ConvTranspose::suits_packing(const KernelInfo& info, const Tensor& weights) const {
+  const Shape& w = weights.shape();
+  if (dynamic_ || weights.type() == ElementType::kDouble || weights.element_count() == 0) return false;
   if (w.rank() > kMostKernelSpatial + 2 || w[0] % attributes_->group != 0) return false;
   const auto expected = expected_geometry(info, *attributes_, w);
   return expected && kernels::suits_phases(*expected);
 }
 
-std::shared_ptr<const kernels::PackedTransposedWeights> ConvTranspose::pack(const KernelInfo& info) const {
-  const kernels::ConvGeometry g = *expected_geometry(info, *attributes_, constant_->shape());
-  const std::string layout =
-      join("conv_transpose_f32 ", name_of(constant_->type()), " ", constant_->shape(), " g", g.groups, " s",
-           Shape(g.stride, g.stride + 3), " d", Shape(g.dilation, g.dilation + 3), " slices ",
-           kernels::conv_slices(g, {}), " ", base::name_of(base::fp32_precision()));
-  auto packed = info.packed_weights().get(*constant_, layout, [&]() -> std::shared_ptr<void> {
-    const Tensor floats = to_float_tensor(*constant_);
-    return std::make_shared<kernels::PackedTransposedWeights>(
-        kernels::pack_conv_transpose_weights(&info.threads(), g, floats.data<float>()));
-  });
-  return std::static_pointer_cast<const kernels::PackedTransposedWeights>(packed);
+std::shared_ptr<const kernels::PackedTransposedWeights> ConvTranspose::pack(const KernelInfo& info,
+                                                                            const Tensor& weights) const {
+  auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
+    const Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+    return kernels::pack_conv_transpose_weights(&threads, f.geometry, floats.data<float>());
+  };
+  return pack_once(info, weights, "conv_transpose_f32", pack,
+                   ConvForm{*expected_geometry(info, *attributes_, weights.shape())});
 }
 
 kernels::ConvGeometry ConvTranspose::geometry(const KernelContext& context, const Shape& y) const {
