@@ -9,6 +9,8 @@ namespace {
 
 using namespace base;
 
+constexpr double kMostReach = 1 << 19;
+
 template <class Enum>
 Enum one_of(std::string_view what, std::string_view name, std::initializer_list<std::string_view> names) {
   auto found = std::find(names.begin(), names.end(), name);
@@ -73,8 +75,10 @@ double cubic_weight(double distance, double a) {
 
 /** The first tap relative to the position left of the source, for a kernel of that half width. */
 int64_t first_tap(const ResizeAttributes& attributes, double stretch) {
-  double half = attributes.mode == ResizeMode::kLinear ? 1 : 2;
-  return static_cast<int64_t>(std::floor(-half / stretch)) + 1;
+  double reach = (attributes.mode == ResizeMode::kLinear ? 1 : 2) / stretch;
+  require(reach <= kMostReach, ErrorCode::kInvalidArgument, "the scale ", stretch,
+          " is too small for antialias; it takes ", reach, " elements to either side");
+  return static_cast<int64_t>(std::floor(-reach)) + 1;
 }
 
 /** Fills one row of weights, made to add up to 1. */
@@ -133,7 +137,6 @@ ResizeTable resize_table(const ResizeAttributes& attributes, const ops::ResizeAx
   int64_t first = nearest ? 0 : first_tap(attributes, stretch);
   ResizeTable table;
   int64_t taps = nearest ? 1 : 2 - 2 * first;
-  require(taps <= 1 << 20, ErrorCode::kInvalidArgument, "the scale ", axis.scale, " is too small for antialias");
   table.taps = static_cast<int>(taps);
   auto count = static_cast<size_t>(checked_mul(axis.to, taps));
   require(count <= size_t{1} << 26, ErrorCode::kInvalidArgument, "resizing ", axis.from, " to ", axis.to, " needs ",

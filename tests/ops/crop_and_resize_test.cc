@@ -83,6 +83,25 @@ TEST(CropAndResize, ModesAndTypes) {
       near(node<Half>(small, kBoxes, 3, 3).run_tensor(), {3, 1, 3, 3}, reference(small, kBoxes, 3, 3, false, 0), 2e-3));
 }
 
+// Floats count the last position of such a side as its length: taking it there would be the other channel's first
+// pixel.
+TEST(CropAndResize, LastPixelOfSidesBeyondFloats) {
+  constexpr int64_t kSide = (1 << 24) + 4;
+  Tensor x(ElementType::kFloat, Shape{1, 2, 1, kSide});
+  std::fill_n(x.mutable_data<float>(), kSide, 1.0f);
+  std::fill_n(x.mutable_data<float>() + kSide, kSide, 7.0f);
+  for (const char* mode : {"nearest", "bilinear"}) {
+    for (float begin : {0.0f, 1.0f}) {
+      std::vector<std::optional<Value>> inputs = {x, tensor_of<float>({1, 4}, {0, begin, 0, 1}),
+                                                  tensor_of<int32_t>({1}, {0}),
+                                                  tensor_of<int32_t>({2}, {1, begin == 0 ? 2 : 1})};
+      NodeCase crop{"CropAndResize", "com.microsoft", 1, inputs, {{"mode", std::string(mode)}}};
+      Tensor y = run_node(crop, Way::kKnownShapes, 1, {})[0].tensor();
+      EXPECT_EQ(doubles(y), begin == 0 ? std::vector<double>({1, 1, 7, 7}) : std::vector<double>({1, 7})) << mode;
+    }
+  }
+}
+
 TEST(CropAndResize, EmptyAndHostile) {
   Tensor x = random_tensor<float>({2, 1, 4, 4}, 1);
   EXPECT_EQ(node<float>(x, {}, 3, 3).run_tensor().shape(), (Shape{0, 1, 3, 3}));

@@ -275,6 +275,9 @@ TEST(Pad, OldOpsetsAxesTypesAndErrors) {
   EXPECT_TRUE(near(OpTest("Pad", 1).ints("paddings", {1, 0}).set("value", 3.f).input<float>({1}, {7}).run_tensor(), {2},
                    {3, 7}));
   EXPECT_TRUE(near(OpTest("Pad", 2).ints("pads", {0, 1}).input<float>({1}, {7}).run_tensor(), {2}, {7, 0}));
+  EXPECT_TRUE(
+      equal<int32_t>(OpTest("Pad", 2).ints("pads", {0, 1}).set("value", 1e20f).input<int32_t>({1}, {7}).run_tensor(),
+                     {2}, {7, INT32_MAX}));
   Tensor words = OpTest("Pad", 13).input<std::string>({1}, {"a"}).input(int64s({1, 1})).run_tensor();
   EXPECT_TRUE(equal<std::string>(words, {3}, {"", "a", ""}));
   Tensor listed =

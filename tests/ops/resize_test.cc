@@ -151,6 +151,23 @@ TEST(Resize, SizesAxesPoliciesAndTypes) {
   EXPECT_TRUE(near(crop, {3}, {2, 3, 9}));
 }
 
+// Here the taps on either side are more than int64 counts.
+TEST(Resize, RefusesTinyScalesOfAntialias) {
+  Tensor x(ElementType::kUInt8, Shape{1 << 22});
+  std::vector<std::optional<Value>> inputs = {x, tensor_of<float>({2}, {-9e11f, 9e11f}),
+                                              tensor_of<float>({1}, {2e-19f})};
+  NodeCase resize{"Resize", "", 18, inputs};
+  resize.attributes = {{"mode", std::string("cubic")},
+                       {"antialias", int64_t{1}},
+                       {"coordinate_transformation_mode", std::string("tf_crop_and_resize")}};
+  try {
+    run_node(resize, Way::kKnownShapes, 1, {});
+    ADD_FAILURE() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("too small for antialias"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Resize, RefusesNonsense) {
   Tensor input = random_tensor<float>({2, 2}, test_seed());
   EXPECT_NE(resize(input, {-1, 1}, {}).error().find("scales must be positive"), std::string::npos);
@@ -291,6 +308,15 @@ TEST(GridSample, PaddingsAndOddCoordinates) {
   EXPECT_TRUE(near(sample("nearest", "reflection", {1.25f, 0}), {1, 1, 1, 1}, {4}));
   EXPECT_NE(OpTest("GridSample", 16).input<float>({1, 1, 1, 1}, {1}).input<float>({1, 1, 1, 3}, {0, 0, 0}).error(), "");
   EXPECT_NE(OpTest("GridSample", 16).input<float>({1, 1, 0, 1}, {}).input<float>({1, 1, 1, 2}, {0, 0}).error(), "");
+}
+
+TEST(GridSample, ReflectsPlacesFarOutside) {
+  for (const char* mode : {"linear", "nearest", "cubic"}) {
+    OpTest test("GridSample", 20);
+    test.set("mode", mode).set("padding_mode", "reflection").set("align_corners", 1);
+    test.input<float>({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}).input<float>({1, 1, 1, 2}, {1e10f, -1e10f});
+    EXPECT_TRUE(near(test.run_tensor(), {1, 1, 1, 1}, {5})) << mode;
+  }
 }
 
 TEST(AffineGrid, IdentityIsTheGridItself) {

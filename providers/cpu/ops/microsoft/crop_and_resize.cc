@@ -16,12 +16,14 @@ struct Source {
   C weight = 0;  // of `high`
 };
 
+/** Whole numbers are cut to the side, since the last position rounds to one beyond it where C cannot hold it. */
 template <class C>
 Source<C> source_at(C position, int64_t size, bool nearest) {
   if (!(position >= 0 && position <= static_cast<C>(size - 1))) return {};
-  if (nearest) return {static_cast<int64_t>(std::round(position)), 0, 0};
+  auto inside = [&](C whole) { return std::min(static_cast<int64_t>(whole), size - 1); };
+  if (nearest) return {inside(std::round(position)), 0, 0};
   C low = std::floor(position);
-  return {static_cast<int64_t>(low), static_cast<int64_t>(std::ceil(position)), position - low};
+  return {inside(low), inside(std::ceil(position)), position - low};
 }
 
 /** The sources of all positions of a crop between `begin` and `end` of a dimension of `size`. */

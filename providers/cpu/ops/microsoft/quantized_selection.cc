@@ -163,7 +163,7 @@ void softmax_row(const Exponentials& exps, const ByteFormat& to, uint8_t flip, c
   float factor = 1 / (sum * to.scale), low = to.is_signed ? -128.0f : 0.0f;
   auto quotient = [&](uint8_t byte) {
     float value = round_near(exps[largest - (byte ^ flip)] * factor) + static_cast<float>(to.zero);
-    return static_cast<uint8_t>(static_cast<int32_t>(std::clamp(value, low, low + 255)));
+    return static_cast<uint8_t>(static_cast<int32_t>(value >= low ? std::min(value, low + 255) : low));
   };
   if (n < 512) {
     for (i = 0; i < n; ++i) y[i] = quotient(x[i]);

@@ -102,7 +102,7 @@ class AxisSampler {
 
   /** The coordinate in pixels, brought inside where the padding says so. */
   double place(double coordinate) const {
-    constexpr double kFar = 1e9;
+    constexpr double kFar = 0x1p53;  // beyond any side
     auto size = static_cast<double>(size_);
     double x = pixels(coordinate);
     if (!(std::abs(x) < kFar)) x = std::isnan(x) || x < 0 ? -kFar : kFar;

@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
+#include "cpu/saturate.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -174,7 +175,9 @@ class Pad : public OpKernel {
       : mode_(mode_of(info)), pads_(info.node().ints(info.opset() < 2 ? "paddings" : "pads")) {
     if (info.opset() < 11 && info.node().domain.empty()) {
       value_ = dispatch<kFloatTypes | kIntegerTypes>(info.input_type(0).element, [&]<class T>(TypeTag<T>) {
-        return scalar(static_cast<T>(info.node().float_or("value", 0.0f)));
+        float value = info.node().float_or("value", 0.0f);
+        if constexpr (std::is_integral_v<T>) return scalar(saturate_cast<T>(value));
+        return scalar(static_cast<T>(value));
       });
     }
   }
