@@ -52,6 +52,7 @@ std::vector<TypeInfo> decoder_feeds(const GenerationLayout& layout, size_t count
   } else if (!layout.takes_all_tokens) {
     feeds[0].shape[1] = 1;
   }
+  if (layout.takes_source) feeds.push_back(ids());
   if (layout.takes_mask) feeds.push_back(ids());
   if (layout.takes_hidden) feeds.push_back(tensor_of_rank(layout.past_type, 3));
   feeds.resize(count, state_type(layout));
@@ -110,9 +111,13 @@ void GenerationLayout::read_encoder(const Graph& encoder) {
 
 void GenerationLayout::read_decoder(const Graph& decoder) {
   refuse_shared_buffers(decoder);
+  auto is_called = [&](size_t i, const char* name) {
+    return i < decoder.inputs.size() && decoder.inputs[i]->name == name;
+  };
   takes_mask = !is_whisper();
-  first_past = is_whisper() ? 1 : 2;
-  takes_hidden = decoder.inputs.size() > first_past && decoder.inputs[first_past]->name == "encoder_hidden_states";
+  takes_source = takes_mask && is_called(1, "encoder_input_ids");
+  first_past = is_whisper() ? 1 : takes_source ? 3 : 2;
+  takes_hidden = is_called(first_past, "encoder_hidden_states");
   if (takes_hidden) ++first_past;
   if (decoder.inputs.size() != first_past + 4 * layers || decoder.outputs.size() != 1 + 2 * layers) {
     fail_counts("decoder", decoder, "four states a layer of the encoder and give logits and two states a layer");

@@ -17,9 +17,10 @@ enum class GenerationModel { kGpt = 0, kEncoderDecoder = 1, kWhisper = 2 };
  *     GPT       decoder(ids, positions, mask, past x N) -> logits, present x N
  *     others    encoder(ids, mask, decoder ids)         -> logits, hidden, present self x 2N, present cross x 2N
  *               encoder(ids, mask)                      -> present cross x 2N
- *               decoder(ids, mask, [hidden], past self x 2N, past cross x 2N) -> logits, present self x 2N
+ *               decoder(ids, [source], mask, [hidden], past self x 2N, past cross x 2N) -> logits, present self x 2N
  *
- * Whisper's graphs take no mask. A GPT state is [2, rows, heads, length, size], others are [rows, heads, length, size].
+ * The source, by the name encoder_input_ids, is what the encoder read. Whisper's graphs take no mask. A GPT state is
+ * [2, rows, heads, length, size], others are [rows, heads, length, size].
  * Throws kInvalidGraph where the counts, ranks or types do not fit, kNotImplemented for states of fixed length.
  */
 struct GenerationLayout {
@@ -28,6 +29,7 @@ struct GenerationLayout {
   GenerationModel model;
   size_t layers = 0;
   size_t first_past = 3;          // among the decoder's inputs
+  bool takes_source = false;      // the decoder: the encoder's ids, which pointer generators copy from
   bool takes_mask = true;         // the decoder
   bool takes_hidden = false;      // the decoder: the encoder's hidden states
   bool takes_all_tokens = false;  // the decoder: all tokens so far, not only the newest

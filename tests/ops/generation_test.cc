@@ -331,7 +331,9 @@ TEST(BeamSearch, SearchesWithAnEncoder) {
   LanguageModel model(8, test_seed() + 70);
   SearchOptions search{.beams = 3, .max_length = 9, .eos = 2};
   Tensor source = tensor_of<int32_t>({2, 4}, {3, 7, 0, 4, 0, 0, 6, 5});  // padding counts once a token came
-  for (EncoderOptions options : {EncoderOptions{}, EncoderOptions{.hidden = true}, EncoderOptions{.logits = false}}) {
+  for (EncoderOptions options : {EncoderOptions{}, EncoderOptions{.hidden = true}, EncoderOptions{.logits = false},
+                                 EncoderOptions{.source = true}, EncoderOptions{.hidden = true, .source = true},
+                                 EncoderOptions{.logits = false, .source = true}}) {
     auto results = with_encoder("BeamSearch", model, options, source, search).run({"sequences", "sequences_scores"});
     expect_found(results, 0, beam_search(search, {1}, encoder_step(model, 14)), 9);
     expect_found(results, 1, beam_search(search, {1}, encoder_step(model, 11)), 9);

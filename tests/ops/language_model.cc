@@ -103,18 +103,34 @@ void build_gpt(GraphBuilder& g, const LanguageModel& model, ElementType type) {
   }
 }
 
+namespace {
+
+/** [rows, tokens] as [rows, 1, tokens, 1]. */
+void add_key(GraphBuilder& g, const std::string& from, const std::string& key) {
+  g.constant("cross_axes", axes({1, 3}));
+  g.node("Unsqueeze", {from, "cross_axes"}, {key});
+}
+
+/** The encoder's ids where the mask is 1, as a key. */
+void add_source(GraphBuilder& g, const std::string& key) {
+  g.node("Mul", {"encoder_input_ids", "encoder_attention_mask"}, {"masked"});
+  g.node("Cast", {"masked"}, {"source"})->set_attribute("to", int64_t{1});
+  add_key(g, "source", key);
+}
+
+}  // namespace
+
 void build_encoder(GraphBuilder& g, const LanguageModel& model, const EncoderOptions& options) {
   add_tables(g, model);
   if (options.features) {
     g.input("encoder_input_ids", TypeInfo::of_tensor(ElementType::kFloat, SymbolicShape::of_rank(3)));
     sum_all_but(g, "encoder_input_ids", {1}, "source");
+    add_key(g, "source", "present_key_cross_0");
   } else {
     g.input("encoder_input_ids", ids()).input("encoder_attention_mask", ids());
-    g.node("Mul", {"encoder_input_ids", "encoder_attention_mask"}, {"masked"});
-    g.node("Cast", {"masked"}, {"source"})->set_attribute("to", int64_t{1});
+    add_source(g, "present_key_cross_0");
   }
-  g.constant("cross_axes", axes({1, 3})).constant("hidden_axes", axes({2}));
-  g.node("Unsqueeze", {"source", "cross_axes"}, {"present_key_cross_0"});
+  g.constant("hidden_axes", axes({2}));
   g.node("Identity", {"present_key_cross_0"}, {"present_value_cross_0"});
   if (options.logits) {
     g.input("decoder_input_ids", ids());
@@ -129,6 +145,7 @@ void build_encoder(GraphBuilder& g, const LanguageModel& model, const EncoderOpt
 
 void build_decoder(GraphBuilder& g, const LanguageModel& model, const EncoderOptions& options) {
   g.input("input_ids", ids(DimVector{Dim{}, 1}));
+  if (options.source) g.input("encoder_input_ids", ids());
   if (!options.features) g.input("encoder_attention_mask", ids());
   if (options.hidden) {
     g.input("encoder_hidden_states", TypeInfo::of_tensor(ElementType::kFloat, SymbolicShape::of_rank(3)));
@@ -140,7 +157,8 @@ void build_decoder(GraphBuilder& g, const LanguageModel& model, const EncoderOpt
   add_tables(g, model);
   add_codes(g, "input_ids");
   add_self_states(g, "past_key_self_0");
-  add_cross_logits(g, "past_key_cross_0");
+  if (options.source) add_source(g, "source_key");
+  add_cross_logits(g, options.source ? "source_key" : "past_key_cross_0");
   g.output("logits").output("present_key_self_0").output("present_value_self_0");
 }
 

@@ -27,6 +27,7 @@ struct EncoderOptions {
   bool features = false;  // Whisper: the source is features, and there is no mask
   bool logits = true;     // the encoder runs the first tokens, too
   bool hidden = false;    // the decoder takes the encoder's hidden states (and adds nothing from them)
+  bool source = false;    // the decoder takes the encoder's ids, and their sum from there
 };
 void build_encoder(GraphBuilder& graph, const LanguageModel& model, const EncoderOptions& options);
 void build_decoder(GraphBuilder& graph, const LanguageModel& model, const EncoderOptions& options);

@@ -44,6 +44,7 @@ class EncoderDecoder final : public Decoder {
     std::vector<int32_t> sources = entries_of_rows(rows, rows / state_rows_);
     if (expand) {
       for (Tensor& state : cross_) state = take_rows(context_, std::exchange(state, {}), 0, sources);
+      if (layout_.takes_source) source_ = take_rows(context_, std::exchange(source_, {}), 0, sources);
       if (layout_.takes_mask) mask_ = take_rows(context_, mask_, 0, sources);
       if (layout_.takes_hidden) hidden_ = take_rows(context_, std::exchange(hidden_, {}), 0, sources);
     } else if (!parents.empty()) {
@@ -67,6 +68,7 @@ class EncoderDecoder final : public Decoder {
 
   Tensor run(Tensor tokens) {
     std::vector<Value> feeds = {std::move(tokens)};
+    if (layout_.takes_source) feeds.emplace_back(source_);
     if (layout_.takes_mask) feeds.emplace_back(mask_);
     if (layout_.takes_hidden) feeds.emplace_back(hidden_);
     for (Tensor& state : states_) feeds.emplace_back(std::move(state));
