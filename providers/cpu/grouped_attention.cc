@@ -2,6 +2,7 @@
 #include "cpu/grouped_attention.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "cpu/kv_cache.h"
 #include "cpu/rotary.h"
@@ -9,31 +10,49 @@
 namespace ortolan::cpu {
 namespace {
 
-void require_past(const AttentionPlan& p, const Tensor& past, size_t input, int64_t rows) {
-  Shape wanted{p.batch, p.kv_heads, rows, p.head};
-  require(past.shape() == wanted && past.type() == p.k.type, ErrorCode::kInvalidArgument, "input ", input, " holds ",
-          name_of(past.type()), " of shape ", past.shape(), "; it needs ", name_of(p.k.type), " of shape ", wanted);
+void require_past(const AttentionPlan& p, const RowCodes& codes, const Tensor& past, size_t input, int64_t rows) {
+  Shape wanted{p.batch, p.kv_heads, rows, codes.bits != 0 ? codes.row_bytes() : p.head};
+  ElementType type = codes.bits != 0 ? codes.type() : p.k.type;
+  require(past.shape() == wanted && past.type() == type, ErrorCode::kInvalidArgument, "input ", input, " holds ",
+          name_of(past.type()), " of shape ", past.shape(), "; it needs ", name_of(type), " of shape ", wanted);
 }
 
-HeadRows join_part(KernelContext& context, const AttentionPlan& p, const GroupedLengths& lengths, int64_t capacity,
-                   bool values) {
+void* scratch_rows(KernelContext& context, const CacheJoin& join, int64_t rows) {
+  int64_t count = checked_mul(checked_mul(join.batch * join.heads, rows), join.size);
+  return context.scratch<char>(checked_mul<int64_t>(count, bits_of(join.fresh.type) / 8)).data();
+}
+
+/** Present takes the last rows of each entry, and zeros behind them. */
+void keep_last(const CacheJoin& join, const GroupedLengths& lengths, const GroupedCache& cache, void* present) {
+  const int64_t row = join.size * (bits_of(join.fresh.type) / 8);
+  for (int64_t n = 0; n < join.batch * join.heads; ++n) {
+    const int64_t b = n / join.heads, kept = cache.kept[b], first = lengths.total[b] - kept;
+    char* to = static_cast<char*>(present) + n * cache.capacity * row;
+    std::memcpy(to, static_cast<const char*>(join.present) + (n * join.capacity + first) * row, kept * row);
+    std::memset(to + kept * row, 0, (cache.capacity - kept) * row);
+  }
+}
+
+HeadRows join_part(KernelContext& context, const AttentionPlan& p, const GroupedLengths& lengths,
+                   const GroupedCache& cache, bool values) {
   const Tensor* past = context.input_if(values ? 4 : 3);
-  CacheJoin join{p.batch, p.kv_heads, p.head};
+  const RowCodes& codes = cache.codes[values];
+  const bool apart = !cache.kept.empty();
+  CacheJoin join{p.batch, p.kv_heads, codes.bits != 0 ? codes.row_bytes() : p.head};
   join.fresh = values ? p.v : p.k;
+  if (codes.bits != 0) join.fresh = quantize_rows(context, codes, join.fresh, p.batch, p.keys);
   join.fresh_rows = p.keys;
   join.past_rows_of = lengths.past.data();
   if (past) join.past = past->raw(), join.past_capacity = past->shape()[2];
-  join.capacity = capacity;
+  join.capacity = apart ? cache.keys : cache.capacity;
   join.clear_rest = true;
   size_t output = values ? 2 : 1;
-  if (context.has_output(output)) {
-    join.present = context.output(output).mutable_raw();
-  } else {
-    int64_t count = checked_mul(checked_mul(p.batch * p.kv_heads, capacity), p.head);
-    join.present = context.scratch<char>(checked_mul<int64_t>(count, bits_of(join.fresh.type) / 8)).data();
-  }
+  void* present = context.has_output(output) ? context.output(output).mutable_raw() : nullptr;
+  join.present = present && !apart ? present : scratch_rows(context, join, join.capacity);
   join_cache(context.threads(), join);
-  return rows_by_head(join.present, join.fresh.type, p.kv_heads, capacity, p.head);
+  if (present && apart) keep_last(join, lengths, cache, present);
+  HeadRows joined = rows_by_head(join.present, join.fresh.type, p.kv_heads, join.capacity, join.size);
+  return codes.bits != 0 ? dequantize_rows(context, codes, joined, p.batch, cache.keys) : joined;
 }
 
 HeadRows turned(KernelContext& context, const AttentionPlan& p, const HeadRows& rows, int64_t heads,
@@ -116,12 +135,16 @@ void turn(KernelContext& context, AttentionPlan& p, const GroupedAttributes& a, 
   p.k = turned(context, p, p.k, p.kv_heads, caches, pairs, a.interleaved, positions);
 }
 
-void join_grouped_cache(KernelContext& context, AttentionPlan& p, const GroupedLengths& lengths, int64_t capacity) {
+void join_grouped_cache(KernelContext& context, AttentionPlan& p, const GroupedLengths& lengths,
+                        const GroupedCache& cache) {
   for (size_t i : {size_t{3}, size_t{4}}) {
-    if (const Tensor* past = context.input_if(i)) require_past(p, *past, i, context.input(3).shape()[2]);
+    if (const Tensor* past = context.input_if(i)) {
+      require_past(p, cache.codes[i - 3], *past, i, context.input(3).shape()[2]);
+    }
   }
-  p.k = join_part(context, p, lengths, capacity, false);
-  p.v = join_part(context, p, lengths, capacity, true);
+  HeadRows keys = join_part(context, p, lengths, cache, false);
+  p.v = join_part(context, p, lengths, cache, true);
+  p.k = keys, p.keys = cache.keys;
 }
 
 }  // namespace ortolan::cpu

@@ -1,7 +1,7 @@
 // What GroupQueryAttention and SparseAttention share: packed inputs, rotary embedding, and a cache with room to spare.
 #pragma once
 
-#include "cpu/attention_core.h"
+#include "cpu/row_codes.h"
 
 namespace ortolan::cpu {
 
@@ -31,8 +31,18 @@ GroupedLengths grouped_lengths(KernelContext& context, const Tensor& lengths, in
 void turn(KernelContext& context, AttentionPlan& plan, const GroupedAttributes& attributes, const Tensor* cosines,
           const Tensor* sines, const int64_t* positions);
 
-/** Past (inputs 3 and 4) and new rows joined in outputs 1 and 2 or scratch memory of `capacity` rows; the plan then
-    reads keys and values there. */
-void join_grouped_cache(KernelContext& context, AttentionPlan& plan, const GroupedLengths& lengths, int64_t capacity);
+/** How past (inputs 3 and 4) and new rows are joined in outputs 1 and 2, or in scratch memory. */
+struct GroupedCache {
+  int64_t capacity = 0;  // of present, in rows
+  int64_t keys = 0;      // rows that the plan reads
+  /** Where not all rows fit present: how many it takes, the last ones of each entry; the joined rows, `keys` of them at
+      most, then lie in scratch memory. Else empty. */
+  std::span<const int64_t> kept;
+  RowCodes codes[2];  // of keys and values, where past and present hold codes
+};
+
+/** Joins them; the plan then reads keys and values there. */
+void join_grouped_cache(KernelContext& context, AttentionPlan& plan, const GroupedLengths& lengths,
+                        const GroupedCache& cache);
 
 }  // namespace ortolan::cpu

@@ -64,9 +64,11 @@ void group_query_attention(InferContext& context) {
   require_inputs(context, 5, 6);
   Dim size = head_size(context, g), batch = dim(context, 0, 0), sequence = dim(context, 0, 1);
   context.set_output(0, context.element(0), DimVector{batch, sequence, multiply(size, g.heads)});
-  Dim past = context.has_input(3) ? dim(context, 3, 2) : Dim(0), total = total_length(context, past, sequence), rows;
+  const bool slides = context.node().int_or("sliding_window_cache", 0) != 0;
+  Dim past = context.has_input(3) ? dim(context, 3, 2) : Dim(0), rows;
+  Dim total = total_length(context, slides ? Dim() : past, sequence);
   if (total.known() && past.known()) rows = std::max(total.value(), past.value());
-  if (context.node().int_or("sliding_window_cache", 0) != 0) rows = past;
+  if (slides) rows = past;
   Dim cached = context.has_input(3) ? dim(context, 3, 3) : size;
   ElementType cache = context.has_input(3) ? context.element(3) : context.element(0);
   context.set_output(1, cache, DimVector{batch, g.kv_heads, rows, cached});

@@ -79,8 +79,9 @@ void SparseAttention::compute(KernelContext& context) const {
     }
     turn(context, p, attributes_, context.input_if(kCosines), context.input_if(kSines), positions.data());
   }
-  join_grouped_cache(context, p, lengths, room);
-  p.keys = total;
+  GroupedCache cache;
+  cache.capacity = room, cache.keys = total;
+  join_grouped_cache(context, p, lengths, cache);
   p.positions = lengths.past.data(), p.lengths = lengths.total.data();
   p.right = 0;
   auto keep_blocks = [&](int64_t batch, int64_t head, int64_t query, int64_t begin, std::span<float> scores) {
