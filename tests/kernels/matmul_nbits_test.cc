@@ -2,6 +2,7 @@
 #include "cpu/kernels/matmul_nbits.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/thread_pool.h"
 #include "isa_test.h"
@@ -143,6 +144,34 @@ TEST_P(NBits, ZeroRowsOfBytes) {
   std::vector<float> c(40, 77);
   matmul_nbits(nullptr, 2, a.data(), 64, pack_nbits(nullptr, b.source), c.data(), 20, nullptr, true);
   EXPECT_EQ(c, std::vector<float>(40, 0.0f));
+}
+
+TEST_P(NBits, RowsThatBytesCannotHold) {
+  const int64_t n = 70, k = 96;
+  for (const auto kind : {Zeros::kNone, Zeros::kBytes}) {
+    const Operand b = operand(4, n, k, 32, kind, 0);
+    const NBitsMatrix packed = pack_nbits(nullptr, b.source);
+    std::vector<float> weights(n * k);
+    dequantize_nbits(b.source, weights.data());
+    for (int64_t m : {1, 5, 20}) {
+      for (const float odd : {NAN, -NAN, INFINITY, -INFINITY, 3e-42f}) {
+        std::vector<float> a = normal(m * k), c(m * n), others(m * n);
+        if (std::isfinite(odd)) std::fill_n(a.end() - k, k, 0.0f);
+        matmul_nbits(nullptr, m, a.data(), k, packed, others.data(), n, nullptr, true);
+        a[m * k - 9] = odd;
+        matmul_nbits(nullptr, m, a.data(), k, packed, c.data(), n, nullptr, true);
+        ASSERT_TRUE(std::equal(c.begin(), c.end() - n, others.begin())) << odd << " changes other rows";
+        for (int64_t j = 0; j < n; ++j) {
+          const double want = static_cast<double>(odd) * weights[(j + 1) * k - 9], found = c[(m - 1) * n + j];
+          // Infinity times a zero that is a difference may be infinite.
+          ASSERT_TRUE(std::isnan(odd)    ? std::isnan(found)
+                      : std::isnan(want) ? !std::isfinite(found)
+                                         : found == want || std::abs(found - want) < 1e-44)
+              << odd << " in " << m << " rows: " << found << " instead of " << want;
+        }
+      }
+    }
+  }
 }
 
 ORTOLAN_FOR_EACH_ISA(NBits);

@@ -2,6 +2,9 @@
 #include "cpu/kernels/matmul_nbits.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -123,7 +126,8 @@ NBitsResult result_at(const NBitsMatrix& b, int64_t panel, float* c, int64_t ldc
   return {c + column, ldc, b.n - column, bias != nullptr ? bias + column : nullptr};
 }
 
-void multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, float* c, const float* bias) {
+/** False, and nothing done, where a block of the row has no finite sum, of which zeros would take a multiple. */
+bool multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, float* c, const float* bias) {
   const int64_t blocks = b.blocks(), wide = padded(b.k);
   float* sums = thread_scratch<float>(Scratch::kSums, blocks);
   if (wide != b.k) {
@@ -136,12 +140,14 @@ void multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, 
     const int64_t end = std::min(b.k, (i + 1) * b.block);
     float sum = 0;
     for (int64_t k = i * b.block; k < end; ++k) sum += a[k];
+    if (!std::isfinite(sum)) return false;
     sums[i] = sum;
   }
   const NBitsPanels panels = panels_of(b);
   for_panels(pool, b, b.kernels->row_panels, 1, [&](int64_t panel, int count) {
     b.kernels->multiply_row(panels, panel, count, a, sums, result_at(b, panel, c, 0, bias));
   });
+  return true;
 }
 
 bool suits_tiles(int64_t m, int64_t block) { return m >= kFewestTileRows && block >= kShortestTileBlock; }
@@ -151,8 +157,9 @@ const NBitsTileKernels* tiles_for(int64_t m, const NBitsMatrix& b) {
   return suits_tiles(m, b.block) && b.kernels == kernels().nbits ? kernels().nbits_tiles : nullptr;
 }
 
-/** Rows of A as bytes, in the calling thread's scratch space. */
-NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
+/** Rows of A as bytes, in the calling thread's scratch space. Sets `misfits` where there are rows that do not fit. */
+NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+                         std::atomic<bool>& misfits) {
   const int64_t blocks = b.blocks(), wide = padded(b.k);
   int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
   float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
@@ -162,7 +169,9 @@ NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int6
   base::parallel_for(pool, m, 65536 / std::max<int64_t>(wide, 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t at = r * blocks;
-      b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at);
+      if (!b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at)) {
+        misfits = true;
+      }
       for (int64_t i = at; i < at + blocks; ++i) {
         less_sum[i] = -start[i] & 0xffff;
         start[i] *= -middle;
@@ -172,16 +181,17 @@ NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int6
   return {bytes, wide, scales, start, less_sum};
 }
 
-// 16 rows of A, of which `rows` exist; the values of each block go 16 apart.
-void quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix& b, int64_t stride, int8_t* bytes,
+// 16 rows of A, of which `rows` exist; the values of each block go 16 apart. False where one of them does not fit.
+bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix& b, int64_t stride, int8_t* bytes,
                    float* scales, float* less_sums) {
   const int64_t blocks = b.blocks(), wide = padded(b.k);
   float* row_scales = thread_scratch<float>(Scratch::kOther, 2 * blocks);
   int32_t* row_sums = reinterpret_cast<int32_t*>(row_scales + blocks);
   std::fill_n(scales, blocks * kNBitsTileRows, 0.0f);
   std::fill_n(less_sums, blocks * kNBitsTileRows, 0.0f);
+  bool fits = true;
   for (int64_t r = 0; r < rows; ++r) {
-    b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * stride, row_scales, row_sums);
+    fits &= b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * stride, row_scales, row_sums);
     std::fill(bytes + r * stride + wide, bytes + (r + 1) * stride, int8_t{0});
     for (int64_t i = 0; i < blocks; ++i) {
       scales[i * kNBitsTileRows + r] = row_scales[i];
@@ -189,10 +199,12 @@ void quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix&
     }
   }
   std::fill(bytes + rows * stride, bytes + kNBitsTileRows * stride, int8_t{0});
+  return fits;
 }
 
 // The same for tiles. Rows are an odd number of cache lines apart, so that those of a tile are in different sets.
-NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b) {
+NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+                             std::atomic<bool>& misfits) {
   const int64_t stride = divide_up(padded(b.k) + kNBitsTileStep - kUnit, 64) * 64 | 64;
   const int64_t tiles = divide_up(m, kNBitsTileRows), values = b.blocks() * kNBitsTileRows;
   int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, tiles * kNBitsTileRows * stride);
@@ -201,16 +213,19 @@ NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
   base::parallel_for(pool, tiles, 65536 / (kNBitsTileRows * stride) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i * kNBitsTileRows;
-      quantize_tile(std::min(kNBitsTileRows, m - row), a + row * lda, lda, b, stride, bytes + row * stride,
-                    scales + i * values, less_sums + i * values);
+      if (!quantize_tile(std::min(kNBitsTileRows, m - row), a + row * lda, lda, b, stride, bytes + row * stride,
+                         scales + i * values, less_sums + i * values)) {
+        misfits = true;
+      }
     }
   });
   return {bytes, stride, scales, less_sums};
 }
 
 void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
-                             float* c, int64_t ldc, const float* bias, const NBitsTileKernels& tiles) {
-  const NBitsTileRows rows = quantize_tiles(pool, m, a, lda, b);
+                             float* c, int64_t ldc, const float* bias, const NBitsTileKernels& tiles,
+                             std::atomic<bool>& misfits) {
+  const NBitsTileRows rows = quantize_tiles(pool, m, a, lda, b, misfits);
   const NBitsPanels panels = panels_of(b);
   for_panels(pool, b, kNBitsTilePanels, m, [&](int64_t panel, int count) {
     char* scratch = thread_scratch<char>(Scratch::kPackedB, nbits_tile_scratch(m));
@@ -218,19 +233,23 @@ void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
   });
 }
 
-void multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+/** False where rows do not fit: C's are not their products. */
+bool multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
                     int64_t ldc, const float* bias) {
+  std::atomic<bool> misfits = false;
   if (const NBitsTileKernels* tiles = tiles_for(m, b); tiles != nullptr) {
-    return for_bands(m, b.k, [&](int64_t row, int64_t rows) {
-      multiply_bytes_on_tiles(pool, rows, a + row * lda, lda, b, c + row * ldc, ldc, bias, *tiles);
+    for_bands(m, b.k, [&](int64_t row, int64_t rows) {
+      multiply_bytes_on_tiles(pool, rows, a + row * lda, lda, b, c + row * ldc, ldc, bias, *tiles, misfits);
     });
+    return !misfits;
   }
-  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b);
+  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b, misfits);
   const NBitsPanels panels = panels_of(b);
   const NBitsKernels& kernels = *b.kernels;
   for_panels(pool, b, m == 1 ? kernels.row_panels : kernels.byte_panels, m, [&](int64_t panel, int count) {
     kernels.multiply_bytes(panels, panel, count, rows, m, result_at(b, panel, c, ldc, bias));
   });
+  return !misfits;
 }
 
 /** Rows [row, row + rows) of C for `count` panels: a slice of B becomes floats at a time, which all rows then use. */
@@ -293,6 +312,24 @@ void multiply_many(base::ThreadPool* pool, int64_t m, const float* a, int64_t ld
   });
 }
 
+bool row_fits_bytes(const float* row, const NBitsMatrix& b) {
+  for (int64_t first = 0; first < b.k; first += b.block) {
+    int32_t most = 0;
+    for (int64_t k = first; k < std::min(b.k, first + b.block); ++k) {
+      most = std::max(most, std::bit_cast<int32_t>(row[k]) & INT32_MAX);
+    }
+    if (!fits_bytes(most)) return false;
+  }
+  return true;
+}
+
+void multiply_misfits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+                      int64_t ldc, const float* bias) {
+  for (int64_t r = 0; r < m; ++r) {
+    if (!row_fits_bytes(a + r * lda, b)) multiply_many(pool, 1, a + r * lda, lda, b, c + r * ldc, ldc, bias);
+  }
+}
+
 void fill_rows(int64_t m, int64_t n, float* c, int64_t ldc, const float* bias) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) c[i * ldc + j] = bias != nullptr ? bias[j] : 0;
@@ -339,8 +376,11 @@ void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda
                   int64_t ldc, const float* bias, bool bytes) {
   if (m == 0 || b.n == 0) return;
   if (b.k == 0) return fill_rows(m, b.n, c, ldc, bias);
-  if (bytes && can_multiply_bytes(b)) return multiply_bytes(pool, m, a, lda, b, c, ldc, bias);
-  if (m == 1) return multiply_row(pool, a, b, c, bias);
+  if (bytes && can_multiply_bytes(b)) {
+    if (!multiply_bytes(pool, m, a, lda, b, c, ldc, bias)) multiply_misfits(pool, m, a, lda, b, c, ldc, bias);
+    return;
+  }
+  if (m == 1 && multiply_row(pool, a, b, c, bias)) return;
   multiply_many(pool, m, a, lda, b, c, ldc, bias);
 }
 

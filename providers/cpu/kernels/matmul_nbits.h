@@ -56,7 +56,8 @@ bool can_multiply_bytes(const NBitsMatrix& b);
 /**
  * C[M,N] = A[M,K] * B + bias, bias of N values or nullptr; rows lda and ldc apart; C overlaps no operand. In fp32, or,
  * where `bytes` is set and the processor can, with each block of A rounded to 8 bits (scale: its largest magnitude over
- * 127) and exact sums within a block. Results do not depend on the number of threads. `pool` may be nullptr.
+ * 127) and exact sums within a block; rows with infinities, NaN or blocks below 2^-119 are multiplied in fp32 even so.
+ * Results do not depend on the number of threads. `pool` may be nullptr.
  */
 void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
                   int64_t ldc, const float* bias, bool bytes);

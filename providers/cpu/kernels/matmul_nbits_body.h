@@ -155,15 +155,28 @@ void any_dequantize(const NBitsPanels& b, int64_t panel, int64_t k, int64_t coun
   dequantize<8, false>(b, panel, k, count, rows, step);
 }
 
-void quantize_block(const float* a, int64_t valid, int64_t count, int8_t* bytes, float& scale, int32_t& total) {
-  Vf largest = {};
-  for (int64_t i = 0; i < valid; i += kLanes) {
-    const int64_t n = least(kLanes, valid - i);
-    largest = vmax(largest, vabs(n == kLanes ? load(a + i) : load_n(a + i, n)));
+/** The largest magnitude as the bits of a float, which are ordered as the magnitudes are and NaN above all of them. */
+ORTOLAN_INLINE int32_t largest_magnitude(const float* a, int64_t count) {
+  Vi largest = {};
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t n = least(kLanes, count - i);
+    const Vi magnitude = bits(vabs(n == kLanes ? load(a + i) : load_n(a + i, n)));
+    largest = magnitude > largest ? magnitude : largest;
   }
-  float most = 0;
+  int32_t most = 0;
   for (int i = 0; i < kLanes; ++i) most = largest[i] > most ? largest[i] : most;
-  const float inverse = most > 0 ? 127 / most : 0;
+  return most;
+}
+
+bool quantize_block(const float* a, int64_t valid, int64_t count, int8_t* bytes, float& scale, int32_t& total) {
+  const int32_t magnitude = largest_magnitude(a, valid);
+  const bool fits = fits_bytes(magnitude);
+  total = 0, scale = 0;
+  if (!fits || magnitude == 0) {
+    __builtin_memset(bytes, 0, static_cast<size_t>(count));
+    return fits;
+  }
+  const float most = __builtin_bit_cast(float, magnitude), inverse = 127 / most;
   Vi sum = {};
   for (int64_t i = 0; i < count; i += kLanes) {
     const int64_t n = least(kLanes, valid - i);
@@ -172,16 +185,19 @@ void quantize_block(const float* a, int64_t valid, int64_t count, int8_t* bytes,
     *reinterpret_cast<LaneBytes*>(bytes + i) = __builtin_convertvector(q, LaneBytes);
     sum = sum + q;
   }
-  total = 0;
   for (int i = 0; i < kLanes; ++i) total += sum[i];
   scale = most / 127;
+  return true;
 }
 
-void quantize_row(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
+bool quantize_row(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
                   int32_t* sums) {
+  bool fits = true;
   for (int64_t first = 0, i = 0; first < padded; first += block, ++i) {
-    quantize_block(a + first, least(block, k - first), least(block, padded - first), bytes + first, scales[i], sums[i]);
+    fits &= quantize_block(a + first, least(block, k - first), least(block, padded - first), bytes + first, scales[i],
+                           sums[i]);
   }
+  return fits;
 }
 
 #if defined(__AVX512VNNI__)

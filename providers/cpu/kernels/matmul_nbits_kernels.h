@@ -42,6 +42,13 @@ struct NBitsResult {
   const float* bias;  // nullptr, or one value a column
 };
 
+/** Whether bytes may stand for a block whose largest magnitude has these bits: infinities and NaN have none, and the
+    scale of the smallest blocks would be denormal. */
+inline constexpr bool fits_bytes(int32_t magnitude) {
+  constexpr int32_t kInfinity = 0x7f800000, kLeast = (127 - 119) << 23;  // 2^-119 / 127 is normal
+  return magnitude == 0 || (magnitude >= kLeast && magnitude < kInfinity);
+}
+
 struct NBitsKernels {
   base::IsaLevel isa;
   int lanes;
@@ -57,8 +64,9 @@ struct NBitsKernels {
   /** `rows` rows of A; blocks of at most 256 elements, no zero_values. nullptr where there is no instruction for it. */
   void (*multiply_bytes)(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
                          const NBitsResult& result);
-  /** One row of A to bytes: `padded` of them, of which k are not zero, and a scale and sum for each block. */
-  void (*quantize_row)(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
+  /** One row of A to bytes: `padded` of them, of which k are not zero, and a scale and sum for each block. False where
+      a block does not fit; it becomes zeros. */
+  bool (*quantize_row)(const float* a, int64_t k, int64_t padded, int64_t block, int8_t* bytes, float* scales,
                        int32_t* sums);
 };
 
