@@ -2,6 +2,7 @@
 #include "cpu/rotary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -108,6 +109,21 @@ void rotate(ThreadPool* pool, const RotaryGeometry& g, const RotaryCaches& cache
     auto* rotate_range = type == ElementType::kDouble ? rotate_positions<double> : rotate_positions<float>;
     rotate_range(g, caches, rows, type, static_cast<const char*>(x), static_cast<char*>(y), begin, end);
   });
+}
+
+void rotate_by_position(KernelContext& context, const RotaryGeometry& g, int64_t first_position,
+                        std::initializer_list<float*> parts) {
+  auto cosines = context.scratch<float>(checked_mul(g.sequence, g.pairs)),
+       sines = context.scratch<float>(cosines.size());
+  for (int64_t n = 0; n < g.sequence * g.pairs; ++n) {
+    double turns = std::pow(10000.0, -static_cast<double>(n % g.pairs) / static_cast<double>(g.pairs));
+    double angle = static_cast<double>(first_position + n / g.pairs) * turns;
+    cosines[n] = static_cast<float>(std::cos(angle)), sines[n] = static_cast<float>(std::sin(angle));
+  }
+  auto rows = context.scratch<int64_t>(checked_mul(g.batch, g.sequence));
+  for (size_t n = 0; n < rows.size(); ++n) rows[n] = static_cast<int64_t>(n) % g.sequence;
+  RotaryCaches caches{cosines.data(), sines.data(), ElementType::kFloat, g.sequence};
+  for (float* part : parts) rotate(&context.threads(), g, caches, rows.data(), ElementType::kFloat, part, part);
 }
 
 }  // namespace ortolan::cpu

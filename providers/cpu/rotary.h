@@ -1,6 +1,8 @@
 // Rotary position embedding: each position of a sequence turns pairs of a head's elements by angles of its own.
 #pragma once
 
+#include <initializer_list>
+
 #include "runtime/kernel.h"
 
 namespace ortolan::cpu {
@@ -37,5 +39,10 @@ struct RotaryCaches {
     comes from an input. x and y may be the same memory with the same strides. `pool` may be NULL. */
 void rotate(ThreadPool* pool, const RotaryGeometry& geometry, const RotaryCaches& caches, const int64_t* rows,
             ElementType type, const void* x, void* y);
+
+/** Turns floats where they lie: pair i of position p by p / 10000^(i / pairs). Rows stand at `first_position` and the
+    positions after it; `parts` have the same geometry. */
+void rotate_by_position(KernelContext& context, const RotaryGeometry& geometry, int64_t first_position,
+                        std::initializer_list<float*> parts);
 
 }  // namespace ortolan::cpu

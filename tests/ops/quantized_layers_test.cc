@@ -146,7 +146,7 @@ TYPED_TEST(ByteLayers, DynamicQuantizeLstmRunsBothWays) {
 struct AttentionCase {
   Shape mask;  // rank 0: none
   int64_t past = 0;
-  bool causal = false;
+  bool causal = false, rotary = false;
 };
 
 /** QAttention gives what Attention gives for the real values. */
@@ -167,7 +167,7 @@ void check_attention(const AttentionCase& c) {
   Tensor mask(ElementType::kInt32, c.mask);
   for (int64_t i = 0; i < mask.element_count(); ++i) mask.mutable_data<int32_t>()[i] = i < batch ? 2 : i % 3 != 0;
   for (OpTest* test : {&quantised, &plain}) {
-    test->set("num_heads", heads).set("unidirectional", c.causal);
+    test->set("num_heads", heads).set("unidirectional", c.causal).set("do_rotary", c.rotary);
     c.mask.rank() > 0 ? test->input(mask) : test->no_input();
   }
   quantised.template input<T>({}, {x.zero}).template input<T>({columns}, std::vector<T>(24, w.zero));
@@ -189,6 +189,8 @@ TYPED_TEST(ByteLayers, QAttention) {
   check_attention<TypeParam>({{2, 3}, 0, true});
   check_attention<TypeParam>({{2, 7}, 4});
   check_attention<TypeParam>({{2, 3, 7}, 4, true});
+  check_attention<TypeParam>({{}, 0, true, true});
+  check_attention<TypeParam>({{}, 5, true, true});
 }
 
 TEST(QAttention, Errors) {
@@ -202,6 +204,11 @@ TEST(QAttention, Errors) {
   EXPECT_NE(attention(6, 1).input<int32_t>({9}, std::vector<int32_t>(9)).error(), "");
   EXPECT_NE(attention(6, 1).no_input().input<float>({}, {1}).error().find("input 6"), std::string::npos);
   EXPECT_EQ(attention(6, 1).input<int32_t>({1}, {-5}).error(), "");
+  EXPECT_NE(attention(9, 1).set("do_rotary", 1).error().find("needs an even number"), std::string::npos);
+  OpTest shared = attention(6, 1).set("past_present_share_buffer", 1);
+  EXPECT_EQ(shared.error(), "");
+  shared.no_input().no_input().no_input().input(random_tensor<float>({2, 1, 1, 3, 2}, 1));
+  EXPECT_NE(shared.error().find("past_present_share_buffer is 1"), std::string::npos) << shared.error();
 }
 
 TYPED_TEST(ByteLayers, QEmbedLayerNormalization) {

@@ -110,28 +110,16 @@ float* Attention::project(KernelContext& context, const Sizes& s) const {
   return result;
 }
 
-/** Turns queries and keys where they lie: halves of the first rotary_embedding_dim elements of each head, by angles
-    position / 10000^(2i/dim). */
+/** Turns queries and keys where they lie: halves of the first rotary_embedding_dim elements of each head. */
 void Attention::turn(KernelContext& context, const Sizes& s, float* projected) const {
   if (!rotary_) return;
-  int64_t size = rotary_size_ > 0 ? rotary_size_ : s.query_head(), pairs = size / 2;
+  int64_t size = rotary_size_ > 0 ? rotary_size_ : s.query_head();
   require(size <= s.query_head() && size % 2 == 0, ErrorCode::kInvalidArgument, "rotary embedding of ", size,
           " elements does not fit heads of ", s.query_head());
-  auto cosines = context.scratch<float>(checked_mul(s.sequence, pairs)), sines = context.scratch<float>(cosines.size());
-  for (int64_t n = 0; n < s.sequence * pairs; ++n) {
-    double turns = std::pow(10000.0, -2.0 * static_cast<double>(n % pairs) / static_cast<double>(size));
-    double angle = static_cast<double>(s.past + n / pairs) * turns;
-    cosines[n] = static_cast<float>(std::cos(angle)), sines[n] = static_cast<float>(std::sin(angle));
-  }
-  auto rows = context.scratch<int64_t>(s.batch * s.sequence);
-  for (size_t n = 0; n < rows.size(); ++n) rows[n] = static_cast<int64_t>(n) % s.sequence;
   RotaryGeometry g;
-  g.batch = s.batch, g.sequence = s.sequence, g.heads = heads_, g.head_size = s.query_head(), g.pairs = pairs;
+  g.batch = s.batch, g.sequence = s.sequence, g.heads = heads_, g.head_size = s.query_head(), g.pairs = size / 2;
   g.from = g.to = {s.sequence * s.columns(), s.columns(), s.query_head()};
-  RotaryCaches caches{cosines.data(), sines.data(), ElementType::kFloat, s.sequence};
-  for (float* part : {projected, projected + s.query}) {
-    rotate(&context.threads(), g, caches, rows.data(), ElementType::kFloat, part, part);
-  }
+  rotate_by_position(context, g, s.past, {projected, projected + s.query});
 }
 
 /** Keys and values of past and present as [2][batch][heads][capacity][head], which the plan then reads. */

@@ -6,6 +6,7 @@
 #include "cpu/byte_product.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kv_cache.h"
+#include "cpu/rotary.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -23,12 +24,12 @@ class QAttention final : public OpKernel {
   explicit QAttention(const KernelInfo& info)
       : heads_(info.node().int_of("num_heads")),
         causal_(info.node().int_or("unidirectional", 0) != 0),
+        rotary_(info.node().int_or("do_rotary", 0) != 0),
+        share_(info.node().int_or("past_present_share_buffer", 0) != 0),
         filter_(info.node().float_or("mask_filter_value", -10000.0f)),
         scale_(info.node().float_or("scale", 0)),
         packed_(pack_byte_matrix(info, 1)) {
     require(heads_ > 0, ErrorCode::kInvalidGraph, "num_heads is ", heads_, "; it must be positive");
-    require(info.node().int_or("do_rotary", 0) == 0 && info.node().int_or("past_present_share_buffer", 0) == 0,
-            ErrorCode::kNotImplemented, "do_rotary and past_present_share_buffer are not supported here");
   }
 
   void compute(KernelContext& context) const override;
@@ -39,10 +40,11 @@ class QAttention final : public OpKernel {
  private:
   Sizes sizes(const KernelContext& context) const;
   float* project(KernelContext& context, const Sizes& s) const;
+  void turn(KernelContext& context, const Sizes& s, float* projected) const;
   void join(KernelContext& context, const Sizes& s, AttentionPlan& plan, float* present) const;
 
   int64_t heads_;
-  bool causal_;
+  bool causal_, rotary_, share_;
   float filter_, scale_;
   std::shared_ptr<const kernels::PackedMatrixInt8> packed_;
 };
@@ -74,6 +76,9 @@ Sizes QAttention::sizes(const KernelContext& context) const {
           context.input(2).shape(), "; it needs ", w[1], " elements");
   const Tensor* past = context.input_if(8);
   if (!past) return s;
+  require(!share_, ErrorCode::kInvalidArgument,
+          "past is given and past_present_share_buffer is 1, but this operator has no input that says how many rows of "
+          "past count; set it to 0");
   require(past->rank() == 5, ErrorCode::kInvalidArgument, "past has shape ", past->shape(), "; it needs rank 5");
   s.past = past->shape()[3];
   Shape wanted{2, s.batch, heads_, s.past, s.hidden / heads_};
@@ -110,6 +115,18 @@ float* QAttention::project(KernelContext& context, const Sizes& s) const {
   return result;
 }
 
+/** Turns queries and keys where they lie, halves of each head. */
+void QAttention::turn(KernelContext& context, const Sizes& s, float* projected) const {
+  if (!rotary_) return;
+  RotaryGeometry g;
+  g.batch = s.batch, g.sequence = s.sequence, g.heads = heads_, g.head_size = s.hidden / heads_;
+  require(g.head_size % 2 == 0, ErrorCode::kInvalidArgument, "heads have ", g.head_size,
+          " elements; do_rotary needs an even number");
+  g.pairs = g.head_size / 2;
+  g.from = g.to = {s.sequence * s.columns(), s.columns(), g.head_size};
+  rotate_by_position(context, g, s.past, {projected, projected + s.hidden});
+}
+
 /** Keys and values of past and present as [2][batch][heads][total][head], which the plan then reads. */
 void QAttention::join(KernelContext& context, const Sizes& s, AttentionPlan& plan, float* present) const {
   const float* past = read_input<float>(context, 8);
@@ -133,6 +150,7 @@ void QAttention::compute(KernelContext& context) const {
   std::optional<OutputAs<float>> present;
   if (context.has_output(1)) present.emplace(context, 1);
   float* projected = project(context, s);
+  turn(context, s, projected);
   AttentionPlan p;
   p.batch = s.batch, p.heads = p.kv_heads = heads_, p.queries = s.sequence, p.keys = s.total();
   p.head = p.value_head = s.hidden / heads_;
