@@ -11,6 +11,12 @@ namespace {
 
 constexpr int64_t kGrain = 16384, kMostParts = 64;
 
+bool has_nan(const float* x, int64_t count) {
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i) found |= x[i] != x[i];
+  return found != 0;
+}
+
 }  // namespace
 
 kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count) {
@@ -29,6 +35,7 @@ kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count)
 DynamicFormat dynamic_format(const kernels::ValueRange& range) {
   DynamicFormat format;
   if (range.high != range.low) format.scale = (range.high - range.low) / 255.0f;
+  if (std::isinf(format.scale)) format.scale = range.high / 255.0f - range.low / 255.0f;
   float zero = std::clamp(std::nearbyint(-range.low / format.scale), 0.0f, 255.0f);
   if (zero == zero) format.zero = static_cast<int32_t>(zero);
   return format;
@@ -37,6 +44,14 @@ DynamicFormat dynamic_format(const kernels::ValueRange& range) {
 void quantize_dynamic(ThreadPool& threads, const DynamicFormat& format, const float* x, int64_t count, uint8_t* y) {
   threads.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     kernels::quantize<uint8_t>(x + begin, end - begin, format.scale, format.zero, y + begin);
+  });
+}
+
+void spread_nan(ThreadPool& threads, int64_t rows, const float* x, int64_t k, float* y, int64_t n, int64_t ldy) {
+  threads.parallel_for(rows, 1 + kGrain / (k + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (has_nan(x + i * k, k)) std::fill_n(y + i * ldy, n, NAN);
+    }
   });
 }
 

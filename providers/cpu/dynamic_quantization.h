@@ -14,10 +14,14 @@ struct DynamicFormat {
 
 /** The range of `count` values. */
 kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count);
-/** DynamicQuantizeLinear's rule. */
+/** DynamicQuantizeLinear's rule; the scale of finite values is finite. */
 DynamicFormat dynamic_format(const kernels::ValueRange& range);
 /** y = saturate(round_half_even(x / scale) + zero). */
 void quantize_dynamic(ThreadPool& threads, const DynamicFormat& format, const float* x, int64_t count, uint8_t* y);
+
+/** Makes NaN of each row of y, n values that lie ldy apart, where the row of x, k values side by side, holds one: there
+    is no code for it. For the results of products whose left operand is quantised. */
+void spread_nan(ThreadPool& threads, int64_t rows, const float* x, int64_t k, float* y, int64_t n, int64_t ldy);
 
 /** An optional output of two floats: the range of another output, which a kernel finds beside its work. */
 class RangeOutput {

@@ -34,7 +34,8 @@ void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& 
   kernels::gemm_int8(&pool, m, {gates.codes, k, false, false}, *gates.packed, zeros, gates.sums, n);
   for (int64_t j = 0; j < (gates.scale_per_column ? n : 1); ++j) gates.factors[j] = format.scale * gates.scales[j];
   if (!accumulate) {
-    return kernels::dequantize_sums(&pool, m, n, gates.sums, n, gates.factors, gates.scale_per_column, bias, c, ldc);
+    kernels::dequantize_sums(&pool, m, n, gates.sums, n, gates.factors, gates.scale_per_column, bias, c, ldc);
+    return spread_nan(pool, m, a, k, c, n, ldc);
   }
   int64_t step = gates.scale_per_column;
   for (int64_t i = 0; i < m; ++i) {
@@ -42,6 +43,7 @@ void byte_product(ThreadPool& pool, int64_t m, const float* a, const ByteGates& 
     float* to = c + i * ldc;
     for (int64_t j = 0; j < n; ++j) to[j] += static_cast<float>(from[j]) * gates.factors[j * step];
   }
+  spread_nan(pool, m, a, k, c, n, ldc);
 }
 
 }  // namespace

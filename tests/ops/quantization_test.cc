@@ -110,6 +110,12 @@ TEST(DequantizeLinear, Errors) {
   EXPECT_NE(error({2, 3}, 1, -1).find("block_size is -1"), std::string::npos);
 }
 
+TEST(DynamicQuantizeLinear, RangesBeyondFloatsHaveAScale) {
+  auto results = OpTest("DynamicQuantizeLinear", 11).input<float>({3}, {3e38f, -1e38f, 0}).run(3);
+  EXPECT_TRUE(near(results[1].tensor(), {}, {4e38 / 255}, 1e-6));
+  EXPECT_TRUE(equal<uint8_t>(results[0].tensor(), {3}, {255, 0, 64}));
+}
+
 TEST(DynamicQuantizeLinear, RangeIncludesZero) {
   auto results = OpTest("DynamicQuantizeLinear", 11).input<float>({4}, {0, 2, -3, 1.5f}).run(3);
   double scale = 5.0 / 255, zero = std::nearbyint(3 / scale);

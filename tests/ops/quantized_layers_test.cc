@@ -143,6 +143,21 @@ TYPED_TEST(ByteLayers, DynamicQuantizeLstmRunsBothWays) {
   EXPECT_NE(lstm({4, 1}, {3}).error().find("the scale of W has shape [3]"), std::string::npos);
 }
 
+TYPED_TEST(ByteLayers, DynamicQuantizeLstmKeepsNan) {
+  RandomBytes<TypeParam> w({1, 3, 8}, test_seed(), 0.01f, 0), r({1, 2, 8}, test_seed() + 1, 0.01f, 0);
+  Tensor x = random_tensor<float>({3, 2, 3}, test_seed()), zero(kTypeOf<TypeParam>, Shape{1});
+  x.mutable_data<float>()[(1 * 2 + 1) * 3 + 2] = NAN;  // of the second sequence at step 1
+  *zero.template mutable_data<TypeParam>() = 0;
+  OpTest test = node("DynamicQuantizeLSTM").set("hidden_size", 2);
+  test.input(x).input(w.bytes).input(r.bytes).no_input().no_input().no_input().no_input().no_input();
+  test.template input<float>({1}, {0.01f}).input(zero).template input<float>({1}, {0.01f}).input(zero);
+  Tensor y = test.run_tensor();
+  for (int64_t i = 0; i < y.element_count(); ++i) {
+    const int64_t step = i / 4, sequence = i / 2 % 2;
+    EXPECT_EQ(std::isnan(y.data<float>()[i]), step >= 1 && sequence == 1) << i;
+  }
+}
+
 struct AttentionCase {
   Shape mask;  // rank 0: none
   int64_t past = 0;

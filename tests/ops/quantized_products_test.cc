@@ -103,6 +103,19 @@ TYPED_TEST(ByteProducts, DynamicQuantizeMatMul) {
   EXPECT_NE(wrong.error().find("b_scale has shape [2]"), std::string::npos);
 }
 
+TYPED_TEST(ByteProducts, DynamicQuantizeMatMulKeepsNan) {
+  RandomBytes<TypeParam> flat({4, 5}, test_seed()), stacked({2, 4, 5}, test_seed());
+  Tensor x = random_tensor<float>({2, 3, 4}, test_seed());
+  for (int64_t at : {2 * 4 + 1, 3 * 4, 5 * 4 + 3}) x.mutable_data<float>()[at] = NAN;
+  for (const Tensor& b : {flat.bytes, stacked.bytes}) {
+    Tensor y = node("DynamicQuantizeMatMul").input(x).input(b).template input<float>({1}, {0.1f}).run_tensor();
+    for (int64_t i = 0; i < 30; ++i) {
+      const int64_t row = i / 5;
+      EXPECT_EQ(std::isnan(y.data<float>()[i]), row == 2 || row == 3 || row == 5) << i;
+    }
+  }
+}
+
 TYPED_TEST(ByteProducts, QGemm) {
   auto check = [](bool trans_a, bool trans_b, Shape c_shape, bool quantised) {
     int64_t m = 6, k = 21, n = 10;

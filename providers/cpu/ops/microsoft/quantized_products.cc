@@ -25,7 +25,12 @@ class DynamicQuantizeMatMul final : public FloatByteProduct {
     *zero.mutable_data<uint8_t>() = static_cast<uint8_t>(format.zero);
     ByteOperands in{&codes, &b, &zero, context.input_if(3)};
     FloatFactors factors{format.scale, &context.input(2), context.input_if(4)};
-    run_to_floats(context, stacked_product(a.shape(), b.shape()), in, factors);
+    StackedProduct p = stacked_product(a.shape(), b.shape());
+    run_to_floats(context, p, in, factors);
+    float* y = context.output(0).mutable_data<float>();
+    for (int64_t i = 0; i < p.count; ++i) {
+      spread_nan(context.threads(), p.m, values + p.offset_a(i), p.k, y + i * p.m * p.n, p.n, p.n);
+    }
   }
 };
 
