@@ -1,7 +1,9 @@
 // Draws values and nodes that are likely wrong, from the schema rows of all operators.
 #pragma once
 
+#include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,12 +12,30 @@
 
 namespace ortolan::test {
 
-/** Random values, many of them hostile; one for each node, so that its seed tells the node. */
+/** Numbers that choose: random ones from a seed, or bytes and then random ones. */
+class Numbers {
+ public:
+  explicit Numbers(uint32_t seed) : generator_(seed) {}
+  explicit Numbers(std::span<const uint8_t> bytes) : rest_(bytes) {}
+  uint64_t operator()() {
+    if (rest_.empty()) return generator_();
+    uint64_t number = rest_.front() | (rest_.size() > 1 ? uint64_t{rest_[1]} << 8 : 0);
+    rest_ = rest_.subspan(std::min<size_t>(rest_.size(), 2));
+    return number;
+  }
+
+ private:
+  std::span<const uint8_t> rest_;
+  std::mt19937_64 generator_;
+};
+
+/** Values, many of them hostile; one for each node, so that its seed tells the node. */
 class Draw {
  public:
-  explicit Draw(uint32_t seed) : generator_(seed), mild_(generator_() % 4 != 0) {}
+  explicit Draw(uint32_t seed) : Draw(Numbers(seed)) {}
+  explicit Draw(Numbers numbers) : numbers_(numbers), mild_(numbers_() % 4 != 0) {}
 
-  int64_t below(int64_t n) { return n < 2 ? 0 : static_cast<int64_t>(generator_() % static_cast<uint64_t>(n)); }
+  int64_t below(int64_t n) { return n < 2 ? 0 : static_cast<int64_t>(numbers_() % static_cast<uint64_t>(n)); }
   bool once_in(int64_t n) { return below(n) == 0; }
   template <class List>
   const auto& one_of(const List& items) {
@@ -46,7 +66,7 @@ class Draw {
   void draw_attributes(NodeCase& node);
   int version(const ops::SchemaRow& row);
 
-  std::mt19937_64 generator_;
+  Numbers numbers_;
   bool mild_;  // most values are small, so that the node has a chance to run
 };
 

@@ -6,12 +6,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+#include "run_watch.h"
 
 /** Called by the sanitisers, where the program has them, before it ends. */
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
@@ -20,8 +20,6 @@ namespace ortolan::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::milliseconds(250);  // then the run is told to stop
-constexpr auto kLimit = std::chrono::seconds(30);           // then it counts as one that never ends
 constexpr const char* kMaxTensorBytes = "16777216";
 
 std::atomic<const HostileNode*> running{nullptr};
@@ -43,52 +41,6 @@ void watch_for_crashes() {
   if (__sanitizer_set_death_callback) return;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
 }
-
-/** Tells a run that takes long to stop, and ends the process when it does not. */
-class Watch {
- public:
-  static Watch& instance() {
-    static Watch& watch = *new Watch;
-    return watch;
-  }
-  void begin(RunOptions* options, std::atomic<bool>* loading) {
-    std::lock_guard lock(mutex_);
-    options_ = options;
-    loading_ = loading;
-    start_ = Clock::now();
-  }
-  void end() {
-    std::lock_guard lock(mutex_);
-    options_ = nullptr;
-    loading_ = nullptr;
-  }
-
- private:
-  Watch() {
-    watch_for_crashes();
-    std::thread([this] {
-      for (;; std::this_thread::sleep_for(std::chrono::milliseconds(20))) look();
-    }).detach();
-  }
-  void look() {
-    std::lock_guard lock(mutex_);
-    if (options_ == nullptr) return;
-    auto taken = Clock::now() - start_;
-    if (taken > kPatience) {
-      options_->terminate = true;
-      *loading_ = true;
-    }
-    if (taken > kLimit) {
-      std::fprintf(stderr, "a run does not end\n");
-      std::abort();
-    }
-  }
-
-  std::mutex mutex_;
-  RunOptions* options_ = nullptr;
-  std::atomic<bool>* loading_ = nullptr;
-  Clock::time_point start_;
-};
 
 struct Attempt {
   const char* name;
@@ -127,7 +79,7 @@ Outcome attempt(const HostileNode& hostile, const Attempt& how) {
   options.cpu_arena = false;
   options.config["ortolan.max_tensor_bytes"] = kMaxTensorBytes;
   auto start = Clock::now();
-  Watch::instance().begin(&run_options, options.cancel_load.get());
+  RunWatch::instance().begin(&run_options, options.cancel_load.get());
   try {
     outcome.results = run_node(hostile.node, how.way, hostile.output_count, options, &run_options);
     outcome.ran = true;
@@ -140,7 +92,7 @@ Outcome attempt(const HostileNode& hostile, const Attempt& how) {
   } catch (const std::exception& error) {
     ADD_FAILURE() << "an exception that is no Error: " << error.what() << "\n" << describe(hostile);
   }
-  Watch::instance().end();
+  RunWatch::instance().end();
   outcome.stopped |= run_options.terminate || *options.cancel_load;
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return outcome;
@@ -210,7 +162,7 @@ std::string describe(const HostileNode& hostile) {
 }
 
 bool run_hostile(const HostileNode& hostile) {
-  Watch::instance();
+  [[maybe_unused]] static const bool watched = (watch_for_crashes(), true);
   running = &hostile;
   Outcome first = attempt(hostile, kAttempts[0]);
   double seconds = first.seconds;
