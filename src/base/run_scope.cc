@@ -46,6 +46,7 @@ RunScope lasting_run_scope() noexcept {
   RunScope lasting = t_scope;
   lasting.terminate = nullptr;
   lasting.memory = nullptr;
+  lasting.strings = nullptr;
   return lasting;
 }
 

@@ -8,6 +8,7 @@
 namespace ortolan::base {
 
 class MemoryBudget;
+class StringTally;
 
 /** Travels from the thread that starts work to the threads that help: loops and tasks of a ThreadPool and lanes of
     SteppedWork take it along. What it points to outlives the run, and nothing but the run. */
@@ -16,6 +17,7 @@ struct RunScope {
   bool denormals_are_zero = false;               // going into arithmetic and coming out of it
   const std::atomic<bool>* terminate = nullptr;  // true: the run is to stop; NULL: nobody can ask for it
   MemoryBudget* memory = nullptr;                // what bounds the run's memory; NULL: nothing
+  StringTally* strings = nullptr;                // of the node that is computed; NULL: it makes none
 
   bool operator==(const RunScope&) const = default;
 };
