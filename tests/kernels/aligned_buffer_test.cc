@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <vector>
+
+#include "base/error.h"
+#include "base/memory_budget.h"
+#include "base/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -59,7 +64,46 @@ TEST(ThreadScratch, GrowsAndKeepsSlotsApart) {
   std::memset(first, 1, 100);
   std::memset(second, 2, 100000);
   EXPECT_EQ(first[99], 1);
+#ifndef __SANITIZE_ADDRESS__  // where each request gets another block
   EXPECT_EQ(thread_scratch<char>(Scratch::kTile, int64_t{50}), second);
+#endif
+}
+
+/** What a kernel does that keeps a slot's memory while another one takes the slot. */
+[[gnu::noinline]] char use_after_second_request() {
+  volatile char* first = thread_scratch<char>(Scratch::kRows, int64_t{1000});
+  first[0] = 1;
+  thread_scratch<char>(Scratch::kRows, int64_t{100});
+  return first[0];
+}
+
+TEST(ThreadScratch, ThatIsInUseTwiceIsFoundByAddressSanitizer) {
+#ifdef __SANITIZE_ADDRESS__
+  EXPECT_DEATH(use_after_second_request(), "heap-use-after-free");
+#else
+  GTEST_SKIP() << "slots are checked in builds with AddressSanitizer; here " << int{use_after_second_request()};
+#endif
+}
+
+TEST(ThreadScratch, ChargesTheRunThatUsesIt) {
+  constexpr int64_t kBytes = 1 << 20;
+  auto first = std::make_shared<base::MemoryBudget>(2 * kBytes, "raise it");
+  auto second = std::make_shared<base::MemoryBudget>(kBytes / 2, "raise it");
+  {
+    const base::ScopedRunScope run(base::RunScope{.memory = first.get()});
+    thread_scratch<char>(Scratch::kSums, kBytes);
+    thread_scratch<char>(Scratch::kSums, kBytes);
+    EXPECT_EQ(first->in_use(), static_cast<size_t>(kBytes));
+    EXPECT_THROW(thread_scratch<char>(Scratch::kOther, 2 * kBytes), base::Error);
+    const AlignedBuffer buffer(1000);
+    EXPECT_EQ(first->in_use(), static_cast<size_t>(kBytes + 1000));
+  }
+  {
+    const base::ScopedRunScope run(base::RunScope{.memory = second.get()});
+    EXPECT_THROW(thread_scratch<char>(Scratch::kSums, kBytes), base::Error);
+    EXPECT_EQ(second->in_use(), 0u);
+  }
+  EXPECT_EQ(first->in_use(), 0u) << "the slot is another run's";
 }
 
 }  // namespace

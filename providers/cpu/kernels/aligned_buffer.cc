@@ -7,11 +7,69 @@
 
 #include "base/aligned_block.h"
 #include "base/lasting_memory.h"
+#include "base/memory_budget.h"
+#include "base/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr size_t kLargestKept = size_t{64} << 20;
+constexpr size_t kSmallestCharged = size_t{64} << 10;  // less of it by each thread is nothing beside a run's values
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kIsChecked = true;
+#else
+constexpr bool kIsChecked = false;
+#endif
+
+/** Ends a block that the run which took it was charged for. */
+struct BlockEnd {
+  base::MemoryCharge charge;
+  void operator()(void* block) const { std::free(block); }
+};
+
+void* aligned(size_t bytes) {
+  void* block = base::allocate_aligned(bytes);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+/** The scratch of one thread and one user. Each run that uses it is charged, until another run does. */
+class Slot {
+ public:
+  void* take(size_t bytes) {
+    const bool too_large_to_keep = bytes_ > kLargestKept && bytes <= kLargestKept;
+    if (kIsChecked || bytes_ < bytes || too_large_to_keep) {
+      replace(std::max(bytes, size_t{4096}));
+    } else if (bytes_ > kSmallestCharged && charge_.budget() != base::run_scope().memory) {
+      charge(bytes_);
+    }
+    return block_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(void* block) const { std::free(block); }
+  };
+
+  /** Where accesses are checked, the block before ends at each request, so that whoever goes on to use it is found. */
+  void replace(size_t bytes) {
+    block_.reset();
+    bytes_ = 0;
+    charge(bytes);
+    block_.reset(aligned(bytes));
+    bytes_ = bytes;
+  }
+
+  void charge(size_t bytes) {
+    { const base::MemoryCharge before = std::move(charge_); }
+    if (bytes > kSmallestCharged) charge_.add(bytes);
+  }
+
+  std::unique_ptr<void, Free> block_;
+  size_t bytes_ = 0;
+  base::MemoryCharge charge_;
+};
 
 }  // namespace
 
@@ -21,20 +79,13 @@ AlignedBuffer::AlignedBuffer(size_t bytes, Lifetime lifetime) : bytes_(bytes) {
     data_ = base::allocate_lasting(bytes);
     return;
   }
-  void* block = base::allocate_aligned(bytes);
-  if (block == nullptr) throw std::bad_alloc();
-  data_.reset(block, std::free);
+  base::MemoryCharge charge(bytes);
+  data_ = std::shared_ptr<void>(aligned(bytes), BlockEnd{std::move(charge)});
 }
 
 void* thread_scratch(Scratch user, size_t bytes) {
-  static thread_local AlignedBuffer buffers[static_cast<int>(Scratch::kCount)];
-  AlignedBuffer& buffer = buffers[static_cast<int>(user)];
-  const bool too_large_to_keep = buffer.bytes() > kLargestKept && bytes <= kLargestKept;
-  if (buffer.bytes() < bytes || too_large_to_keep) {
-    buffer = AlignedBuffer();
-    buffer = AlignedBuffer(std::max(bytes, size_t{4096}));
-  }
-  return buffer.as<void>();
+  static thread_local Slot slots[static_cast<int>(Scratch::kCount)];
+  return slots[static_cast<int>(user)].take(bytes);
 }
 
 }  // namespace ortolan::cpu::kernels
