@@ -212,3 +212,10 @@ static const char* const kOrtEpDynamicOptionsQnnHtpPerformanceMode = "ep.dynamic
  *  instructions and convolutions without Winograd's transform; "x3" and "bf16" allow three products or one there,
  *  which are less exact and faster. */
 static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.fp32_precision";
+
+/** The bytes that one run may hold at a time, as a positive number: values that are made in it (strings and lists by
+ *  what they hold), the block planned for them and scratch memory, but neither what the caller gives nor weights. A
+ *  node that needs more ends the run with ORT_FAIL. Where the entry is missing: four fifths of the memory that the
+ *  machine or the process's control group has. The max_mem of an arena that the session shares with others of its
+ *  environment bounds runs too, where it is less. */
+static const char* const kOrtolanSessionOptionsMaxRunBytes = "ortolan.max_run_bytes";

@@ -18,6 +18,12 @@ void require_whole_bytes(ElementType type) {
           " cannot be stacked or sliced by a loop");
 }
 
+/** copy_elements() from a tensor that ends: strings are handed over. */
+void move_elements(Tensor& from, Tensor& to) {
+  if (from.type() != ElementType::kString) return copy_elements(from, to);
+  std::ranges::move(from.mutable_span<std::string>(), to.mutable_data<std::string>());
+}
+
 }  // namespace
 
 void StackedSlices::grow(int64_t slices, int64_t max_bytes) {
@@ -28,7 +34,8 @@ void StackedSlices::grow(int64_t slices, int64_t max_bytes) {
   Tensor larger(buffer_.type(), shape);
   if (count_ > 0) {
     Tensor filled(larger.type(), stacked_shape(count_, slice_), larger.mutable_raw());
-    copy_elements(Tensor(buffer_.type(), filled.shape(), buffer_.mutable_raw()), filled);
+    Tensor before(buffer_.type(), filled.shape(), buffer_.mutable_raw());
+    move_elements(before, filled);
   }
   buffer_ = std::move(larger);
 }
@@ -90,7 +97,8 @@ Tensor StackedSlices::finish(const TypeInfo& type, KernelContext& context, const
   Tensor result;
   if (kept_.empty()) {
     result = Tensor(buffer_.type(), stacked_shape(count_, slice_), context.services().allocator);
-    copy_elements(Tensor(buffer_.type(), result.shape(), buffer_.mutable_raw()), result);
+    Tensor filled(buffer_.type(), result.shape(), buffer_.mutable_raw());
+    move_elements(filled, result);
   } else {
     result = join_kept(context, operations);
   }

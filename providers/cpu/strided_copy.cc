@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/kernels/transpose.h"
 
 namespace ortolan::cpu {
@@ -59,7 +60,7 @@ void copy_elements_of(const StridedWalk& walk, const E* from, E* to) {
   Odometer outer(walk, last);
   for (int64_t line = 0; line < lines; ++line, outer.next()) {
     for (int64_t i = 0; i < walk.sizes[last]; ++i) {
-      to[outer.to + i * walk.to[last]] = from[outer.from + i * walk.from[last]];
+      put(to[outer.to + i * walk.to[last]], from[outer.from + i * walk.from[last]]);
     }
   }
 }

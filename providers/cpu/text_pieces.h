@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::cpu {
@@ -69,6 +70,7 @@ class PieceRows {
 
 /** Makes `to` a copy of the text. Building it anew spares short texts, which need no memory, a call. */
 inline void rebuild(std::string& to, std::string_view text) {
+  base::count_string(text.size());
   std::destroy_at(&to);
   try {
     std::construct_at(&to, text);

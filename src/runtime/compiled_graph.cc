@@ -3,16 +3,17 @@
 
 #include <new>
 
+#include "base/run_scope.h"
 #include "runtime/frame.h"
+#include "runtime/frame_pool.h"
 #include "runtime/graph_compiler.h"
 #include "runtime/parallel_executor.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
+#include "tensor/tensor_memory.h"
 
 namespace ortolan::runtime {
 namespace {
-
-constexpr size_t kMostFreeFrames = 16;
 
 const Shape& no_shape() {
   static const Shape* const kShape = new Shape{-1};
@@ -61,48 +62,125 @@ std::vector<TypeInfo> types_of(std::span<const Value* const> values) {
   event.finish(context);
 }
 
+void compute(StepContext& context) {
+  Profiler* profiler = context.frame().profiler();
+  if (profiler != nullptr) [[unlikely]]
+    return compute_profiled(*profiler, context);
+  context.step().kernel->compute(context);
+}
+
+/** Charges the run with the strings and lists that the node makes, while it does and for as long as they live. */
+[[gnu::noinline]] void compute_charged(StepContext& context) {
+  base::RunScope scope = base::run_scope();
+  if (scope.memory == nullptr) return compute(context);
+  {
+    base::StringTally tally(*scope.memory);
+    scope.strings = &tally;
+    const base::ScopedRunScope tallied(scope);
+    compute(context);
+  }
+  const std::vector<int>& outputs = context.step().outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!context.has_output(i)) continue;
+    charge_strings(context.output_value(i));
+    context.frame().charge_list(outputs[i]);
+  }
+}
+
+size_t limit_of_run() {
+  const base::MemoryBudget* budget = base::run_scope().memory;
+  return budget != nullptr ? budget->limit() : SIZE_MAX;
+}
+
+size_t room_of_run() {
+  const base::MemoryBudget* budget = base::run_scope().memory;
+  return budget != nullptr ? budget->limit() - std::min(budget->limit(), budget->in_use()) : SIZE_MAX;
+}
+
+/** The node that makes the largest value of the plan's block; NULL if none. */
+const Node* largest_producer(const CompiledGraph& graph, const MemoryPlan& plan) {
+  const Node* largest = nullptr;
+  size_t most = 0;
+  for (int slot = 0; slot < graph.slot_count(); ++slot) {
+    const PlannedSlot& planned = plan.slots[slot];
+    if (planned.offset < 0) continue;
+    size_t bytes = bytes_for(planned.type, planned.shape.element_count());
+    if (bytes <= most) continue;
+    most = bytes;
+    largest = graph.slot_value(slot).producer;
+  }
+  return largest;
+}
+
+/** Adds to an error that the block of the plan, if any, met who needs most of it. */
+[[noreturn]] void rethrow_for_block(const CompiledGraph& graph, const MemoryPlan* plan) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    const Node* node = plan != nullptr ? largest_producer(graph, *plan) : nullptr;
+    if (node == nullptr) throw;
+    throw error.within(join(node->label(), ", which makes the largest of the values that lie in one block"));
+  }
+}
+
+std::shared_ptr<WaitingBytes> waiting_of(const GraphCompiler* outer) {
+  return outer != nullptr ? outer->waiting_frames() : std::make_shared<WaitingBytes>(0);
+}
+
 }  // namespace
 
 CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, GraphCompiler* outer)
     : graph_(graph),
       inter_threads_(outer == nullptr ? services.inter_threads : nullptr),
-      plan_memory_(services.plan_memory && inter_threads_ == nullptr) {
+      plan_memory_(services.plan_memory && inter_threads_ == nullptr),
+      free_frames_(std::make_unique<FramePool>(waiting_of(outer))) {
   GraphCompiler(*this, services, outer).compile();
 }
 
 CompiledGraph::~CompiledGraph() = default;
 
 std::unique_ptr<Frame> CompiledGraph::take_free(const Feeds& feeds, bool planned) const {
-  for (size_t i = free_frames_.size(); i-- > 0;) {
-    const MemoryPlan* plan = free_frames_[i]->plan();
-    bool fits = planned ? plan != nullptr && plan_fits(*plan, feeds.inputs, feeds.captured) : plan == nullptr;
-    if (!fits) continue;
-    auto frame = std::move(free_frames_[i]);
-    free_frames_.erase(free_frames_.begin() + static_cast<ptrdiff_t>(i));
-    return frame;
-  }
-  return nullptr;
+  return free_frames_->take([&](const Frame& frame) {
+    const MemoryPlan* plan = frame.plan();
+    return planned ? plan != nullptr && plan_fits(*plan, feeds.inputs, feeds.captured) : plan == nullptr;
+  });
 }
 
-std::unique_ptr<Frame> CompiledGraph::take_frame(const Feeds& feeds) const {
+std::unique_ptr<Frame> CompiledGraph::take_frame(const RunServices& services, const Feeds& feeds) const {
   std::shared_ptr<const MemoryPlan> plan;
+  std::unique_ptr<Frame> frame;
   {
     std::lock_guard lock(mutex_);
     if (plan_memory_) {
-      if (auto frame = take_free(feeds, true)) return frame;
-      plan = plan_for(feeds);
+      frame = take_free(feeds, true);
+      if (frame == nullptr) plan = plan_for(feeds);
     }
-    if (plan == nullptr) {
-      if (auto frame = take_free(feeds, false)) return frame;
-    }
+    if (frame == nullptr && plan == nullptr) frame = take_free(feeds, false);
+    if (frame == nullptr && plan != nullptr) free_frames_->make_room(plan->block_bytes, room_of_run());
   }
-  return std::make_unique<Frame>(*this, std::move(plan));
+  try {
+    if (frame == nullptr) return std::make_unique<Frame>(*this, plan, services.allocator);
+    frame->charge();
+    return frame;
+  } catch (...) {
+    rethrow_for_block(*this, frame != nullptr ? frame->plan() : plan.get());
+  }
 }
 
 void CompiledGraph::give_back(std::unique_ptr<Frame> frame) const {
+  frame->uncharge();
   std::lock_guard lock(mutex_);
-  if (free_frames_.size() == kMostFreeFrames) free_frames_.erase(free_frames_.begin());
-  free_frames_.push_back(std::move(frame));
+  free_frames_->keep(std::move(frame), limit_of_run());
+}
+
+void CompiledGraph::drop_free_frames() const {
+  {
+    std::lock_guard lock(mutex_);
+    free_frames_->clear();
+  }
+  for (const Step& step : steps_) {
+    for (const auto& [name, subgraph] : step.subgraphs) subgraph->drop_free_frames();
+  }
 }
 
 std::shared_ptr<const MemoryPlan> CompiledGraph::plan_for(const Feeds& feeds) const {
@@ -121,10 +199,9 @@ void CompiledGraph::run_step(StepContext& context) const {
   try {
     context.check_terminate();
     if (context.dynamic()) context.begin();
-    Profiler* profiler = context.frame().profiler();
-    if (profiler != nullptr) [[unlikely]]
-      return compute_profiled(*profiler, context);
-    context.step().kernel->compute(context);
+    if (context.has_content()) [[unlikely]]
+      return compute_charged(context);
+    compute(context);
   } catch (...) {
     rethrow_within(context.node());
   }
@@ -136,6 +213,8 @@ void CompiledGraph::execute(Frame& frame) const {
   for (StepContext& context : frame.contexts()) {
     run_step(context);
     for (int slot : context.dying()) slots[slot] = Value();
+    if (frame.holds_lists()) [[unlikely]]
+      frame.uncharge_lists(context.dying());
     frame.scratch().reset();
   }
 }
@@ -155,7 +234,7 @@ void CompiledGraph::release_packed_constants() {
 
 void CompiledGraph::run(const RunServices& services, std::span<const Value* const> inputs, std::span<const int> wanted,
                         std::span<Value> results, Profiler* profiler) const {
-  auto frame = take_frame({inputs, {}});
+  auto frame = take_frame(services, {inputs, {}});
   frame->set_profiler(profiler);
   frame->begin(services, inputs, {}, wanted, results);
   execute(*frame);
@@ -176,7 +255,7 @@ std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Va
   for (size_t i = 0; i < graph_.outputs.size(); ++i) wanted.push_back(static_cast<int>(i));
   std::vector<Value> results(graph_.outputs.size());
 
-  auto frame = take_frame({feeds, captured});
+  auto frame = take_frame(context.services(), {feeds, captured});
   frame->set_profiler(outer.profiler());
   frame->begin(context.services(), feeds, captured, wanted, results);
   execute(*frame);

@@ -13,6 +13,7 @@
 namespace ortolan::runtime {
 
 class Frame;
+class FramePool;
 class Profiler;
 class StepContext;
 class CompiledGraph;
@@ -76,6 +77,8 @@ class CompiledGraph final : public SubgraphRunner {
   /** Gives back the memory of constants that kernels keep packed, in this graph and its subgraphs. The graph's own
       constants lose their elements, so nothing may be compiled from it afterwards. */
   void release_packed_constants();
+  /** Gives back the memory that it and its subgraphs keep for the next run. */
+  void drop_free_frames() const;
   bool is_output(int slot) const { return is_output_[slot]; }
   bool parallel() const { return inter_threads_ != nullptr; }
   /** Runs one step in its context: the kernel and what the profile says of it. Adds the node to errors. */
@@ -89,7 +92,7 @@ class CompiledGraph final : public SubgraphRunner {
     std::span<const Value* const> inputs;
     std::span<const Value* const> captured;
   };
-  std::unique_ptr<Frame> take_frame(const Feeds& feeds) const;
+  std::unique_ptr<Frame> take_frame(const RunServices& services, const Feeds& feeds) const;
   void give_back(std::unique_ptr<Frame> frame) const;
   std::shared_ptr<const MemoryPlan> plan_for(const Feeds& feeds) const;
   std::unique_ptr<Frame> take_free(const Feeds& feeds, bool planned) const;
@@ -109,7 +112,7 @@ class CompiledGraph final : public SubgraphRunner {
   std::vector<std::pair<int, int>> captures_;
 
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Frame>> free_frames_;
+  const std::unique_ptr<FramePool> free_frames_;
   mutable PlanCache plans_;
 };
 

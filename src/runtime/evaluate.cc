@@ -1,6 +1,8 @@
 // Computing a node whose inputs are all constant, for constant folding.
 #include "runtime/evaluate.h"
 
+#include "base/memory_budget.h"
+#include "base/run_scope.h"
 #include "ops/schema.h"
 #include "runtime/compiled_graph.h"
 #include "runtime/packed_weights.h"
@@ -69,6 +71,10 @@ std::optional<std::vector<Tensor>> Evaluator::run(const Node& node) const {
     run_services.threads = &threads_;
     run_services.allocator = cpu_allocator();
     run_services.max_tensor_bytes = max_tensor_bytes_;
+    const auto budget = std::make_shared<base::MemoryBudget>(max_run_bytes_, "fold less");
+    base::RunScope scope = base::run_scope();
+    scope.memory = budget.get();
+    const base::ScopedRunScope bounded(scope);
     std::vector<Value> results(graph->outputs.size());
     std::vector<int> wanted;
     for (size_t i = 0; i < results.size(); ++i) wanted.push_back(static_cast<int>(i));

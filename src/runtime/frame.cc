@@ -10,14 +10,9 @@
 namespace ortolan::runtime {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
-void* aligned_block(size_t bytes) {
-  if (bytes == 0) return nullptr;
-  void* block = std::aligned_alloc(kAlignment, checked_add(bytes, kAlignment - 1) / kAlignment * kAlignment);
-  require(block != nullptr, ErrorCode::kFail, "cannot allocate ", bytes,
-          " bytes for the values of a run; use smaller inputs or a machine with more memory");
-  return block;
+/** True for values that hold no more than elements of a known size. */
+bool is_plain(const TypeInfo& type) {
+  return type.is_tensor() && type.element != ElementType::kUndefined && type.element != ElementType::kString;
 }
 
 /** The value without memory that anybody else may change or free. */
@@ -55,6 +50,7 @@ StepContext::StepContext(Frame& frame, const Step& step, void** pointers)
     bool fixed = slot >= 0 && frame.has_fixed_place(slot);
     prepared_[i] = fixed ? outputs[i]->tensor_if() : nullptr;
     dynamic_ |= slot >= 0 && !fixed;
+    has_content_ |= slot >= 0 && !fixed && !is_plain(frame.graph().slot_value(slot).type);
     judged &= slot < 0 || frame.planned(slot).type != ElementType::kUndefined;
   }
   follows_rule_ &= !judged;
@@ -169,12 +165,13 @@ Stream* StepContext::stream() const {
   return services_->streams != nullptr ? services_->streams->of(step_->provider) : nullptr;
 }
 
-void* StepContext::scratch_bytes(size_t bytes) { return scratch_->take(bytes); }
+void* StepContext::scratch_bytes(size_t bytes) { return scratch_->take(bytes, services_->allocator); }
 
-Frame::Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan)
+Frame::Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan,
+             const std::shared_ptr<Allocator>& allocator)
     : graph_(graph), plan_(std::move(plan)), slots_(graph.slot_count()) {
   for (const auto& [slot, value] : graph.constants()) slots_[slot] = value;
-  if (plan_ != nullptr) place_planned_slots();
+  if (plan_ != nullptr) place_planned_slots(allocator);
   make_contexts();
 }
 
@@ -183,12 +180,39 @@ const PlannedSlot& Frame::planned(int slot) const {
   return plan_ != nullptr ? plan_->slots[slot] : *kNothing;
 }
 
-void Frame::place_planned_slots() {
-  block_.reset(aligned_block(plan_->block_bytes));
+void Frame::charge() {
+  charge_ = base::MemoryCharge(block_.bytes());
+  scratch_.charge();
+}
+
+void Frame::uncharge() {
+  charge_ = base::MemoryCharge();
+  scratch_.uncharge();
+  lists_.clear();
+  holds_lists_ = false;
+}
+
+void Frame::charge_list(int slot) {
+  if (slots_[slot].kind() != ValueKind::kSequence) return;
+  base::MemoryCharge charge(slots_[slot].sequence().items.size() * sizeof(Value));
+  std::lock_guard lock(lists_mutex_);
+  lists_.emplace_back(slot, std::move(charge));
+  holds_lists_ = true;
+}
+
+void Frame::uncharge_lists(std::span<const int> slots) {
+  std::lock_guard lock(lists_mutex_);
+  std::erase_if(lists_, [&](const auto& list) { return std::ranges::find(slots, list.first) != slots.end(); });
+  holds_lists_ = !lists_.empty();
+}
+
+void Frame::place_planned_slots(const std::shared_ptr<Allocator>& allocator) {
+  charge_.add(plan_->block_bytes);
+  block_ = RunBlock(allocator, plan_->block_bytes);
   for (int slot = 0; slot < graph_.slot_count(); ++slot) {
     const PlannedSlot& planned = plan_->slots[slot];
     if (planned.offset < 0) continue;
-    slots_[slot] = Tensor(planned.type, planned.shape, static_cast<std::byte*>(block_.get()) + planned.offset);
+    slots_[slot] = Tensor(planned.type, planned.shape, block_.data() + planned.offset);
   }
 }
 
@@ -226,15 +250,17 @@ const Tensor* Frame::bound(int slot) const {
   return nullptr;
 }
 
-void* ScratchArea::take(size_t bytes) {
+void* ScratchArea::take(size_t bytes, const std::shared_ptr<Allocator>& allocator) {
   if (used_ == blocks_.size()) blocks_.emplace_back();
-  Block& block = blocks_[used_++];
-  if (block.bytes < bytes) {
-    block.memory.reset();
-    block.memory.reset(aligned_block(bytes));
-    block.bytes = bytes;
-  }
-  return block.memory.get();
+  RunBlock& block = blocks_[used_++];
+  if (block.bytes() >= bytes) return block.data();
+  const size_t before = block.bytes();
+  charge_.add(bytes - before);
+  { const RunBlock smaller = std::move(block); }
+  bytes_ -= before;
+  block = RunBlock(allocator, bytes);
+  bytes_ += bytes;
+  return block.data();
 }
 
 void Frame::collect(std::span<const int> wanted, std::span<Value> results, bool unshare) {

@@ -1,34 +1,37 @@
 // The state of one run of a graph: slots, the block that a plan lays out, and a kernel context for each step.
 #pragma once
 
-#include <cstdlib>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "ops/infer_context.h"
 #include "runtime/compiled_graph.h"
+#include "runtime/run_block.h"
 
 namespace ortolan::runtime {
 
 class Frame;
 
-/** Blocks for the time of one compute(), kept for the next. Used by one thread at a time. */
+/** Blocks for the time of one compute(), kept for the next. The run that uses them is charged. Used by one thread at a
+    time. */
 class ScratchArea {
  public:
-  void* take(size_t bytes);
+  void* take(size_t bytes, const std::shared_ptr<Allocator>& allocator);
   /** Makes all blocks free again. */
   void reset() { used_ = 0; }
+  /** Charges the calling thread's run with all blocks, or gives back what was charged. */
+  void charge() { charge_ = base::MemoryCharge(bytes_); }
+  void uncharge() { charge_ = base::MemoryCharge(); }
+  size_t bytes() const { return bytes_; }
 
  private:
-  struct FreeBlock {
-    void operator()(void* block) const { std::free(block); }
-  };
-  struct Block {
-    std::unique_ptr<void, FreeBlock> memory;
-    size_t bytes = 0;
-  };
-  std::vector<Block> blocks_;
+  std::vector<RunBlock> blocks_;
   size_t used_ = 0;
+  size_t bytes_ = 0;
+  base::MemoryCharge charge_;
 };
 
 /** The executor's side of a KernelContext: where outputs come from. */
@@ -42,6 +45,8 @@ class StepContext final : public KernelContext {
   Frame& frame() const { return frame_; }
   /** True when an output must be made during the run, so that begin() is needed. */
   bool dynamic() const { return dynamic_; }
+  /** True when outputs may hold more than a tensor's elements: strings, lists. */
+  bool has_content() const { return has_content_; }
   /** Slots to empty after this step: those that die here and own memory. */
   const std::vector<int>& dying() const { return dying_; }
   /** Forgets the outputs of the last run, and lets the operator's rule judge the inputs before the kernel sees them. */
@@ -66,6 +71,7 @@ class StepContext final : public KernelContext {
   Frame& frame_;
   const Step* step_;
   bool dynamic_ = false;
+  bool has_content_ = false;
   bool inferred_ = false;
   bool follows_rule_ = false;  // it has a rule that costs little: no custom operator, no subgraphs
   std::vector<int> dying_;
@@ -76,7 +82,9 @@ class StepContext final : public KernelContext {
 /** Used by one run at a time, then pooled. */
 class Frame {
  public:
-  Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan);
+  /** Takes the memory that the plan needs from `allocator`, charged to the calling thread's run. */
+  Frame(const CompiledGraph& graph, std::shared_ptr<const MemoryPlan> plan,
+        const std::shared_ptr<Allocator>& allocator);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
@@ -101,21 +109,31 @@ class Frame {
   /** The caller's tensor to write graph output `slot` to; NULL if none. */
   const Tensor* bound(int slot) const;
   ScratchArea& scratch() { return scratch_; }
+  /** What it keeps between runs. */
+  size_t bytes() const { return block_.bytes() + scratch_.bytes(); }
+  /** Charges the calling thread's run with that, or gives back what was charged. */
+  void charge();
+  void uncharge();
+  /** Charges the run with the list of items in that slot, if it holds a sequence; until uncharge(), or before that
+      when the slot is emptied. Safe for steps that run at the same time. */
+  void charge_list(int slot);
+  void uncharge_lists(std::span<const int> slots);
+  bool holds_lists() const { return holds_lists_.load(std::memory_order_relaxed); }
 
  private:
-  void place_planned_slots();
+  void place_planned_slots(const std::shared_ptr<Allocator>& allocator);
   void make_contexts();
   void place_outputs(std::span<const int> wanted, std::span<const Value> results);
   /** `again`: another result needs the slot after this one. */
   void collect_one(int slot, bool again, Value& result, bool unshare);
 
-  struct FreeBlock {
-    void operator()(void* block) const { std::free(block); }
-  };
-
   const CompiledGraph& graph_;
   std::shared_ptr<const MemoryPlan> plan_;
-  std::unique_ptr<void, FreeBlock> block_;
+  base::MemoryCharge charge_;  // for the block
+  std::mutex lists_mutex_;
+  std::vector<std::pair<int, base::MemoryCharge>> lists_;  // by slot
+  std::atomic<bool> holds_lists_ = false;
+  RunBlock block_;
   std::vector<Value> slots_;
   std::vector<void*> pointers_;
   std::vector<StepContext> contexts_;

@@ -6,6 +6,7 @@
 
 #include "base/mapped_file.h"
 #include "runtime/custom_operator.h"
+#include "runtime/frame_pool.h"
 
 namespace ortolan::runtime {
 namespace {
@@ -44,6 +45,10 @@ size_t provider_of(const Node& node, const CompileServices& services) {
 }
 
 }  // namespace
+
+const std::shared_ptr<std::atomic<size_t>>& GraphCompiler::waiting_frames() const {
+  return target_.free_frames_->waiting();
+}
 
 int GraphCompiler::slot_of(const ValueInfo* value) {
   if (value == nullptr) return -1;

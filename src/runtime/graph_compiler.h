@@ -15,6 +15,8 @@ class GraphCompiler {
   void compile();
   /** The slot of a value of this graph or one around it, made at its first mention. */
   int slot_of(const ValueInfo* value);
+  /** The count that its frame pool shares with those of its subgraphs. */
+  const std::shared_ptr<std::atomic<size_t>>& waiting_frames() const;
 
  private:
   void add_step(Node& node);

@@ -104,9 +104,9 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     const Step& done = frame_.graph().steps()[step];
     for (const auto* slots : {&done.inputs, &done.captured}) {
       for (int slot : *slots) {
-        if (slot >= 0 && dependencies_.reads[slot] > 0 && --dependencies_.reads[slot] == 0) {
-          frame_.slots()[slot] = Value();
-        }
+        if (slot < 0 || dependencies_.reads[slot] == 0 || --dependencies_.reads[slot] > 0) continue;
+        frame_.slots()[slot] = Value();
+        if (frame_.holds_lists()) frame_.uncharge_lists(std::span(&slot, 1));
       }
     }
     size_t ready = 0;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/memory_budget.h"
 #include "onnx/reader.h"
 #include "runtime/compiled_graph.h"
 #include "runtime/device_placement.h"
@@ -196,17 +197,19 @@ void Session::check_feed(size_t i, const Value& value) const {
           " in the model, but the value given has ", tensor->shape(), "; sizes that are numbers must agree");
 }
 
-base::RunScope Session::scope_of_run(const RunOptions* options) const {
+base::RunScope Session::scope_of_run(const RunOptions* options, base::MemoryBudget& budget) const {
   base::RunScope scope = scope_;
   scope.denormals_are_zero |= base::denormals_are_zero();
   scope.terminate = options != nullptr ? &options->terminate : nullptr;
+  scope.memory = &budget;
   return scope;
 }
 
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs,
                   std::span<const MemoryInfo* const> places) const {
-  const base::ScopedRunScope scope(scope_of_run(options));
+  const auto budget = std::make_shared<base::MemoryBudget>(max_run_bytes_, more_run_bytes_);
+  const base::ScopedRunScope scope(scope_of_run(options, *budget));
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);
   Profiler* profiler = own ? &*own : profiler_.get();
@@ -253,7 +256,9 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   event.reset();
   in_profile.end();
   if (own) own->end();
-  if (options != nullptr && options->config.contains("memory.enable_memory_arena_shrinkage")) allocator_->shrink();
+  if (options == nullptr || !options->config.contains("memory.enable_memory_arena_shrinkage")) return;
+  compiled_->drop_free_frames();
+  allocator_->shrink();
 }
 
 void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,

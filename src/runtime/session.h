@@ -111,7 +111,7 @@ class Session {
  private:
   friend class SessionBuilder;
   Session(std::shared_ptr<Environment> environment, const SessionOptions& options);
-  base::RunScope scope_of_run(const RunOptions* options) const;
+  base::RunScope scope_of_run(const RunOptions* options, base::MemoryBudget& budget) const;
   size_t feed_index(const char* name, size_t guess) const;
   int output_index(const char* name, size_t guess) const;
   void check_feed(size_t i, const Value& value) const;
@@ -136,6 +136,8 @@ class Session {
   std::unique_ptr<CompiledGraph> compiled_;
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
+  size_t max_run_bytes_ = SIZE_MAX;
+  const char* more_run_bytes_ = "";      // how to raise it
   base::RunScope scope_;                 // of every run, and of making the session, apart from what is one run's own
   std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
   std::vector<bool> feeds_cpu_;          // feed i is read by nodes on the CPU

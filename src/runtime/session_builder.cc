@@ -5,6 +5,7 @@
 
 #include "base/lasting_memory.h"
 #include "base/mapped_file.h"
+#include "base/memory_limit.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
 #include "passes/pass.h"
@@ -278,6 +279,18 @@ void SessionBuilder::make_allocator() {
   } else {
     session_->allocator_ = options.cpu_arena ? std::make_shared<Arena>() : cpu_allocator();
   }
+  bound_runs();
+}
+
+/** By the session's entry, or else by a share of the machine's memory; and by the limit of the allocator. */
+void SessionBuilder::bound_runs() {
+  const auto share = static_cast<int64_t>(std::min<size_t>(base::share_of_memory(), INT64_MAX));
+  session_->max_run_bytes_ = static_cast<size_t>(number_or(session_->options_, "ortolan.max_run_bytes", share));
+  session_->more_run_bytes_ = "raise the session entry 'ortolan.max_run_bytes'";
+  const auto limit = static_cast<size_t>(session_->allocator_->stats().limit);
+  if (limit == 0 || limit >= session_->max_run_bytes_) return;
+  session_->max_run_bytes_ = limit;
+  session_->more_run_bytes_ = "raise 'max_mem' of the environment's allocator";
 }
 
 void SessionBuilder::resolve() {
@@ -288,7 +301,8 @@ void SessionBuilder::resolve() {
 void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   last = std::min(last, session_->options_.level);
   if (last < first) return;
-  Evaluator evaluator(*session_->providers_.back(), *session_->intra_pool_, session_->max_tensor_bytes_);
+  Evaluator evaluator(*session_->providers_.back(), *session_->intra_pool_, session_->max_tensor_bytes_,
+                      session_->max_run_bytes_);
   auto evaluate = [&](const Node& node) { return evaluator.run(node); };
   auto resolve = [&](Node& node) { ops::resolve_schema(node, custom_rows(session_->options_)); };
   auto infer = [](Graph& graph) { infer_types(graph); };

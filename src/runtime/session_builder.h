@@ -45,6 +45,7 @@ class SessionBuilder {
   void add_provider(const ProviderRequest& request);
   void set_options_of(const ProviderRequest& request);
   void make_allocator();
+  void bound_runs();
   void resolve();
   void rewrite(RewriteLevel first, RewriteLevel last);
   void assign_nodes();

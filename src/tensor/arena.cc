@@ -104,8 +104,9 @@ void* Arena::allocate(size_t bytes) {
 void* Arena::reserve(size_t bytes) {
   if (bytes == 0) return nullptr;
   size_t rounded = checked_add(bytes, kUnit - 1) / kUnit * kUnit;
-  void* memory = source_->allocate(checked_add(rounded, sizeof(Piece)));
   std::lock_guard lock(mutex_);
+  if (options_.limit != 0) require_left(rounded);
+  void* memory = source_->allocate(checked_add(rounded, sizeof(Piece)));
   auto* piece = new (memory) Piece{rounded, nullptr, nullptr, nullptr, nullptr, true, true};
   ++stats_.reserves;
   stats_.total_allocated += static_cast<int64_t>(rounded);
@@ -163,18 +164,23 @@ Arena::Piece* Arena::take_free(size_t bytes) {
 size_t Arena::region_size(size_t bytes) const {
   size_t wanted = options_.extend_strategy == 1 ? bytes : std::max(bytes, next_region_ / kUnit * kUnit);
   if (options_.limit == 0) return wanted;
+  return std::min(wanted, require_left(bytes));
+}
+
+size_t Arena::require_left(size_t bytes) const {
   auto taken = static_cast<size_t>(stats_.total_allocated);
   size_t left = options_.limit > taken ? (options_.limit - taken) / kUnit * kUnit : 0;
   require(bytes <= left, ErrorCode::kFail, "the arena has ", left, " bytes left of its limit of ", options_.limit,
-          ", but ", bytes, " are needed; raise the limit or free values first");
-  return std::min(wanted, left);
+          ", but ", bytes, " are needed; raise the arena's option 'max_mem' or free values first");
+  return left;
 }
 
 Arena::Piece* Arena::extend(size_t bytes) {
   size_t size = region_size(bytes);
+  regions_.reserve(regions_.size() + 1);
   void* memory = source_->allocate(checked_add(size, sizeof(Piece)));
   auto* region = new (memory) Piece{size, nullptr, nullptr, nullptr, nullptr, false, false};
-  regions_.push_back(region);
+  regions_.push_back(region);  // there is room
   ORTOLAN_POISON(region->block(), region->size);
   stats_.total_allocated += static_cast<int64_t>(size);
   ++stats_.arena_extensions;

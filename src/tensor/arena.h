@@ -50,6 +50,8 @@ class Arena final : public Allocator {
   Piece* join_neighbours(Piece* piece) noexcept;
   void count_allocation(size_t bytes) noexcept;
   size_t region_size(size_t bytes) const;
+  /** What is left of the limit; throws where that is less than `bytes`. */
+  size_t require_left(size_t bytes) const;
 
   ArenaOptions options_;
   std::shared_ptr<Allocator> source_;

@@ -7,6 +7,8 @@
 #include <new>
 
 #include "base/aligned_block.h"
+#include "base/memory_budget.h"
+#include "tensor/tensor_memory.h"
 
 namespace ortolan::tensor {
 namespace {
@@ -26,27 +28,6 @@ class CpuAllocator : public Allocator {
  private:
   const MemoryInfo& info_ = interned(MemoryInfo{.allocator_type = 0});
 };
-
-std::shared_ptr<void> allocate_strings(int64_t count, const std::shared_ptr<Allocator>& allocator) {
-  auto bytes = static_cast<size_t>(checked_mul(count, static_cast<int64_t>(sizeof(std::string))));
-  auto* strings = static_cast<std::string*>(allocator->allocate(bytes));
-  std::uninitialized_default_construct_n(strings, count);
-  return std::shared_ptr<void>(strings, [allocator, count](std::string* p) {
-    std::destroy_n(p, count);
-    allocator->free(p);
-  });
-}
-
-/** Memory for the tensor's elements; strings are constructed. */
-std::shared_ptr<void> allocate_elements(ElementType type, int64_t count, const std::shared_ptr<Allocator>& allocator) {
-  if (type == ElementType::kString) {
-    require(allocator->info().on_cpu(), ErrorCode::kInvalidArgument, "strings cannot be in memory '",
-            allocator->info().name, "'; they are the CPU's");
-    return allocate_strings(count, allocator);
-  }
-  void* block = allocator->allocate(bytes_for(type, count));
-  return std::shared_ptr<void>(block, [allocator](void* p) { allocator->free(p); });
-}
 
 }  // namespace
 
@@ -83,8 +64,11 @@ void copy_elements(const Tensor& from, Tensor& to) {
   }
   if (from.raw() == to.raw()) return;
   if (from.type() == ElementType::kString) {
-    auto source = from.span<std::string>();
-    std::copy(source.begin(), source.end(), to.mutable_data<std::string>());
+    std::string* next = to.mutable_data<std::string>();
+    for (const std::string& text : from.span<std::string>()) {
+      count_string(text.size());
+      *next++ = text;
+    }
   } else if (size_t bytes = from.byte_count()) {
     std::memcpy(to.mutable_raw(), from.raw(), bytes);
   }

@@ -78,6 +78,15 @@ TEST(Arena, ReservedBlocksStandOutside) {
   EXPECT_EQ(arena.stats().total_allocated, 0);
 }
 
+TEST(Arena, ReservedBlocksCountForTheLimit) {
+  Arena arena({.limit = 4096});
+  void* block = arena.reserve(4000);
+  EXPECT_THROW(arena.reserve(100), base::Error);
+  EXPECT_THROW(arena.allocate(100), base::Error);
+  arena.free(block);
+  arena.free(arena.reserve(4000));
+}
+
 /** Allocates and frees at random; each block holds a pattern that must not change. */
 void random_traffic(Arena& arena, unsigned seed) {
   std::mt19937 random(seed);

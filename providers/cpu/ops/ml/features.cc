@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
+#include "cpu/counted_copy.h"
 #include "cpu/score_rows.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -29,7 +30,7 @@ class ArrayFeatureExtractor : public OpKernel {
       auto* from = static_cast<const E*>(input.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
       for (int64_t r = 0; r < rows; ++r, from += width) {
-        for (int64_t pick : picks) *to++ = from[pick];
+        for (int64_t pick : picks) put(*to++, from[pick]);
       }
     });
   }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "cpu/counted_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
@@ -69,7 +70,7 @@ class Mapping : public OpKernel {
     V* to = context.output(0).mutable_data<V>();
     for (const K& value : from) {
       auto found = find(value);
-      *to++ = found == table_.end() ? otherwise_ : found->second;
+      put(*to++, found == table_.end() ? otherwise_ : found->second);
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
+#include "cpu/counted_copy.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -20,7 +21,7 @@ void copy_block(const E* from, E* to, int64_t count) {
       return;
     }
   }
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+  for (int64_t i = 0; i < count; ++i) put(to[i], from[i]);
 }
 
 /** How many blocks of `count` elements make a thread's work. */
@@ -112,11 +113,11 @@ class GatherElements : public OpKernel {
     const I* index;
     int64_t position, dim, count;
     void gather(E* to) const {
-      for (int64_t i = 0; i < count; ++i) to[i] = from[checked_index(index[i], position + i, dim)];
+      for (int64_t i = 0; i < count; ++i) put(to[i], from[checked_index(index[i], position + i, dim)]);
     }
     void gather_strided(E* to, int64_t step, int64_t along) const {
       for (int64_t i = 0; i < count; ++i) {
-        to[i] = from[i * step + checked_index(index[i], position + i, dim) * along];
+        put(to[i], from[i * step + checked_index(index[i], position + i, dim) * along]);
       }
     }
   };

@@ -3,6 +3,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
+#include "cpu/counted_copy.h"
 #include "cpu/saturate.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -113,15 +114,15 @@ class PadCopy {
     for (size_t i = last; i-- > 0; number /= dims_.output[i]) {
       int64_t source = maps_[i][static_cast<size_t>(number % dims_.output[i])];
       if (source < 0) {
-        std::fill_n(to, dims_.output[last] * inner, fill);
+        put_copies(to, dims_.output[last] * inner, fill);
         return;
       }
       offset += source * strides_[i];
     }
     outside(0, inside_from_, from + offset, to, fill);
     if (inside_to_ > inside_from_) {
-      std::copy_n(from + offset + (inside_from_ - dims_.begins[last]) * inner, (inside_to_ - inside_from_) * inner,
-                  to + inside_from_ * inner);
+      put_n(from + offset + (inside_from_ - dims_.begins[last]) * inner, (inside_to_ - inside_from_) * inner,
+            to + inside_from_ * inner);
     }
     outside(inside_to_, dims_.output[last], from + offset, to, fill);
   }
@@ -132,11 +133,11 @@ class PadCopy {
     const std::vector<int64_t>& map = maps_.back();
     int64_t inner = dims_.inner;
     if (first < end && map[static_cast<size_t>(first)] < 0) {  // no position outside has a source then
-      std::fill(to + first * inner, to + end * inner, fill);
+      put_copies(to + first * inner, (end - first) * inner, fill);
     } else if (inner == 1) {
-      for (int64_t i = first; i < end; ++i) to[i] = from[map[i]];
+      for (int64_t i = first; i < end; ++i) put(to[i], from[map[i]]);
     } else {
-      for (int64_t i = first; i < end; ++i) std::copy_n(from + map[i] * inner, inner, to + i * inner);
+      for (int64_t i = first; i < end; ++i) put_n(from + map[i] * inner, inner, to + i * inner);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/kernels/cast.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/small_floats.h"
@@ -32,9 +33,9 @@ class NearestCopy {
       for (int64_t i = begin; i < end; ++i, step(at)) {
         int64_t offset = source_line(at);
         if (offset == before) {
-          std::copy_n(to + (i - 1) * length, length, to + i * length);
+          put_n(to + (i - 1) * length, length, to + i * length);
         } else if (offset < 0) {
-          std::fill_n(to + i * length, length, fill_);
+          put_copies(to + i * length, length, fill_);
         } else {
           copy_line(from + offset, to + i * length);
         }
@@ -76,7 +77,7 @@ class NearestCopy {
       return;
     }
     const int64_t* positions = table.positions.data();
-    for (int64_t i = 0; i < length; ++i) to[i] = positions[i] < 0 ? fill_ : from[positions[i]];
+    for (int64_t i = 0; i < length; ++i) put(to[i], positions[i] < 0 ? fill_ : from[positions[i]]);
   }
 
   const std::vector<ResizeTable>& tables_;

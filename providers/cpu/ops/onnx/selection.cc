@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/element_number.h"
 #include "cpu/kernels/cast.h"
 #include "cpu/stacked_slices.h"
@@ -42,10 +43,10 @@ class OneHot : public OpKernel {
     dispatch_moved(values.type(), [&]<class E>(TypeTag<E>) {
       auto* choice = static_cast<const E*>(values.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
-      std::fill_n(to, output.element_count(), choice[0]);
+      put_copies(to, output.element_count(), choice[0]);
       for (int64_t i = 0; i < static_cast<int64_t>(at.size()); ++i) {
         int64_t index = at[static_cast<size_t>(i)] + (at[static_cast<size_t>(i)] < 0 ? depth : 0);
-        if (index >= 0 && index < depth) to[(i / inner * depth + index) * inner + i % inner] = choice[1];
+        if (index >= 0 && index < depth) put(to[(i / inner * depth + index) * inner + i % inner], choice[1]);
       }
     });
   }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "cpu/regex.h"
 #include "cpu/strided_copy.h"
@@ -56,7 +57,9 @@ class StringConcat : public OpKernel {
     const auto* b = right.data<std::string>();
     auto to = output.mutable_span<std::string>();
     for (size_t i = 0; i < to.size(); ++i) {
-      if (size_t size = a[i].size() + b[i].size(); size > to[i].capacity()) to[i].reserve(size);
+      const size_t size = a[i].size() + b[i].size();
+      base::count_string(size);
+      if (size > to[i].capacity()) to[i].reserve(size);
       to[i].assign(a[i]).append(b[i]);
     }
   }

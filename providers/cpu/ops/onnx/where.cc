@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cpu/broadcast.h"
+#include "cpu/counted_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -56,6 +57,11 @@ void select(const uint8_t* condition, const T* x, const T* y, T* out, const Step
       out[i] = choose(condition[i * step.condition] != 0, x[i * step.x], y[i * step.y]);
     }
   }
+}
+
+void select(const uint8_t* condition, const std::string* x, const std::string* y, std::string* out, const Steps& step,
+            int64_t count) {
+  for (int64_t i = 0; i < count; ++i) put(out[i], condition[i * step.condition] != 0 ? x[i * step.x] : y[i * step.y]);
 }
 
 template <class T>
