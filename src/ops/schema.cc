@@ -1,6 +1,7 @@
 // Finding a node's schema and checking the node against it.
 #include "ops/schema.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,7 +55,8 @@ std::string_view domain_name(const std::string& domain) {
 }
 
 void check_count(const Node& node, size_t count, Arity arity, const char* what) {
-  if (count >= arity.min && count <= arity.max) return;
+  bool within = arity.max == kVariadic || count <= arity.max;
+  if (count >= arity.min && within) return;
   std::string expected = join(arity.min);
   if (arity.max == kVariadic) {
     expected += " or more";
@@ -69,6 +71,15 @@ size_t count_without_trailing_blanks(const std::vector<ValueInfo*>& values) {
   size_t count = values.size();
   while (count > 0 && values[count - 1] == nullptr) --count;
   return count;
+}
+
+/** Blanks at the end count towards the two or more inputs that operators with any number of them begin with: those may
+    be left out, as a Loop's condition. */
+size_t count_of_inputs(const Node& node) {
+  size_t count = count_without_trailing_blanks(node.inputs());
+  Arity arity = node.schema->inputs;
+  bool may_be_blank = arity.max == kVariadic && arity.min > 1;
+  return may_be_blank && count < arity.min ? std::min<size_t>(node.inputs().size(), arity.min) : count;
 }
 
 void check_required_inputs(const Node& node) {
@@ -143,7 +154,7 @@ void resolve_schema(Node& node, std::span<const SchemaRow* const> custom) {
   node.schema = find_custom(node, custom);
   if (node.schema == nullptr) node.schema = find_schema(node.domain, node.op_type, node.opset);
   if (node.schema == nullptr) fail_unknown(node);
-  check_count(node, count_without_trailing_blanks(node.inputs()), node.schema->inputs, "inputs");
+  check_count(node, count_of_inputs(node), node.schema->inputs, "inputs");
   check_count(node, count_without_trailing_blanks(node.outputs()), node.schema->outputs, "outputs");
   check_required_inputs(node);
 }

@@ -74,6 +74,18 @@ TEST(Transpose, ReversesByDefaultAndChecksPerm) {
   EXPECT_NE(error({0, 1, 2}).find("perm has 3 entries"), std::string::npos);
 }
 
+TEST(Concat, JoinsAnyNumberOfInputs) {
+  for (size_t count : {65535, 65536, 70000}) {
+    OpTest test("Concat", 13);
+    test.set("axis", 0);
+    Tensor x = counted<float>({2});
+    for (size_t i = 0; i < count; ++i) test.input(x);
+    Tensor y = test.run_tensor();
+    ASSERT_EQ(y.shape(), Shape{static_cast<int64_t>(2 * count)});
+    EXPECT_EQ(y.data<float>()[2 * count - 1], x.data<float>()[1]);
+  }
+}
+
 TEST(Concat, JoinsAlongAnyAxis) {
   for (int axis : {0, 1, -1}) {
     Shape shape{2, 3, 4};
