@@ -63,6 +63,32 @@ TEST(LayerNormalization, EveryType) {
   check_layer<BFloat16>(5e-2);
 }
 
+/** X of type T with scale and bias of type S, as models before opset 17 may have it. */
+template <class T, class S>
+void check_mixed_layer(double tolerance) {
+  Tensor x = random_tensor<T>({3, 8}, test_seed(), -3, 5);
+  Tensor scale = random_tensor<S>({8}, 2), bias = random_tensor<S>({8}, 3);
+  auto results = OpTest("LayerNormalization", 16).input(x).input(scale).input(bias).run(3);
+  auto s = doubles(scale), b = doubles(bias);
+  std::function<double(size_t)> scale_of = [&](size_t i) { return s[i % 8]; },
+                                bias_of = [&](size_t i) { return b[i % 8]; };
+  auto expected = normalized(
+      doubles(x), 1e-5, [](size_t i) { return i / 8; }, scale_of, bias_of);
+  EXPECT_EQ(results[0].tensor().type(), scale.type());
+  EXPECT_EQ(results[1].tensor().type(), ElementType::kFloat);
+  EXPECT_TRUE(near(results[0].tensor(), {3, 8}, expected, tolerance));
+  std::string text = OpTest("LayerNormalization", 17).input(x).input(scale).error();
+  EXPECT_NE(text.find("but an earlier input of the same kind is"), std::string::npos) << text;
+}
+
+TEST(LayerNormalization, BeforeOpset17TheResultHasTheTypeOfTheScale) {
+  check_mixed_layer<Half, float>(2e-5);
+  check_mixed_layer<float, Half>(5e-3);
+  check_mixed_layer<BFloat16, float>(2e-5);
+  check_mixed_layer<double, float>(2e-5);
+  check_mixed_layer<float, double>(1e-9);
+}
+
 TEST(LayerNormalization, BroadcastParametersAndErrors) {
   Tensor x = random_tensor<float>({2, 3, 4}, 5);
   Tensor scale = random_tensor<float>({3, 1}, 6);

@@ -51,8 +51,10 @@ ElementType stash_type(const Node& node) {
   return static_cast<ElementType>(type);
 }
 
+/** Before opset 17 scale and bias may be of another type than X, and Y has theirs. */
 void layer_normalization(InferContext& context) {
-  context.set_output_like(0, 0);
+  bool of_scale = context.opset() < 17 && context.element(1) != ElementType::kUndefined;
+  context.set_output(0, context.element(of_scale ? 1 : 0), context.shape(0));
   ElementType moments = stash_type(context.node());
   if (!context.has_shape(0)) {
     context.set_output(1, moments, {});
@@ -96,7 +98,15 @@ constexpr SchemaRow kRows[] = {
     {"", "BatchNormalization", 1, 13, 5, {1, 5}, batch_normalization, {{kTheRest, kFloatTypes}}},
     {"", "BatchNormalization", 14, kLatest, 5, {1, 3}, batch_normalization, {{kTheRest, kFloatTypes}}},
     {"", "InstanceNormalization", 1, kLatest, 3, 1, instance_normalization, {{kTheRest, kFloatTypes, 'T'}}},
-    {"", "LayerNormalization", 1, kLatest, {2, 3}, {1, 3}, layer_normalization, {{kTheRest, kFloatTypes, 'T'}}},
+    {"",
+     "LayerNormalization",
+     1,
+     16,
+     {2, 3},
+     {1, 3},
+     layer_normalization,
+     {{0, kFloatTypes, 'T'}, {kTheRest, kFloatTypes, 'V'}}},
+    {"", "LayerNormalization", 17, kLatest, {2, 3}, {1, 3}, layer_normalization, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "RMSNormalization", 23, kLatest, 2, 1, rms_normalization, {{0, kFloatTypes}, {1, kFloatTypes}}},
     {"", "GroupNormalization", 18, kLatest, 3, 1, group_normalization, {{kTheRest, kFloatTypes, 'T'}}},
     {"", "LRN", 1, kLatest, 1, 1, lrn, {{0, kFloatTypes}}},

@@ -43,7 +43,9 @@ class LayerNormalization : public OpKernel {
   explicit LayerNormalization(const KernelInfo& info) : LayerNormalization(info, false) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    ElementType type = compute_type(context.input(0).type());
+    if (context.input(1).type() == ElementType::kDouble) type = ElementType::kDouble;
+    dispatch<kFloat32And64>(type, [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:
