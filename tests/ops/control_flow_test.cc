@@ -71,6 +71,88 @@ TEST(Loop, RunsWithoutCountOrCondition) {
   EXPECT_TRUE(near(results[0].tensor(), {1}, {128}));
 }
 
+/** A body without states that hands out what it gets: the iteration's number and the condition. */
+void counting_loop(GraphBuilder& b, const std::string& condition, TypeInfo number, TypeInfo flag) {
+  Node* node = b.node("Loop", {"n", condition}, {"numbers", "flags"});
+  node->set_attribute("body", b.subgraph([&](GraphBuilder& s) {
+    s.input("i", number).input("c", flag);
+    s.node("Identity", {"c"}, {"go"});
+    s.node("Identity", {"i"}, {"number"});
+    s.node("Identity", {"c"}, {"flag"});
+    s.output("go").output("number").output("flag");
+  }));
+}
+
+TEST(Loop, NumberAndConditionHaveTheRankThatTheBodyStates) {
+  for (size_t rank : {0, 1, 2}) {
+    auto one = [&](ElementType type) { return TypeInfo::of_tensor(type, Shape(rank, 1)); };
+    auto results = run_model(13, {{"n", scalar(int64_t{3})}}, {"numbers", "flags"}, [&](GraphBuilder& b) {
+      counting_loop(b, "", one(ElementType::kInt64), one(ElementType::kBool));
+    });
+    Shape expected(rank + 1, 1);
+    expected[0] = 3;
+    EXPECT_EQ(results[0].tensor().shape(), expected);
+    EXPECT_EQ(results[0].tensor().data<int64_t>()[2], 2);
+    EXPECT_EQ(results[1].tensor().shape(), expected);
+  }
+}
+
+TEST(Loop, ConditionHasTheShapeOfTheNodes) {
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {
+    auto results = run_model(13, {{"n", scalar(int64_t{2})}, {"go", scalar(true).reshaped(shape)}}, {"flags"},
+                             [](GraphBuilder& b) { counting_loop(b, "go", kIntScalar, kBoolScalar); });
+    Shape expected = shape;
+    expected.insert(expected.begin(), 2);
+    EXPECT_EQ(results[0].tensor().shape(), expected);
+  }
+}
+
+/** One state that is doubled in length, and one that stays as it is; both are handed out with the number as a vector.
+ */
+void loop_with_states(GraphBuilder& b) {
+  Node* node = b.node("Loop", {"n", "", "grows", "stays"}, {"g", "s", "stays_all", "numbers"});
+  node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+    s.input("i", TypeInfo::of_tensor(ElementType::kInt64, Shape{1})).input("c", kBoolScalar);
+    s.input("grow", kFloatAny).input("stay", kFloatAny);
+    s.node("Concat", {"grow", "grow"}, {"grown"})->set_attribute("axis", int64_t{0});
+    s.node("Neg", {"stay"}, {"stayed"});
+    s.node("Identity", {"stayed"}, {"slice"});
+    s.node("Identity", {"i"}, {"number"});
+    s.node("Identity", {"c"}, {"go"});
+    s.output("go").output("grown").output("stayed").output("slice").output("number");
+  }));
+}
+
+TEST(Loop, WithoutIterationsSlicesKeepTheirShape) {
+  for (int64_t trips : {0, 3}) {
+    auto results = run_model(
+        13, {{"n", scalar(trips)}, {"grows", tensor_of<float>({1}, {5})}, {"stays", tensor_of<float>({1, 2}, {1, 2})}},
+        {"g", "s", "stays_all", "numbers"}, [](GraphBuilder& b) { loop_with_states(b); });
+    EXPECT_EQ(results[0].tensor().shape(), Shape{int64_t{1} << trips});
+    EXPECT_EQ(results[1].tensor().shape(), (Shape{1, 2}));
+    EXPECT_EQ(results[2].tensor().shape(), (Shape{trips, 1, 2}));
+    EXPECT_EQ(results[3].tensor().shape(), (Shape{trips, 1}));
+  }
+}
+
+TEST(Loop, TheConditionsNameMayBeEmptyAtTheEnd) {
+  auto results = run_model(13, {{"n", scalar(int64_t{4})}}, {"numbers"},
+                           [](GraphBuilder& b) { counting_loop(b, "", kIntScalar, kBoolScalar); });
+  EXPECT_EQ(results[0].tensor().shape(), Shape{4});
+  std::string text = error_of([] {
+    run_model(13, {{"n", scalar(int64_t{4})}}, {"numbers"}, [](GraphBuilder& b) {
+      Node* node = b.node("Loop", {"n"}, {"numbers"});
+      node->set_attribute("body", b.subgraph([](GraphBuilder& s) {
+        s.input("i", kIntScalar).input("c", kBoolScalar);
+        s.node("Identity", {"c"}, {"go"});
+        s.node("Identity", {"i"}, {"number"});
+        s.output("go").output("number");
+      }));
+    });
+  });
+  EXPECT_NE(text.find("has 1 inputs, but 'Loop' of opset 13 takes 2 or more"), std::string::npos) << text;
+}
+
 TEST(Loop, CarriesSequencesAndGrowingTensors) {
   auto results =
       run_model(13, {{"n", scalar(int64_t{3})}, {"x", tensor_of<float>({1}, {5})}}, {"s", "g"}, [](GraphBuilder& b) {

@@ -35,12 +35,72 @@ TypeInfo stacked(TypeInfo slice, Dim count, int64_t axis) {
   return slice;
 }
 
+/** What the body gets as its input `i`, one number: with as many dimensions, all 1, as the body states. */
+TypeInfo one_number(const InferContext& context, size_t i, ElementType type) {
+  const Graph& body = context.node().graph_of("body");
+  bool stated = i < body.inputs.size() && body.inputs[i]->type.shape.has_rank();
+  return TypeInfo::of_tensor(type, SymbolicShape(DimVector(stated ? body.inputs[i]->type.shape.rank() : 0, Dim(1))));
+}
+
+/** The condition has the shape of the node's own, where that is given. */
+TypeInfo body_condition(const InferContext& context) {
+  if (!context.has_input(1)) return one_number(context, 1, ElementType::kBool);
+  if (!context.has_shape(1)) return TypeInfo::of_tensor(ElementType::kBool);
+  return TypeInfo::of_tensor(ElementType::kBool, SymbolicShape(DimVector(context.shape(1).rank(), Dim(1))));
+}
+
+bool says_shapes(const TypeInfo& type) {
+  return type.shape.has_rank() || (type.contained && says_shapes(*type.contained));
+}
+
+/** Whether what `type` says of shapes holds whatever `stated` does; of what containers hold, nothing is taken to. */
+bool keeps(const TypeInfo& stated, const TypeInfo& type) {
+  if (!says_shapes(stated) || stated.contained) return !says_shapes(stated);
+  bool same = type.shape.has_rank() && type.shape.rank() == stated.shape.rank();
+  for (size_t i = 0; same && i < stated.shape.rank(); ++i) {
+    same = stated.shape[i] == Dim{} || stated.shape[i].same_as(type.shape[i]);
+  }
+  return same;
+}
+
+bool has_loops(Graph& graph) {
+  bool found = false;
+  for_each_graph(graph, [&](Graph& inner) {
+    for (const auto& node : inner.nodes()) found = found || node->op_type == "Loop";
+  });
+  return found;
+}
+
+/** The types of the body's results, which take `types` from one iteration to the next: a state whose shape the body
+    keeps has it in all of them. Loops around loops are not looked at so closely, as each level would multiply the
+    work. */
+std::vector<TypeInfo> body_results(InferContext& context, std::vector<TypeInfo> types) {
+  constexpr int kTries = 2;
+  size_t states = types.size() - 2;
+  for (int i = 0; i < kTries && !has_loops(context.node().graph_of("body")); ++i) {
+    std::vector<TypeInfo> results;
+    try {
+      results = context.infer_subgraph("body", types);
+    } catch (const Error&) {
+      break;  // of shapes that need not come about
+    }
+    bool all_kept = true;
+    for (size_t state = 0; state < states && state + 1 < results.size(); ++state) {
+      if (keeps(types[state + 2], results[state + 1])) continue;
+      types[state + 2] = without_shape(types[state + 2]);
+      all_kept = false;
+    }
+    if (all_kept) return results;
+  }
+  for (size_t i = 2; i < types.size(); ++i) types[i] = without_shape(types[i]);
+  return context.infer_subgraph("body", types);
+}
+
 void loop_rule(InferContext& context) {
   size_t states = context.input_count() - 2;
-  std::vector<TypeInfo> types = {TypeInfo::of_tensor(ElementType::kInt64, Shape{}),
-                                 TypeInfo::of_tensor(ElementType::kBool, Shape{})};
-  for (size_t i = 0; i < states; ++i) types.push_back(without_shape(context.input_type(i + 2)));
-  std::vector<TypeInfo> results = context.infer_subgraph("body", types);
+  std::vector<TypeInfo> types = {one_number(context, 0, ElementType::kInt64), body_condition(context)};
+  for (size_t i = 0; i < states; ++i) types.push_back(context.input_type(i + 2));
+  std::vector<TypeInfo> results = body_results(context, types);
   require(results.size() >= states + 1, ErrorCode::kInvalidGraph, "the body has ", results.size(),
           " outputs, but needs the condition and ", states, " states");
   require(context.output_count() <= results.size() - 1, ErrorCode::kInvalidGraph, "the node has ",
@@ -137,7 +197,8 @@ constexpr SchemaRow kRows[] = {
      {2, kVariadic},
      {1, kVariadic},
      loop_rule,
-     {{0, ElementType::kInt64}, {1, ElementType::kBool}}},
+     {{0, ElementType::kInt64}, {1, ElementType::kBool}},
+     kStatedShapes},
     {"", "Scan", 8, 8, {2, kVariadic}, {1, kVariadic}, batched_scan_rule, {{0, ElementType::kInt64}}},
     {"", "Scan", 9, kLatest, {1, kVariadic}, {1, kVariadic}, scan_rule},
     {"", "SequenceMap", 17, kLatest, {1, kVariadic}, {1, kVariadic}, sequence_map_rule},

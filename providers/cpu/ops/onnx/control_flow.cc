@@ -35,7 +35,11 @@ class If : public OpKernel {
 class Loop : public OpKernel {
  public:
   explicit Loop(const KernelInfo& info)
-      : body_(info.subgraph("body")), operations_(slice_operations_of(info)), states_(info.input_count() - 2) {
+      : body_(info.subgraph("body")),
+        operations_(slice_operations_of(info)),
+        states_(info.input_count() - 2),
+        number_shape_(stated_shape(info, 0)),
+        condition_shape_(stated_shape(info, 1)) {
     require(body_.input_count() == states_ + 2, ErrorCode::kInvalidGraph, "the body takes ", body_.input_count(),
             " inputs, but the node has ", states_ + 2);
     require(body_.output_count() >= states_ + 1 && info.output_count() <= body_.output_count() - 1,
@@ -51,8 +55,14 @@ class Loop : public OpKernel {
     for (size_t i = 0; i < states_; ++i) values[i + 2] = context.input_value(i + 2);
     std::vector<StackedSlices> scans(scan_types_.size());
     int64_t trips = trip_count(context);
-    bool go_on = context.input_if(1) == nullptr || condition(context, context.input(1));
-    for (int64_t i = 0; i < trips && go_on; ++i) go_on = iterate(context, i, values, scans);
+    const Tensor* given = context.input_if(1);
+    bool go_on = given == nullptr || condition(context, *given);
+    const Shape& condition_shape = given != nullptr ? given->shape() : condition_shape_;
+    for (int64_t i = 0; i < trips && go_on; ++i) {
+      values[0] = scalar(i).reshaped(number_shape_);
+      values[1] = scalar(true).reshaped(condition_shape);
+      go_on = iterate(context, values, scans);
+    }
     for (size_t i = 0; i < states_; ++i) {
       if (context.has_output(i)) context.set_output(i, std::move(values[i + 2]));
     }
@@ -72,11 +82,17 @@ class Loop : public OpKernel {
     return *on_host(context, *trips).data<int64_t>();
   }
 
+  /** A shape of one element, with as many dimensions as the body's input `i` has. */
+  static Shape stated_shape(const KernelInfo& info, size_t i) {
+    const Graph& body = info.node().graph_of("body");
+    Shape shape;
+    if (i < body.inputs.size()) shape.resize(body.inputs[i]->type.shape.rank(), 1);
+    return shape;
+  }
+
   /** One run of the body; `values` are its inputs, and those of the next one afterwards. */
-  bool iterate(KernelContext& context, int64_t i, std::vector<Value>& values, std::vector<StackedSlices>& scans) const {
+  bool iterate(KernelContext& context, std::vector<Value>& values, std::vector<StackedSlices>& scans) const {
     context.check_terminate();
-    values[0] = scalar(i);
-    values[1] = scalar(true);
     std::vector<Value> results = body_.run(context, values);
     for (size_t s = 0; s < states_; ++s) values[s + 2] = std::move(results[s + 1]);
     for (size_t s = 0; s < scans.size(); ++s) {
@@ -89,6 +105,8 @@ class Loop : public OpKernel {
   const SubgraphRunner& body_;
   const SliceOperations* operations_;
   size_t states_;
+  Shape number_shape_;     // of the iteration's number and,
+  Shape condition_shape_;  // where the node has none, the condition
   std::vector<TypeInfo> scan_types_;
 };
 
