@@ -88,11 +88,12 @@ AttentionPlan grouped_plan(const KernelContext& context, const GroupedAttributes
   p.head = p.value_head = q[2] / in_row;
   auto part = [&](const Tensor& from, int64_t head) {
     char* data = static_cast<char*>(const_cast<void*>(from.raw())) + head * p.head * bits_of(from.type()) / 8;
-    return HeadRows{data, from.type(), q[1] * from.shape()[2], p.head, from.shape()[2]};
+    return HeadRows{data, from.type(), from.shape().count_from(1), p.head, from.shape()[2]};
   };
   p.q = part(query, 0);
   if (key) {
-    Shape wanted{q[0], q[1], a.kv_heads * p.head};
+    if (key->rank() == 3 && key->shape()[1] == 0) p.keys = 0;
+    Shape wanted{q[0], p.keys, a.kv_heads * p.head};
     require(key->shape() == wanted && value->shape() == wanted, ErrorCode::kInvalidArgument,
             "key and value have shapes ", key->shape(), " and ", value->shape(), "; beside a query of shape ", q,
             " they need ", wanted);
@@ -132,7 +133,7 @@ void turn(KernelContext& context, AttentionPlan& p, const GroupedAttributes& a, 
   RotaryCaches caches{cosines->raw(), sines->raw(), cosines->type(), cosines->shape()[0]};
   int64_t pairs = cosines->shape()[1];
   p.q = turned(context, p, p.q, p.heads, caches, pairs, a.interleaved, positions);
-  p.k = turned(context, p, p.k, p.kv_heads, caches, pairs, a.interleaved, positions);
+  if (p.keys > 0) p.k = turned(context, p, p.k, p.kv_heads, caches, pairs, a.interleaved, positions);
 }
 
 void join_grouped_cache(KernelContext& context, AttentionPlan& p, const GroupedLengths& lengths,

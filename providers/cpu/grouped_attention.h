@@ -14,7 +14,8 @@ struct GroupedAttributes {
 };
 
 /** A plan with sizes, scale and the places of query, key and value: [batch, sequence, heads * size] each, or all in
-    the query's rows where there is no key. plan.keys is the number of new rows. */
+    the query's rows where there is no key. plan.keys is the number of new rows: as many as there are queries, or 0
+   where key and value have none, since the past has all that the queries see. */
 AttentionPlan grouped_plan(const KernelContext& context, const GroupedAttributes& attributes);
 
 /** How many rows of the past count for each batch entry, and its length with the new rows: [batch] each. */

@@ -214,6 +214,44 @@ TEST(GroupedCache, BeginsAnewWhereAnotherRowWouldNotFit) {
   EXPECT_EQ(rows({0, 12}, 13), (Rows{100, 0, 0, 0, 0, 0, 3, 4, 5, 100, 0, 0}));
 }
 
+// As layers do that share the cache of another layer.
+TEST(GroupedCache, MayHoldAllThatQueriesSee) {
+  for (auto [queries, room, window, bits] : {std::tuple{1, 5, -1, 0}, {3, 9, 2, 0}, {5, 5, -1, 0}, {2, 9, -1, 8}}) {
+    const int64_t size = 8, total = 5, heads = 4, kv_heads = 2;
+    Tensor q = random_tensor<float>({1, queries, heads * size}, 1),
+           none(ElementType::kFloat, Shape{1, 0, kv_heads * size});
+    const Shape cache{1, kv_heads, room, size};
+    Tensor k = bits ? random_tensor<int8_t>(cache, 2, -90, 90) : random_tensor<float>(cache, 2);
+    Tensor v = bits ? random_tensor<int8_t>(cache, 3, -90, 90) : random_tensor<float>(cache, 3);
+    auto rows = [&, room = room, bits = bits](const Tensor& tensor) {
+      std::vector<double> result, all = doubles(tensor);
+      for (int64_t n = 0; n < kv_heads * total * size; ++n) {
+        const int64_t head = n / (total * size);
+        result.push_back(all[head * room * size + n % (total * size)] * (bits ? double{0.01f} : 1));
+      }
+      return result;
+    };
+    PlainAttention plain{
+        1, heads, kv_heads, queries, total, size, size, by_head(doubles(q), heads, queries, size), rows(k), rows(v)};
+    plain.seen = [&, queries = queries, window = window](int64_t, int64_t i, int64_t j) {
+      const int64_t at = total - queries + i;
+      return j <= at && (window < 0 || j > at - window);
+    };
+    plain.run();
+    OpTest test("GroupQueryAttention", 1, "com.microsoft");
+    test.set("num_heads", heads).set("kv_num_heads", kv_heads).set("local_window_size", window);
+    test.set("kv_cache_bit_width", bits).set("k_quant_type", bits ? "PER_TENSOR" : "NONE");
+    test.set("v_quant_type", bits ? "PER_TENSOR" : "NONE");
+    test.input(q).input(none).input(none).input(k).input(v);
+    test.input<int32_t>({1}, {total - 1}).input<int32_t>({1}, {total});
+    for (int i = 0; i < 5; ++i) test.no_input();
+    if (bits) test.input<float>({1}, {0.01f}).input<float>({1}, {0.01f});
+    auto results = test.run(3);
+    EXPECT_TRUE(near(results[0].tensor(), {1, queries, heads * size}, plain.out_by_position(), 2e-6)) << queries;
+    EXPECT_EQ(results[1].tensor().shape(), cache);
+  }
+}
+
 TEST(GroupedCache, Errors) {
   auto error = [](OpTest test) { return test.error(3); };
   EXPECT_NE(error(numbered(6, 7, {5}, 6)).find("sliding_window_cache needs those of local_window_size, 7"),

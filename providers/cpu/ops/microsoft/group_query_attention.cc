@@ -137,7 +137,7 @@ void GroupQueryAttention::normalise(KernelContext& context, AttentionPlan& p) co
   require(!query == !key, ErrorCode::kInvalidArgument, "q_norm_weight and k_norm_weight must be given together");
   if (!query) return;
   p.q = normalised(context, p, p.q, p.heads, *query);
-  p.k = normalised(context, p, p.k, p.kv_heads, *key);
+  if (p.keys > 0) p.k = normalised(context, p, p.k, p.kv_heads, *key);
 }
 
 void GroupQueryAttention::use_sinks(KernelContext& context, AttentionPlan& p) const {
@@ -171,7 +171,7 @@ RowCodes GroupQueryAttention::codes(KernelContext& context, const AttentionPlan&
 
 int64_t GroupQueryAttention::checked_total(const KernelContext& context, const AttentionPlan& p, int64_t room) const {
   int64_t total = int32_scalar(context.input(kTotal), "total_sequence_length");
-  int64_t most = slides_ ? INT32_MAX : room + p.queries;
+  int64_t most = slides_ ? INT32_MAX : room + p.keys;
   require(total >= p.queries && total <= most, ErrorCode::kInvalidArgument, "total_sequence_length is ", total,
           "; with ", p.queries, " new rows and a past of ", room, " it must be ", p.queries, " to ", most);
   return total;
@@ -180,6 +180,8 @@ int64_t GroupQueryAttention::checked_total(const KernelContext& context, const A
 /** Lengths as a sliding cache of `room` rows counts them, and what it keeps of the joined rows. */
 GroupedLengths GroupQueryAttention::slide(KernelContext& context, const AttentionPlan& p, const GroupedLengths& lengths,
                                           int64_t room, GroupedCache& cache) const {
+  require(p.keys == p.queries, ErrorCode::kInvalidArgument,
+          "key and value have no rows; sliding_window_cache needs those of the query");
   require(room >= window_, ErrorCode::kInvalidArgument, "past_key has ", room,
           " rows; sliding_window_cache needs those of local_window_size, ", window_);
   require(!context.has_input(kBias), ErrorCode::kNotImplemented,
@@ -205,9 +207,10 @@ void GroupQueryAttention::join(KernelContext& context, AttentionPlan& p, const G
   GroupedCache cache;
   cache.capacity = slides_ ? room : std::max(total, room), cache.keys = total;
   for (bool values : {false, true}) cache.codes[values] = codes(context, p, values);
-  const GroupedLengths held = slides_ ? slide(context, p, lengths, room, cache) : lengths;
-  join_grouped_cache(context, p, held, cache);
+  GroupedLengths held = slides_ ? slide(context, p, lengths, room, cache) : lengths;
   p.positions = held.past.data(), p.lengths = held.total.data();
+  if (p.keys < p.queries) held.past = held.total;  // nothing is new
+  join_grouped_cache(context, p, held, cache);
 }
 
 void GroupQueryAttention::take_scores(KernelContext& context, AttentionPlan& p) const {
@@ -222,7 +225,7 @@ void GroupQueryAttention::compute(KernelContext& context) const {
   AttentionPlan p = grouped_plan(context, attributes_);
   const Tensor* past = context.input_if(kPastKey);
   int64_t total = checked_total(context, p, past ? past->shape()[2] : 0);
-  bool first = total == p.queries;
+  bool first = total == p.queries && p.keys == p.queries;
   GroupedLengths lengths = grouped_lengths(context, context.input(kLengths), 1, p.queries, total, first, "seqlens_k");
   normalise(context, p);
   if (attributes_.rotary) {

@@ -64,6 +64,8 @@ Layouts SparseAttention::layouts(const KernelContext& context, int64_t heads, in
 
 void SparseAttention::compute(KernelContext& context) const {
   AttentionPlan p = grouped_plan(context, attributes_);
+  require(p.keys == p.queries, ErrorCode::kInvalidArgument, "the key has ", p.keys,
+          " rows; it needs those of the query, ", p.queries);
   int64_t room = context.input(kPastKey).shape()[2];
   int64_t total = int32_scalar(context.input(kTotal), "total_sequence_length");
   require(total >= p.queries && total <= room, ErrorCode::kInvalidArgument, "total_sequence_length is ", total,
