@@ -106,7 +106,7 @@ class Regions {
   std::shared_ptr<void> take(size_t bytes) {
     auto [region, block] = cut(bytes);
     // Unlocked: where the owner cannot be allocated, it ends the block.
-    return {block, [this, region, bytes](void* ended) { end(*region, ended, bytes); }};
+    return {block, [this, region = region, bytes](void* ended) { end(*region, ended, bytes); }};
   }
 
   void begin_reuse() {

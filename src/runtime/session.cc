@@ -33,6 +33,8 @@ struct Names {
     for (const Item& item : items) base::append(out, join(&item == items.data() ? "'" : ", '", item.name, "'"));
   }
 };
+template <class Item>
+Names(const std::vector<Item>&) -> Names<Item>;
 
 bool fits(const SymbolicShape& stated, const Shape& shape) {
   if (!stated.has_rank()) return true;
