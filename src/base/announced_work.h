@@ -12,7 +12,10 @@ namespace ortolan::base {
 /** Pieces of work that the host was told of: the helpers that a loop may get, each for one thread. */
 class Announced {
  public:
-  void set_callbacks(const WorkCallbacks& callbacks) { callbacks_ = callbacks; }
+  void set_callbacks(const WorkCallbacks& callbacks, size_t most_helpers) {
+    callbacks_ = callbacks;
+    helpers_.reserve(most_helpers);
+  }
   bool active() const { return callbacks_.any(); }
   void* announce() const { return callbacks_.enqueue != nullptr ? callbacks_.enqueue(callbacks_.user) : nullptr; }
   void start(void* work) const {
@@ -22,6 +25,7 @@ class Announced {
     if (callbacks_.stop != nullptr) callbacks_.stop(callbacks_.user, work);
   }
 
+  /** No more than the most that were named. */
   void announce_helpers(size_t count) {
     helpers_.clear();
     for (size_t i = 0; i < count; ++i) helpers_.push_back(announce());

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <deque>
 #include <exception>
 #include <limits>
@@ -21,10 +22,6 @@
 #include "base/run_scope.h"
 #include "base/turn_taking.h"
 #include "base/work_callbacks.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace ortolan::base {
 namespace {
@@ -55,12 +52,6 @@ uint32_t count_forks() {
   return forks_behind.load();
 }
 
-void flush_denormals() {
-#if defined(__x86_64__)
-  _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
-}
-
 class InsideLoop {
  public:
   InsideLoop() : before_(t_inside_loop) { t_inside_loop = true; }
@@ -83,8 +74,17 @@ struct ThreadPool::State {
   };
   struct Queued {
     Task task;
-    RunScope scope;  // of the thread that scheduled it
+    RunScope scope;         // of the thread that scheduled it
+    void* piece = nullptr;  // as the host knows it
   };
+  // Tasks that the calling thread carries out because the pool has no other.
+  struct Here {
+    const State* pool;
+    Here* outer;
+    std::deque<Queued> waiting;
+  };
+  inline static constinit thread_local Worker* current = nullptr;  // the worker that the calling thread is
+  inline static constinit thread_local Here* here = nullptr;
 
   // The loop slot. `owner` guards the plain fields; `open` lets workers in; `inside` counts workers in the slot.
   alignas(64) std::atomic<bool> owner{false};
@@ -129,7 +129,10 @@ struct ThreadPool::State {
   void help_loop(const TurnTaking<>& turn) noexcept;
   void help_loops(TurnTaking<>& turn) noexcept;
   void close_loop();
+  void run(Queued& next) const noexcept;
   bool run_task() noexcept;
+  void run_here(Queued first);
+  void enqueue(Queued next);
   void keep_apart(Worker& worker) const;
   bool spin_for_signal(uint32_t seen) const;
   void wait_for_signal(uint32_t seen, TurnTaking<>& turn);
@@ -137,9 +140,13 @@ struct ThreadPool::State {
   void prepare_thread(const Worker& worker) const;
   int start(int wanted);
   bool start_thread(Worker& worker);
+  void join(Worker& worker) const;
+  void end();
+  static void leave_to_others(std::unique_ptr<State> state) noexcept;
   static void enter(void* worker) {
-    auto* self = static_cast<Worker*>(worker);
-    self->pool->work(*self);
+    current = static_cast<Worker*>(worker);
+    current->pool->work(*current);
+    current = nullptr;
   }
 };
 
@@ -194,6 +201,13 @@ void ThreadPool::State::close_loop() {
   caller_sleeps.store(false);
 }
 
+void ThreadPool::State::run(Queued& next) const noexcept {
+  const ScopedRunScope of_task(next.scope);
+  announced.start(next.piece);
+  next.task();
+  announced.stop(next.piece);
+}
+
 bool ThreadPool::State::run_task() noexcept {
   if (queued.load() == 0) return false;
   Queued next;
@@ -204,9 +218,30 @@ bool ThreadPool::State::run_task() noexcept {
     tasks.pop_front();
     queued.fetch_sub(1);
   }
-  const ScopedRunScope of_task(next.scope);
-  next.task();
+  run(next);
   return true;
+}
+
+// What a task schedules in its turn comes after it rather than within it, so that a chain of tasks needs no more stack
+// than one. The pool may be gone as soon as its last task is.
+void ThreadPool::State::run_here(Queued first) {
+  for (Here* outer = here; outer != nullptr; outer = outer->outer) {
+    if (outer->pool == this) return outer->waiting.push_back(std::move(first));
+  }
+  Here mine{this, here, {}};
+  mine.waiting.push_back(std::move(first));
+  for (here = &mine; !mine.waiting.empty();) {
+    Queued next = std::move(mine.waiting.front());
+    mine.waiting.pop_front();
+    run(next);
+  }
+  here = mine.outer;
+}
+
+void ThreadPool::State::enqueue(Queued next) {
+  std::lock_guard lock(mutex);
+  tasks.push_back(std::move(next));
+  queued.fetch_add(1);
 }
 
 bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
@@ -230,9 +265,9 @@ void ThreadPool::State::wait_for_signal(uint32_t seen, TurnTaking<>& turn) {
 }
 
 void ThreadPool::State::prepare_thread(const Worker& worker) const {
-  const std::string name = (options.name + "-" + std::to_string(worker.index)).substr(0, 15);
-  pthread_setname_np(pthread_self(), name.c_str());
-  if (options.set_denormal_as_zero) flush_denormals();
+  char name[16];  // as long as the system allows
+  std::snprintf(name, sizeof name, "%s-%d", options.name.c_str(), worker.index);
+  pthread_setname_np(pthread_self(), name);
   if (worker.index >= static_cast<int>(affinity.size())) return;
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -280,24 +315,60 @@ bool ThreadPool::State::start_thread(Worker& worker) {
   return pthread_create(&worker.thread, nullptr, run, &worker) == 0;
 }
 
+void ThreadPool::State::join(Worker& worker) const {
+  if (options.hooks.create == nullptr) {
+    pthread_join(worker.thread, nullptr);
+  } else {
+    options.hooks.join(worker.hook_handle);
+  }
+}
+
 // Brings the pool to `wanted` workers, or as many as the system gives; returns how many there are.
 int ThreadPool::State::start(int wanted) {
   std::lock_guard lock(mutex);
   while (static_cast<int>(workers.size()) < wanted) {
-    auto worker = std::make_unique<Worker>();
-    worker->pool = this;
-    worker->index = static_cast<int>(workers.size());
-    if (!start_thread(*worker)) break;
-    workers.push_back(std::move(worker));
+    workers.push_back(std::make_unique<Worker>());  // before its thread starts, which must not lose it
+    Worker& worker = *workers.back();
+    worker.pool = this;
+    worker.index = static_cast<int>(workers.size()) - 1;
+    if (start_thread(worker)) continue;
+    workers.pop_back();
+    break;
   }
   started.store(true);
   return static_cast<int>(workers.size());
 }
 
+// The calling thread, where it is a worker, carries out what is queued, and is not joined.
+void ThreadPool::State::end() {
+  stop.store(true);
+  notify(std::numeric_limits<int>::max());
+  for (auto& worker : workers) {
+    if (worker.get() != current) join(*worker);
+  }
+  while (run_task()) continue;
+}
+
+// Ends the calling worker's pool when the worker has come to its own end. Where there is no thread that could wait for
+// it, the pool's memory is never given back.
+void ThreadPool::State::leave_to_others(std::unique_ptr<State> state) noexcept {
+  auto wait = [](void* last) -> void* {
+    auto* worker = static_cast<Worker*>(last);
+    const std::unique_ptr<State> state(worker->pool);
+    state->join(*worker);
+    return nullptr;
+  };
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, wait, current) == 0) pthread_detach(thread);
+  (void)state.release();
+}
+
 ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
   degree_ = options.threads > 0 ? options.threads : available_threads();
   state_->options = options;
-  if (t_work_callbacks != nullptr) state_->announced.set_callbacks(*t_work_callbacks);
+  if (t_work_callbacks != nullptr) state_->announced.set_callbacks(*t_work_callbacks, static_cast<size_t>(degree_));
+  require(options.hooks.create == nullptr || options.hooks.join != nullptr, ErrorCode::kInvalidArgument,
+          "the host makes the threads of a pool, but gives no function that joins them; set both");
   state_->affinity = parse_affinity(options.affinity);
   const int groups = static_cast<int>(state_->affinity.size());
   require(groups == 0 || groups == degree_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
@@ -306,16 +377,13 @@ ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>(
 }
 
 ThreadPool::~ThreadPool() {
-  if (state_->orphaned()) return;
-  state_->stop.store(true);
-  state_->notify(std::numeric_limits<int>::max());
-  for (auto& worker : state_->workers) {
-    if (state_->options.hooks.create == nullptr) {
-      pthread_join(worker->thread, nullptr);
-    } else if (state_->options.hooks.join != nullptr) {
-      state_->options.hooks.join(worker->hook_handle);
-    }
+  if (state_->orphaned()) {
+    (void)state_.release();  // its tasks and locks are those of threads that are not here
+    return;
   }
+  state_->end();
+  const bool within = State::current != nullptr && State::current->pool == state_.get();
+  if (within) State::leave_to_others(std::move(state_));
 }
 
 bool ThreadPool::inside_loop() noexcept { return t_inside_loop; }
@@ -360,20 +428,9 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body, void* con
 
 void ThreadPool::schedule(Task task) {
   State& state = *state_;
-  if (state.announced.active()) {
-    void* work = state.announced.announce();
-    task = Task([task = std::move(task), work, &announced = state.announced]() mutable {
-      announced.start(work);
-      task();
-      announced.stop(work);
-    });
-  }
-  if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return task();  // no thread is to be had
-  {
-    std::lock_guard lock(state.mutex);
-    state.tasks.push_back({std::move(task), run_scope()});
-    state.queued.fetch_add(1);
-  }
+  State::Queued next{std::move(task), run_scope(), state.announced.announce()};
+  if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return state.run_here(std::move(next));
+  state.enqueue(std::move(next));
   state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
   state.notify(1);
 }
