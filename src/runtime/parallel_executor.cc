@@ -2,7 +2,6 @@
 #include "runtime/parallel_executor.h"
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 
@@ -44,46 +43,58 @@ struct Dependencies {
 class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
  public:
   ParallelRun(Frame& frame, ThreadPool& threads)
-      : frame_(frame), threads_(threads), dependencies_(frame.graph()), left_(frame.contexts().size()) {}
-
-  void run() {
-    std::unique_lock lock(mutex_);
+      : frame_(frame), threads_(threads), dependencies_(frame.graph()), left_(frame.contexts().size()) {
+    ready_.reserve(left_);
     for (size_t i = 0; i < dependencies_.waiting_for.size(); ++i) {
       if (dependencies_.waiting_for[i] == 0) ready_.push_back(static_cast<int>(i));
     }
+  }
+
+  void run() {
     call_helpers(ready_.size());
+    std::unique_lock lock(mutex_);
     while (left_ > 0) {
-      if (ready_.empty()) {
-        changed_.wait(lock);
-      } else {
+      if (has_ready()) {
         run_next(lock);
+      } else {
+        changed_.wait(lock);
       }
     }
     if (error_ != nullptr) std::rethrow_exception(error_);
   }
 
  private:
-  void call_helpers(size_t ready) {
-    for (size_t i = 1; i < ready; ++i) {
-      threads_.schedule([self = shared_from_this()] { self->help(); });
+  /** Called without the lock: where there is no other thread, a helper runs within schedule(). */
+  void call_helpers(size_t ready) noexcept {
+    try {
+      for (size_t i = 1; i < ready; ++i) {
+        threads_.schedule([self = shared_from_this()] { self->help(); });
+      }
+    } catch (const std::bad_alloc&) {
+      // Those that are there do all the work.
     }
   }
 
   void help() {
     std::unique_lock lock(mutex_);
-    while (!ready_.empty()) run_next(lock);
+    while (has_ready()) run_next(lock);
   }
+
+  bool has_ready() const { return next_ < ready_.size(); }
 
   /** Takes a ready step and runs it unlocked. */
   void run_next(std::unique_lock<std::mutex>& lock) {
-    int step = ready_.front();
-    ready_.pop_front();
-    bool failed = error_ != nullptr;
+    const int step = ready_[next_++];
+    const bool failed = error_ != nullptr;
     lock.unlock();
     std::exception_ptr error = failed ? nullptr : run_step(step);
     lock.lock();
     if (error != nullptr && error_ == nullptr) error_ = error;
-    finish(step);
+    const size_t ready = finish(step);
+    lock.unlock();
+    changed_.notify_all();
+    call_helpers(ready);
+    lock.lock();
   }
 
   std::exception_ptr run_step(int step) {
@@ -100,7 +111,8 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     return error;
   }
 
-  void finish(int step) {
+  /** Returns how many steps have become ready by that. */
+  size_t finish(int step) {
     const Step& done = frame_.graph().steps()[step];
     for (const auto* slots : {&done.inputs, &done.captured}) {
       for (int slot : *slots) {
@@ -116,15 +128,15 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
       ++ready;
     }
     --left_;
-    call_helpers(ready);
-    changed_.notify_all();
+    return ready;
   }
 
   Frame& frame_;
   ThreadPool& threads_;
   Dependencies dependencies_;
   size_t left_;
-  std::deque<int> ready_;
+  std::vector<int> ready_;  // in the order in which they are taken; none comes twice
+  size_t next_ = 0;         // the first that nobody has taken
   std::exception_ptr error_;
   std::mutex mutex_;
   std::condition_variable changed_;
