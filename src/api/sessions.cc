@@ -102,7 +102,10 @@ OrtStatus* ORT_API_CALL CreateSessionFromArray(const OrtEnv* env, const void* mo
   return CreateSessionFromArrayWithPrepackedWeightsContainer(env, model_data, model_data_length, options, nullptr, out);
 }
 
-void ORT_API_CALL ReleaseSession(OrtSession* session) noexcept { release(session); }
+void ORT_API_CALL ReleaseSession(OrtSession* session) noexcept {
+  const std::unique_ptr<SessionObject> ended(unwrap_optional(session));
+  if (ended != nullptr && ended->core != nullptr) Session::end(std::move(ended->core));
+}
 
 OrtStatus* ORT_API_CALL CreatePrepackedWeightsContainer(OrtPrepackedWeightsContainer** out) noexcept {
   return guard([&] {

@@ -9,6 +9,7 @@
 #include "runtime/compiled_graph.h"
 #include "runtime/device_placement.h"
 #include "runtime/devices.h"
+#include "runtime/pending_runs.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
 #include "runtime/session_builder.h"
@@ -111,9 +112,13 @@ std::string_view SessionOptions::config_or(std::string_view key, std::string_vie
 }
 
 Session::Session(std::shared_ptr<Environment> environment, const SessionOptions& options)
-    : environment_(std::move(environment)), options_(options), logger_(session_logger(*environment_, options)) {}
+    : environment_(std::move(environment)),
+      options_(options),
+      logger_(session_logger(*environment_, options)),
+      pending_(std::make_shared<PendingRuns>()) {}
 
 Session::~Session() {
+  pending_->wait();
   if (profiler_ && profiler_->active()) {
     try {
       end_profiling();
@@ -121,6 +126,12 @@ Session::~Session() {
       logger_.log(Severity::kError, "session.cc ~Session", error.text());
     }
   }
+}
+
+void Session::end(std::unique_ptr<Session> session) {
+  if (!InPendingRun::here()) return;
+  const std::shared_ptr<PendingRuns> pending = session->pending_;
+  pending->leave(std::move(session));
 }
 
 std::unique_ptr<Session> Session::from_file(std::shared_ptr<Environment> environment, const std::string& path,
@@ -263,25 +274,43 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   allocator_->shrink();
 }
 
-void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
-                        std::vector<std::string> output_names, std::span<Value> outputs,
-                        std::function<void(const Error*)> done) const {
-  const base::ScopedRunScope of_no_run(base::lasting_run_scope());
-  intra_pool_->schedule([this, options, input_names = std::move(input_names), inputs = std::move(inputs),
-                         output_names = std::move(output_names), outputs, done = std::move(done)] {
-    std::vector<const char*> in, out;
-    for (const std::string& name : input_names) in.push_back(name.c_str());
-    for (const std::string& name : output_names) out.push_back(name.c_str());
+struct Session::LaterRun {
+  PendingRun pending;  // over when all the rest of this is gone
+  const Session& session;
+  RunOptions* options;
+  std::vector<std::string> input_names;
+  std::vector<const Value*> inputs;
+  std::vector<std::string> output_names;
+  std::span<Value> outputs;
+  std::function<void(const Error*)> done;
+
+  void operator()() const {
+    const InPendingRun here;
     try {
-      run(options, in, inputs, out, outputs);
+      run();
     } catch (const Error& error) {
       return done(&error);
     } catch (const std::exception& error) {
-      Error wrapped(ErrorCode::kRuntimeException, error.what());
+      const Error wrapped(ErrorCode::kRuntimeException, error.what());
       return done(&wrapped);
     }
     done(nullptr);
-  });
+  }
+  void run() const {
+    std::vector<const char*> in, out;
+    for (const std::string& name : input_names) in.push_back(name.c_str());
+    for (const std::string& name : output_names) out.push_back(name.c_str());
+    session.run(options, in, inputs, out, outputs);
+  }
+};
+
+void Session::run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
+                        std::vector<std::string> output_names, std::span<Value> outputs,
+                        std::function<void(const Error*)> done) const {
+  const PendingRun this_call(pending_);  // `done` may end the session before schedule() returns
+  const base::ScopedRunScope of_no_run(base::lasting_run_scope());
+  intra_pool_->schedule(LaterRun{PendingRun(pending_), *this, options, std::move(input_names), std::move(inputs),
+                                 std::move(output_names), outputs, std::move(done)});
 }
 
 uint64_t Session::profiling_start() const { return profiler_ ? profiler_->start_ns() : 0; }

@@ -19,6 +19,8 @@
 namespace ortolan::runtime {
 
 class CompiledGraph;
+class PendingRun;
+class PendingRuns;
 class Profiler;
 class SessionDevices;
 
@@ -62,7 +64,11 @@ class Session {
   static std::unique_ptr<Session> from_model(std::shared_ptr<Environment> environment, std::unique_ptr<Model> model,
                                              const SessionOptions& options,
                                              std::shared_ptr<PackedWeightsCache> weights = nullptr);
+  /** Waits for the runs that run_async began, and for what they call; so none of those may end the session so. */
   ~Session();
+  /** Ends the session from anywhere. Within a run that run_async began, of whatever session, it goes on to exist until
+      the last of its own such runs is over. */
+  static void end(std::unique_ptr<Session> session);
 
   const std::vector<SessionValue>& inputs() const { return inputs_; }
   const std::vector<SessionValue>& outputs() const { return outputs_; }
@@ -99,7 +105,8 @@ class Session {
   void run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
            std::span<const char* const> output_names, std::span<Value> outputs,
            std::span<const MemoryInfo* const> places = {}) const;
-  /** Runs later on a thread of the session's pool and calls `done` with NULL or the error. */
+  /** Runs later on a thread of the session's pool and calls `done` with NULL or the error. `done` may end the
+      session. */
   void run_async(RunOptions* options, std::vector<std::string> input_names, std::vector<const Value*> inputs,
                  std::vector<std::string> output_names, std::span<Value> outputs,
                  std::function<void(const Error*)> done) const;
@@ -110,6 +117,7 @@ class Session {
 
  private:
   friend class SessionBuilder;
+  struct LaterRun;
   Session(std::shared_ptr<Environment> environment, const SessionOptions& options);
   base::RunScope scope_of_run(const RunOptions* options, base::MemoryBudget& budget) const;
   size_t feed_index(const char* name, size_t guess) const;
@@ -126,8 +134,6 @@ class Session {
   SessionOptions options_;
   Logger logger_;
   std::unique_ptr<Model> model_;
-  std::shared_ptr<ThreadPool> intra_pool_;
-  std::shared_ptr<ThreadPool> inter_pool_;
   std::shared_ptr<PackedWeightsCache> weights_;
   std::vector<std::unique_ptr<ExecutionProvider>> providers_;
   std::unique_ptr<Profiler> profiler_;
@@ -147,6 +153,9 @@ class Session {
   std::vector<SessionValue> overridable_;
   std::vector<NodeAssignment> assignments_;
   std::vector<PlacedCopy> copies_;
+  std::shared_ptr<PendingRuns> pending_;
+  std::shared_ptr<ThreadPool> intra_pool_;  // the pools end first: late tasks may read what stands above
+  std::shared_ptr<ThreadPool> inter_pool_;
 };
 
 }  // namespace ortolan::runtime
