@@ -29,10 +29,7 @@ OrtStatus* ORT_API_CALL SetGlobalSpinControl(OrtThreadingOptions* options, int a
 }
 
 OrtStatus* ORT_API_CALL SetGlobalDenormalAsZero(OrtThreadingOptions* options) noexcept {
-  return guard([&] {
-    auto& core = unwrap(options, "tp_options");
-    core.intra.set_denormal_as_zero = core.inter.set_denormal_as_zero = true;
-  });
+  return guard([&] { unwrap(options, "tp_options").denormals_are_zero = true; });
 }
 
 OrtStatus* ORT_API_CALL SetGlobalIntraOpThreadAffinity(OrtThreadingOptions* options,

@@ -10,6 +10,7 @@ void Environment::set_severity(Severity least) { logger_.set_least(least); }
 void Environment::create_global_pools(const ThreadingOptions& options) {
   intra_pool_ = std::make_shared<ThreadPool>(options.intra);
   inter_pool_ = std::make_shared<ThreadPool>(options.inter);
+  denormals_are_zero_ = options.denormals_are_zero;
 }
 
 void Environment::register_allocator(std::shared_ptr<Allocator> allocator) {

@@ -21,6 +21,7 @@ using namespace tensor;
 struct ThreadingOptions {
   ThreadPool::Options intra;
   ThreadPool::Options inter;
+  bool denormals_are_zero = false;  // in the runs of all sessions that use the pools
 };
 
 /** Thread-safe. Sessions hold a shared pointer, so it outlives them all. */
@@ -35,6 +36,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** NULL when there are none. */
   const std::shared_ptr<ThreadPool>& intra_pool() const { return intra_pool_; }
   const std::shared_ptr<ThreadPool>& inter_pool() const { return inter_pool_; }
+  /** What runs on the global pools takes denormals for zero. */
+  bool denormals_are_zero() const { return denormals_are_zero_; }
 
   /** What the pools of later sessions call, apart from the global ones. */
   void set_work_callbacks(const WorkCallbacks& callbacks);
@@ -67,6 +70,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   Logger logger_;
   std::shared_ptr<ThreadPool> intra_pool_;
   std::shared_ptr<ThreadPool> inter_pool_;
+  bool denormals_are_zero_ = false;
   mutable std::mutex mutex_;
   WorkCallbacks work_callbacks_;
   std::vector<std::shared_ptr<Allocator>> allocators_;

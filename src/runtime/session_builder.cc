@@ -47,6 +47,15 @@ base::Fp32Precision precision_of(const SessionOptions& options) {
   }
 }
 
+/** What holds in all runs of the session: as its entries say, and the global pools where it uses them. */
+base::RunScope scope_of(const Session& session) {
+  const SessionOptions& options = session.options();
+  base::RunScope scope{precision_of(options)};
+  scope.denormals_are_zero = is_on(options, "session.set_denormal_as_zero", false) ||
+                             (options.use_global_threads && session.environment()->denormals_are_zero());
+  return scope;
+}
+
 onnx::ReadOptions read_options(const SessionOptions& options) {
   onnx::ReadOptions read;
   read.external_folder = options.config_or("session.model_external_initializers_file_folder_path", "");
@@ -114,7 +123,7 @@ void SessionBuilder::load(ReadModel read) {
 
 std::unique_ptr<Session> SessionBuilder::finish() {
   auto begin = Profiler::Clock::now();
-  session_->scope_.precision = precision_of(session_->options_);
+  session_->scope_ = scope_of(*session_);
   const base::ScopedRunScope scope(session_->scope_);
   const base::LastingReuse weights_replaced_by_packed_ones;
   prepare();
@@ -219,7 +228,6 @@ void SessionBuilder::make_threads() {
   pool.threads = options.intra_op_threads;
   pool.affinity = options.config_or("session.intra_op_thread_affinities", "");
   pool.allow_spinning = is_on(options, "session.intra_op.allow_spinning", true);
-  pool.set_denormal_as_zero = is_on(options, "session.set_denormal_as_zero", false);
   session_->intra_pool_ = std::make_shared<ThreadPool>(pool);
   if (options.mode != ExecutionMode::kParallel) return;
   pool.threads = options.inter_op_threads;
