@@ -17,6 +17,7 @@ namespace {
 constexpr double kGrainFlops = 4e5;
 constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
 constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
+constexpr int64_t kThinTiles = 4;       // tiles that thin panels take together; those left over round in another way
 
 struct Conv {
   const ConvGeometry& geometry;
@@ -33,7 +34,8 @@ struct Conv {
 
   int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
   // A thin panel goes with the one before it, if there is one: on its own it would read all weights again.
-  int64_t whole_panels() const { return split.count() - (split.count() > 1 && split.thin(split.count() - 1) ? 1 : 0); }
+  int64_t whole_panels() const { return split.count() - (split.count() > 1 && has_thin() ? 1 : 0); }
+  bool has_thin() const { return split.thin(split.count() - 1); }
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
@@ -151,7 +153,8 @@ void run_band(const Conv& c, int64_t unit) {
   if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
 }
 
-// Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too.
+// Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too,
+// which leave tiles that thin panels take together so: results do not depend on the degree.
 void divide(Conv& c, int degree) {
   const auto& w = c.weights;
   c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.whole_panels());
@@ -167,8 +170,8 @@ void divide(Conv& c, int degree) {
     recount();
   }
   while (c.units() < wanted && c.rows_per_band > kBandTiles * w.kernels->tile_rows) {
-    const int64_t tile = w.kernels->tile_rows;
-    c.rows_per_band = (c.rows_per_band / 2 + tile - 1) / tile * tile;
+    const int64_t rows = w.kernels->tile_rows * (c.has_thin() ? kThinTiles : 1);
+    c.rows_per_band = (c.rows_per_band / 2 + rows - 1) / rows * rows;
     recount();
   }
 }

@@ -192,18 +192,22 @@ void run_unit(const Job& job, int64_t unit) {
   each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
 }
 
+constexpr int64_t kThinTiles = 4;  // tiles that thin panels take together; those left over round in another way
+
 // Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
-// there are too few groups for the threads.
+// there are too few groups for the threads. Bands leave tiles that thin panels take together so: results do not depend
+// on the degree.
 void divide(Job& job, int degree) {
-  const int64_t whole = job.split.count() - (job.split.count() > 1 && job.split.thin(job.split.count() - 1) ? 1 : 0);
+  const bool has_thin = job.split.thin(job.split.count() - 1);
+  const int64_t whole = job.split.count() - (job.split.count() > 1 && has_thin ? 1 : 0);
   const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
   job.panels_per_group = std::clamp<int64_t>(fit, 1, whole);
   job.groups = (whole + job.panels_per_group - 1) / job.panels_per_group;
   job.rows_per_band = job.g.out_channels;
   job.bands = 1;
-  const int64_t tile = job.kernels.tile_rows;
+  const int64_t tile = job.kernels.tile_rows, together = tile * (has_thin ? kThinTiles : 1);
   while (degree > 1 && job.units() < 4 * degree && job.rows_per_band > 8 * tile) {
-    job.rows_per_band = (job.rows_per_band / 2 + tile - 1) / tile * tile;
+    job.rows_per_band = (job.rows_per_band / 2 + together - 1) / together * together;
     job.bands = (job.g.out_channels + job.rows_per_band - 1) / job.rows_per_band;
   }
 }
