@@ -194,7 +194,7 @@ TEST(Loop, TellsWhatIsWrong) {
       }));
     });
   });
-  EXPECT_NE(text, "");
+  EXPECT_NE(text.find("the body has 1 outputs, but needs the condition and 1 states"), std::string::npos);
 }
 
 /** Running sums of the slices of x. */
@@ -226,7 +226,10 @@ TEST(Scan, WalksAxesInBothDirections) {
   auto turned = scan(across, {{"scan_input_axes", {-1}}, {"scan_output_axes", {1}}});
   EXPECT_TRUE(near(turned[1].tensor(), {2, 3}, {1, 4, 9, 2, 6, 12}));
   EXPECT_TRUE(near(scan(tensor_of<float>({0, 2}, {}), {})[0].tensor(), {2}, {0, 0}));
-  EXPECT_NE(error_of([&] { scan(x, {{"scan_input_axes", {2}}}); }), "");
+  EXPECT_NE(error_of([&] {
+              scan(x, {{"scan_input_axes", {2}}});
+            }).find("scan axis 2 is outside [-2, 1] for rank 2"),
+            std::string::npos);
 }
 
 TEST(Scan, BatchesWithLengths) {
@@ -237,8 +240,8 @@ TEST(Scan, BatchesWithLengths) {
   EXPECT_TRUE(near(results[1].tensor(), {2, 3, 1}, {1, 3, 6, 104, 0, 0}));
   EXPECT_NE(error_of([&] {
               run_model(8, {{"n", tensor_of<int64_t>({2}, {4, 1})}, {"z", zero}, {"x", x}}, {"all"}, fill);
-            }),
-            "");
+            }).find("sequence length 4 is outside [0, 3]"),
+            std::string::npos);
 }
 
 TEST(SequenceMap, RunsTheBodyOnEachElement) {

@@ -127,7 +127,9 @@ TEST(ElementwiseBinary, ModHasTheSignItShould) {
   EXPECT_TRUE(near(fmod({-7.5, 7.5}, {3, -3}), {2}, {-1.5, 1.5}));
   EXPECT_NE(OpTest("Mod", 13).input<float>({1}, {1}).input<float>({1}, {1}).error().find("set fmod to 1"),
             std::string::npos);
-  EXPECT_FALSE(OpTest("Mod", 13).input<uint8_t>({1}, {1}).input<uint8_t>({1}, {0}).error().empty());
+  EXPECT_NE(OpTest("Mod", 13).input<uint8_t>({1}, {1}).input<uint8_t>({1}, {0}).error().find(
+                "an integer is divided by zero (input 1)"),
+            std::string::npos);
 }
 
 TEST(ElementwiseBinary, OldOpsetsAlignByAxis) {
@@ -151,7 +153,12 @@ TEST(ElementwiseBinary, PReluSlopes) {
   EXPECT_TRUE(near(y, x.shape(), broadcast_reference(x, slope, x.shape(), prelu)));
   y = OpTest("PRelu", 6).input(x).input(slope.reshaped({3})).run_tensor();  // one a channel
   EXPECT_TRUE(near(y, x.shape(), broadcast_reference(x, slope, x.shape(), prelu)));
-  EXPECT_FALSE(OpTest("PRelu", 16).input(x).input(random_tensor<float>({5, 2, 3, 4}, 1)).error().empty());
+  EXPECT_NE(OpTest("PRelu", 16)
+                .input(x)
+                .input(random_tensor<float>({5, 2, 3, 4}, 1))
+                .error()
+                .find("shape [5,2,3,4] does not broadcast to [2,3,4]: its rank is"),
+            std::string::npos);
 }
 
 TEST(ElementwiseBinary, VariadicFoldsAll) {

@@ -49,11 +49,13 @@ TEST(Gather, EdgesAndErrors) {
     return OpTest("Gather").input(counted(shape)).input<int64_t>({1}, {index}).error();
   };
   EXPECT_NE(error({3}, 3).find("index 3 at position 0 is outside [-3, 2]"), std::string::npos) << error({3}, 3);
-  EXPECT_NE(error({3}, -4), "");
-  EXPECT_NE(error({3}, INT64_MIN), "");
-  EXPECT_NE(error({3}, INT64_MAX), "");
-  EXPECT_NE(error({0, 2}, 0), "");
-  EXPECT_NE(error({}, 0), "");
+  EXPECT_NE(error({3}, -4).find("index -4 at position 0 is outside [-3, 2]"), std::string::npos);
+  EXPECT_NE(error({3}, INT64_MIN).find("index -9223372036854775808 at position 0 is outside [-3, 2]"),
+            std::string::npos);
+  EXPECT_NE(error({3}, INT64_MAX).find("index 9223372036854775807 at position 0 is outside [-3, 2]"),
+            std::string::npos);
+  EXPECT_NE(error({0, 2}, 0).find("index 0 at position 0 is outside [0, -1]"), std::string::npos);
+  EXPECT_NE(error({}, 0).find("input 0 has rank 0 (shape []), but it must be 1 to 64"), std::string::npos);
 }
 
 TEST(GatherElements, PicksSingleElements) {
@@ -71,9 +73,19 @@ TEST(GatherElements, PicksSingleElements) {
         near(OpTest("GatherElements", 13).set("axis", static_cast<int64_t>(axis)).input(data).input(picks).run_tensor(),
              to, expected));
   }
-  EXPECT_NE(OpTest("GatherElements").input(counted({2})).input<int64_t>({1}, {2}).error(), "");
-  EXPECT_NE(OpTest("GatherElements").set("axis", 1).input(counted({2, 2})).input<int64_t>({3, 1}, {0, 0, 0}).error(),
-            "");
+  EXPECT_NE(OpTest("GatherElements")
+                .input(counted({2}))
+                .input<int64_t>({1}, {2})
+                .error()
+                .find("index 2 at position 0 is outside [-2, 1]"),
+            std::string::npos);
+  EXPECT_NE(OpTest("GatherElements")
+                .set("axis", 1)
+                .input(counted({2, 2}))
+                .input<int64_t>({3, 1}, {0, 0, 0})
+                .error()
+                .find("dimension 0 of indices [3,1] is larger than that of data [2,2]"),
+            std::string::npos);
 }
 
 TEST(GatherNd, TuplesAndBatches) {
@@ -83,9 +95,25 @@ TEST(GatherNd, TuplesAndBatches) {
   EXPECT_TRUE(near(OpTest("GatherND", 12).set("batch_dims", 1).input(data).input<int64_t>({2, 1}, {1, 2}).run_tensor(),
                    {2, 4}, {4, 5, 6, 7, 20, 21, 22, 23}));
   EXPECT_TRUE(near(OpTest("GatherND", 13).input(data).input<int64_t>({3}, {1, 2, 3}).run_tensor(), {}, {23}));
-  EXPECT_NE(OpTest("GatherND", 13).input(data).input<int64_t>({1, 4}, {0, 0, 0, 0}).error(), "");
-  EXPECT_NE(OpTest("GatherND", 13).input(data).input<int64_t>({1, 2}, {0, 3}).error(), "");
-  EXPECT_NE(OpTest("GatherND", 13).set("batch_dims", 2).input(data).input<int64_t>({2, 1}, {0, 0}).error(), "");
+  EXPECT_NE(OpTest("GatherND", 13)
+                .input(data)
+                .input<int64_t>({1, 4}, {0, 0, 0, 0})
+                .error()
+                .find("index tuples have 4 entries for data of shape [2,3,4] with"),
+            std::string::npos);
+  EXPECT_NE(OpTest("GatherND", 13)
+                .input(data)
+                .input<int64_t>({1, 2}, {0, 3})
+                .error()
+                .find("index 3 at position 0 is outside [-3, 2]"),
+            std::string::npos);
+  EXPECT_NE(OpTest("GatherND", 13)
+                .set("batch_dims", 2)
+                .input(data)
+                .input<int64_t>({2, 1}, {0, 0})
+                .error()
+                .find("batch_dims 2 must not be negative and must be below the ranks"),
+            std::string::npos);
 }
 
 double combined(const std::string& reduction, double a, double b) {
@@ -182,9 +210,10 @@ TEST(ScatterElements, TypesAndErrors) {
         .input<float>(shape, updates)
         .error();
   };
-  EXPECT_NE(error({1}, {2}, {1}, {1}), "");
-  EXPECT_NE(error({2}, {0, 1}, {1}, {1}), "");
-  EXPECT_NE(error({1, 1}, {0}, {1}, {1, 1}), "");
+  EXPECT_NE(error({1}, {2}, {1}, {1}).find("index 2 at position 0 is outside [-2, 1]"), std::string::npos);
+  EXPECT_NE(error({2}, {0, 1}, {1}, {1}).find("indices have shape [2] and updates [1]"), std::string::npos);
+  EXPECT_NE(error({1, 1}, {0}, {1}, {1, 1}).find("input 1 has rank 2 (shape [1,1]), but it must be 1"),
+            std::string::npos);
 }
 
 TEST(ScatterNd, ComplexNumbersAddAndMultiplyButHaveNoOrder) {
@@ -218,10 +247,34 @@ TEST(ScatterNd, EveryReduction) {
   for (std::string reduction : {"none", "add", "mul", "max", "min"}) {
     for (int64_t width : {4, 15, 16, 77}) expect_scattered_rows(reduction, width);
   }
-  EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({1, 1}, {3}).input<float>({1, 4}, {0, 0, 0, 0}).error(), "");
-  EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({1, 3}, {0, 0, 0}).input<float>({1}, {0}).error(), "");
-  EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({}, {0}).input<float>({}, {0}).error(), "");
-  EXPECT_NE(OpTest("ScatterND").input(data).input<int64_t>({1, 1}, {0}).input<float>({1, 3}, {0, 0, 0}).error(), "");
+  EXPECT_NE(OpTest("ScatterND")
+                .input(data)
+                .input<int64_t>({1, 1}, {3})
+                .input<float>({1, 4}, {0, 0, 0, 0})
+                .error()
+                .find("index 3 at position 0 is outside [-3, 2]"),
+            std::string::npos);
+  EXPECT_NE(OpTest("ScatterND")
+                .input(data)
+                .input<int64_t>({1, 3}, {0, 0, 0})
+                .input<float>({1}, {0})
+                .error()
+                .find("index tuples have 3 entries for data of shape [3,4]"),
+            std::string::npos);
+  EXPECT_NE(OpTest("ScatterND")
+                .input(data)
+                .input<int64_t>({}, {0})
+                .input<float>({}, {0})
+                .error()
+                .find("input 1 has rank 0 (shape []), but it must be 1 to 64"),
+            std::string::npos);
+  EXPECT_NE(OpTest("ScatterND")
+                .input(data)
+                .input<int64_t>({1, 1}, {0})
+                .input<float>({1, 3}, {0, 0, 0})
+                .error()
+                .find("updates have shape [1,3]"),
+            std::string::npos);
 }
 
 }  // namespace

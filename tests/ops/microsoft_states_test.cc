@@ -60,7 +60,12 @@ TEST(LinearAttention, KeepsAWindowOfStates) {
                  [&](int64_t seen) { return attend(seen).input(past).run(2)[1].tensor(); });
   }
   EXPECT_NE(attend(3).set("state_window", 9).error(2).find("state_window is 9"), std::string::npos);
-  EXPECT_NE(attend(3).input(past).set("state_window", 2).error(2), "");
+  EXPECT_NE(attend(3)
+                .input(past)
+                .set("state_window", 2)
+                .error(2)
+                .find("input 3 has rank 4 (shape [2,2,4,3]), but it must be 5"),
+            std::string::npos);
 }
 
 TEST(LinearAttention, MoreKeyThanQueryHeads) {

@@ -56,12 +56,14 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
     return OpTest("Reshape", 13).input(counted({2, 3})).input(int64s(target)).error();
   };
   EXPECT_NE(error({4, 2}).find("has 6 elements, but the wanted shape [4,2] has 8"), std::string::npos) << error({4, 2});
-  EXPECT_NE(error({-1, -1}), "");
-  EXPECT_NE(error({-1, 4}), "");
-  EXPECT_NE(error({-2, 3}), "");
-  EXPECT_NE(error({1, 2, 0}), "");
-  EXPECT_NE(error({INT64_MAX, 4}), "");
-  EXPECT_NE(error({-1, 0, 0, 0}), "");
+  EXPECT_NE(error({-1, -1}).find("the wanted shape has more than one -1"), std::string::npos);
+  EXPECT_NE(error({-1, 4}).find("the input of shape [2,3] has 6 elements, which do not fill the"), std::string::npos);
+  EXPECT_NE(error({-2, 3}).find("dimension 0 of the wanted shape is -2"), std::string::npos);
+  EXPECT_NE(error({1, 2, 0}).find("dimension 2 of the wanted shape is 0, which copies the input's,"),
+            std::string::npos);
+  EXPECT_NE(error({INT64_MAX, 4}).find("the product 9223372036854775807 * 4 overflows"), std::string::npos);
+  EXPECT_NE(error({-1, 0, 0, 0}).find("dimension 2 of the wanted shape is 0, which copies the input's,"),
+            std::string::npos);
 }
 
 TEST(Flatten, FoldsAroundAnAxis) {
@@ -90,8 +92,14 @@ TEST(Unsqueeze, PutsOnesIn) {
   EXPECT_EQ(OpTest("Unsqueeze", 13).input(counted({3})).input(int64s({-1, 0})).run_tensor().shape(), (Shape{1, 3, 1}));
   EXPECT_EQ(OpTest("Unsqueeze", 1).ints("axes", {2, 0}).input(counted({3})).run_tensor().shape(), (Shape{1, 3, 1}));
   EXPECT_EQ(OpTest("Unsqueeze", 13).input(counted({})).input(int64s({0})).run_tensor().shape(), Shape{1});
-  EXPECT_NE(OpTest("Unsqueeze", 13).input(counted({3})).input(int64s({0, 0})).error(), "");
-  EXPECT_NE(OpTest("Unsqueeze", 13).input(counted({3})).input(int64s({5})).error(), "");
+  EXPECT_NE(OpTest("Unsqueeze", 13).input(counted({3})).input(int64s({0, 0})).error().find("axis 0 is given twice"),
+            std::string::npos);
+  EXPECT_NE(OpTest("Unsqueeze", 13)
+                .input(counted({3}))
+                .input(int64s({5}))
+                .error()
+                .find("axis 5 is outside [-2, 1] for rank 2"),
+            std::string::npos);
 }
 
 TEST(Identity, PassesValuesOn) {
@@ -111,7 +119,7 @@ TEST(Constant, GivesEachKind) {
   sparse = std::make_shared<SparseTensor>(*sparse);
   sparse->indices[0] = tensor_of<int64_t>({2, 2}, {0, 1, 1, 2});
   EXPECT_NE(OpTest("Constant", 11).attribute("sparse_value", sparse).error().find("outside [0, 1]"), std::string::npos);
-  EXPECT_NE(OpTest("Constant", 12).error(), "");
+  EXPECT_NE(OpTest("Constant", 12).error().find("no value is given"), std::string::npos);
 }
 
 TEST(ConstantOfShape, FillsAnyShape) {
@@ -121,7 +129,7 @@ TEST(ConstantOfShape, FillsAnyShape) {
   EXPECT_TRUE(near(fill({3, 0}).run_tensor(), {3, 0}, {}));
   EXPECT_TRUE(equal<int32_t>(fill({3}).attribute("value", tensor_of<int32_t>({1}, {7})).run_tensor(), {3}, {7, 7, 7}));
   EXPECT_NE(fill({-1}).error().find("negative"), std::string::npos);
-  EXPECT_NE(fill({INT64_MAX, 4}).error(), "");
+  EXPECT_NE(fill({INT64_MAX, 4}).error().find("the product 9223372036854775807 * 4 overflows"), std::string::npos);
 }
 
 }  // namespace

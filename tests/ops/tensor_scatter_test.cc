@@ -112,7 +112,7 @@ TEST(BitCast, KeepsTheBits) {
       OpTest test("BitCast", 26);
       test.input(x).set("to", to);
       if (target == ElementType::kString || bits_of(source) != bits_of(target)) {
-        EXPECT_NE(test.error(), "") << from << " to " << to;
+        EXPECT_NE(test.error().find("type"), std::string::npos) << from << " to " << to;
         continue;
       }
       Tensor y = test.run_tensor();
