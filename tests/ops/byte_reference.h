@@ -33,6 +33,9 @@ template <class T>
   if (actual.type() != kTypeOf<T> || actual.shape() != shape) {
     return ::testing::AssertionFailure() << "type " << name_of(actual.type()) << ", shape " << join(actual.shape());
   }
+  if (actual.element_count() != std::ssize(expected)) {
+    return ::testing::AssertionFailure() << actual.element_count() << " elements, expected " << expected.size();
+  }
   for (int64_t i = 0; i < actual.element_count(); ++i) {
     double low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
     double wanted = std::clamp(expected[i] / scale + zero, low, high);

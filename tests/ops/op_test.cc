@@ -88,8 +88,8 @@ void set_case_observer(std::function<void(const NodeCase&, size_t, bool)> observ
 }
 
 std::vector<Value> run_node(const NodeCase& node, Way way, size_t output_count, const SessionOptions& options,
-                            RunOptions* run_options) {
-  auto session = Session::from_model(environment(), make_model(node, way, output_count), options);
+                            RunOptions* run_options, std::shared_ptr<Environment> in) {
+  auto session = Session::from_model(in ? std::move(in) : environment(), make_model(node, way, output_count), options);
   std::vector<std::string> input_names, wanted_names;
   std::vector<const Value*> values;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -165,6 +165,9 @@ std::string describe(const Value& value) {
     return ::testing::AssertionFailure() << "shape is " << join(actual.shape()) << ", not " << join(shape);
   }
   auto values = doubles(actual);
+  if (values.size() != expected.size()) {
+    return ::testing::AssertionFailure() << "has " << values.size() << " elements, expected " << expected.size();
+  }
   for (size_t i = 0; i < expected.size(); ++i) {
     double x = values[i], y = expected[i];
     bool good =

@@ -54,9 +54,10 @@ struct NodeCase {
 /** What a session knows of the inputs when it is made. */
 enum class Way { kKnownShapes, kUnknownShapes, kConstants };
 
-/** Builds a model of the node alone and runs it once. Throws base::Error as loading or running does. */
+/** Builds a model of the node alone and runs it once, in an environment that such tests share where none is given.
+   Throws base::Error as loading or running does. */
 std::vector<Value> run_node(const NodeCase& node, Way way, size_t output_count, const SessionOptions& options,
-                            RunOptions* run_options = nullptr);
+                            RunOptions* run_options = nullptr, std::shared_ptr<Environment> in = nullptr);
 
 /** Called with each node that OpTest ran without an error, until it is replaced; for tests that vary these nodes. */
 void set_case_observer(std::function<void(const NodeCase&, size_t output_count, bool deterministic)> observer);
@@ -97,6 +98,7 @@ class OpTest {
   Tensor run_tensor() const { return run(1)[0].tensor(); }
   /** The text of the error that run() throws; empty when it does not. */
   std::string error(size_t output_count = 1) const;
+  const NodeCase& node() const { return node_; }
   /** Do not compare the three ways; for operators that draw random numbers. */
   OpTest& once() {
     once_ = true;
