@@ -6,6 +6,18 @@
 #include "tensor/external_place.h"
 
 namespace ortolan::graph {
+namespace {
+
+/** At most 128 bytes of a name, no character cut. */
+std::string_view beginning_of(std::string_view name) {
+  constexpr size_t kMost = 128;
+  if (name.size() <= kMost) return name;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return name.substr(0, end);
+}
+
+}  // namespace
 
 Graph::Graph(std::shared_ptr<ModelContext> context, Graph* outer) : context_(std::move(context)), outer_(nullptr) {
   set_outer(outer);
@@ -14,19 +26,20 @@ Graph::Graph(std::shared_ptr<ModelContext> context, Graph* outer) : context_(std
 void Graph::set_outer(Graph* outer) {
   if (outer_) {
     auto& siblings = outer_->inner_;
-    auto at = std::find(siblings.rbegin(), siblings.rend(), this);
-    if (at != siblings.rend()) siblings.erase(std::next(at).base());
+    siblings.back()->place_ = place_;
+    siblings[place_] = siblings.back();
+    siblings.pop_back();
   }
   outer_ = outer;
-  if (outer_) outer_->inner_.push_back(this);
+  if (!outer_) return;
+  place_ = outer_->inner_.size();
+  outer_->inner_.push_back(this);
 }
 
 Graph::~Graph() {
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) (*node)->drop_uses();
   for (const auto& value : values_) {
-    for (Node* user : value->consumers) {
-      std::ranges::replace(user->inputs_, value.get(), static_cast<ValueInfo*>(nullptr));
-    }
+    while (!value->consumers.empty()) value->consumers.front()->remove_use(value->consumers.begin().input());
   }
   for (Graph* graph : inner_) graph->outer_ = nullptr;
   inner_.clear();
@@ -58,6 +71,7 @@ ValueInfo* Graph::add_value(std::string name, TypeInfo type) {
 }
 
 std::string Graph::unique_name(std::string_view stem) const {
+  stem = beginning_of(stem);
   std::string name(stem);
   while (name.empty() || find_visible(name)) name = join(stem, "_", context_->next_id++);
   return name;
@@ -96,36 +110,49 @@ Node* Graph::add_node(std::string name, std::string op_type, std::string domain,
     throw;
   }
   node->inputs_ = std::move(inputs);
-  for (ValueInfo* value : node->inputs_) {
-    if (value) value->consumers.push_back(node.get());
-  }
+  node->links_.resize(node->inputs_.size());
+  for (size_t i = 0; i < node->inputs_.size(); ++i) node->add_use(i);
   nodes_.push_back(std::move(node));
   return nodes_.back().get();
 }
 
-void Graph::remove_node(Node* node) {
-  for (ValueInfo* value : node->outputs_) {
-    require(!value || (value->consumers.empty() && !value->is_output), ErrorCode::kInvalidArgument, node->label(),
+void Graph::check_unused(const Node& node) const {
+  require(node.graph_ == this, ErrorCode::kInvalidArgument, node.label(), " is not of this graph");
+  for (const ValueInfo* value : node.outputs_) {
+    require(!value || (value->consumers.empty() && !value->is_output), ErrorCode::kInvalidArgument, node.label(),
             " cannot be removed: its output '", value ? value->name : std::string(), "' is still used");
   }
-  auto at = std::find_if(nodes_.rbegin(), nodes_.rend(), [node](const auto& item) { return item.get() == node; });
-  require(at != nodes_.rend(), ErrorCode::kInvalidArgument, node->label(), " is not of this graph");
-  node->drop_uses();
-  for (ValueInfo* value : node->outputs_) {
+}
+
+void Graph::disconnect(Node& node) {
+  node.drop_uses();
+  for (ValueInfo* value : node.outputs_) {
     if (value) value->producer = nullptr;
   }
+}
+
+void Graph::remove_node(Node* node) {
+  check_unused(*node);
+  disconnect(*node);
+  auto at = std::find_if(nodes_.rbegin(), nodes_.rend(), [node](const auto& item) { return item.get() == node; });
   nodes_.erase(std::next(at).base());
+}
+
+void Graph::remove_nodes(std::span<Node* const> nodes) {
+  constexpr size_t kKept = 0, kRemoved = 1;
+  for (const auto& node : nodes_) node->mark_ = kKept;
+  for (Node* node : nodes) {
+    check_unused(*node);
+    disconnect(*node);
+    node->mark_ = kRemoved;
+  }
+  std::erase_if(nodes_, [](const auto& node) { return node->mark_ == kRemoved; });
 }
 
 void Graph::replace_uses(ValueInfo* from, ValueInfo* to) {
   if (from == to) return;
-  const Node* last = nullptr;
-  for (Node* user : from->consumers) {
-    to->consumers.push_back(user);
-    if (user != last) std::replace(user->inputs_.begin(), user->inputs_.end(), from, to);
-    last = user;
-  }
-  from->consumers.clear();
+  for (auto use = from->consumers.begin(); use != from->consumers.end(); ++use) (*use)->inputs_[use.input()] = to;
+  to->consumers.take_all(from->consumers);
 }
 
 void Graph::remove_value(ValueInfo* value) {

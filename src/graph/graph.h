@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/attribute.h"
+#include "graph/consumers.h"
 #include "graph/type_info.h"
 
 namespace ortolan::base {
@@ -22,9 +23,6 @@ struct SchemaRow;
 
 namespace ortolan::graph {
 
-class Graph;
-class Node;
-
 /** A named value of a graph: an input, an initializer, or a node's output. Owned by its graph; the address is stable.
  */
 struct ValueInfo {
@@ -32,7 +30,8 @@ struct ValueInfo {
   TypeInfo type;
   Graph* graph = nullptr;
   Node* producer = nullptr;        // NULL for inputs and initializers
-  std::vector<Node*> consumers;    // one entry a use, uses inside subgraphs included
+  size_t producer_output = 0;      // which of the producer's outputs it is
+  Consumers consumers;             // uses inside subgraphs included
   std::optional<Tensor> constant;  // an initializer's value; overridable when `is_input` too
   bool is_input = false;
   bool is_output = false;
@@ -99,18 +98,35 @@ class Node {
 
  private:
   friend class Graph;
+  friend class Consumers;
+  friend class Consumers::iterator;
+  /** The neighbours of a use in the list of its value's uses. */
+  struct Link {
+    Use previous, next;
+  };
   template <class T>
   const T* attribute_if(std::string_view name) const;
   template <class T>
   const T& attribute_of(std::string_view name) const;
+  void note_attributes();
+  void add_use(size_t i);
+  void remove_use(size_t i);
   void drop_uses();
 
   Graph* graph_ = nullptr;
   size_t mark_ = 0;  // scratch of the graph's algorithms
   std::vector<ValueInfo*> inputs_;
+  std::vector<Link> links_;  // one an input
   std::vector<ValueInfo*> outputs_;
   std::vector<Attribute> attributes_;
+  std::unordered_map<std::string, size_t, base::TextHash, std::equal_to<>>
+      attribute_places_;  // empty where there are few
 };
+
+inline Consumers::iterator& Consumers::iterator::operator++() {
+  at_ = at_.node->links_[at_.input].next;
+  return *this;
+}
 
 /** What all graphs of one model share. */
 struct ModelContext {
@@ -148,7 +164,7 @@ class Graph {
   ValueInfo* find_visible(std::string_view name) const;
   /** Makes a value; the name must be new in this graph (checked). */
   ValueInfo* add_value(std::string name, TypeInfo type = {});
-  /** A name not used in this graph or around it, beginning with `stem`. */
+  /** A name not used in this graph or around it, beginning with `stem`, or with its begin where that is long. */
   std::string unique_name(std::string_view stem) const;
   ValueInfo* add_initializer(std::string name, Tensor value);
   /** Appends to the outputs a value of this very graph (checked). */
@@ -159,6 +175,8 @@ class Graph {
   /** Removes the node and its uses of other values; its outputs must be unused. Outputs that are graph outputs, or
       still consumed, must have been replaced first (checked). */
   void remove_node(Node* node);
+  /** The same for many nodes of this graph at once, in linear time. */
+  void remove_nodes(std::span<Node* const> nodes);
   /** Makes every consumer of `from` use `to`; graph outputs keep their value. */
   void replace_uses(ValueInfo* from, ValueInfo* to);
   /** Removes a value nobody produces or uses. */
@@ -167,16 +185,20 @@ class Graph {
       linear in nodes and edges. Subgraphs keep their order. */
   void sort();
   /** Removes what no output depends on, unused initializers included (inputs stay), here and in subgraphs. Returns
-      whether any was. The way to remove many nodes at once: linear, where remove_node searches. */
+      whether any was. Linear in nodes and edges. */
   bool remove_unreachable();
 
  private:
+  void check_unused(const Node& node) const;
+  static void disconnect(Node& node);
+
   std::shared_ptr<ModelContext> context_;
   Graph* outer_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<ValueInfo>> values_;
-  std::unordered_map<std::string_view, ValueInfo*> by_name_;
+  std::unordered_map<std::string_view, ValueInfo*, base::TextHash> by_name_;
   std::vector<Graph*> inner_;  // the living graphs whose outer() is this one
+  size_t place_ = 0;           // in the outer graph's inner_
 };
 
 /** A model file's content: the graph and what describes it. */

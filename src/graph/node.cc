@@ -23,11 +23,8 @@ constexpr std::string_view kKindNames[] = {"nothing",
                                            "a type",
                                            "a list of types"};
 
-/** Removes one entry, the last that is `node`: uses are mostly removed in reverse order of their making. */
-void remove_use(ValueInfo& value, const Node* node) {
-  auto at = std::find(value.consumers.rbegin(), value.consumers.rend(), node);
-  if (at != value.consumers.rend()) value.consumers.erase(std::next(at).base());
-}
+// From so many attributes on they are found by a table.
+constexpr size_t kManyAttributes = 16;
 
 template <class T>
 constexpr size_t kind_index() {
@@ -38,11 +35,23 @@ constexpr size_t kind_index() {
 
 void Node::set_input(size_t i, ValueInfo* value) {
   require(i <= inputs_.size(), ErrorCode::kInvalidArgument, label(), ": cannot set input ", i, " of ", inputs_.size());
-  if (i == inputs_.size()) inputs_.push_back(nullptr);
+  if (i == inputs_.size()) {
+    inputs_.push_back(nullptr);
+    links_.emplace_back();
+  }
   if (inputs_[i] == value) return;
-  if (inputs_[i]) remove_use(*inputs_[i], this);
+  remove_use(i);
   inputs_[i] = value;
-  if (value) value->consumers.push_back(this);
+  add_use(i);
+}
+
+void Node::add_use(size_t i) {
+  if (inputs_[i]) inputs_[i]->consumers.append({this, static_cast<uint32_t>(i)});
+}
+
+void Node::remove_use(size_t i) {
+  if (inputs_[i]) inputs_[i]->consumers.remove({this, static_cast<uint32_t>(i)});
+  inputs_[i] = nullptr;
 }
 
 void Node::set_output(size_t i, ValueInfo* value) {
@@ -55,36 +64,47 @@ void Node::set_output(size_t i, ValueInfo* value) {
           "' cannot be its output: it is an input or initializer, or another node makes it");
   if (outputs_[i]) outputs_[i]->producer = nullptr;
   outputs_[i] = value;
-  if (value) value->producer = this;
+  if (!value) return;
+  value->producer = this;
+  value->producer_output = i;
 }
 
 void Node::drop_uses() {
   attributes_.clear();
-  for (auto at = inputs_.rbegin(); at != inputs_.rend(); ++at) {
-    if (*at) remove_use(**at, this);
-  }
+  attribute_places_.clear();
+  for (size_t i = inputs_.size(); i-- > 0;) remove_use(i);
   inputs_.clear();
+  links_.clear();
 }
 
 void Node::set_attribute(std::string name, AttributeValue value) {
-  for (Attribute& attribute : attributes_) {
-    if (attribute.name == name) {
-      attribute.value = std::move(value);
-      return;
-    }
+  if (const Attribute* known = find_attribute(name)) {
+    attributes_[static_cast<size_t>(known - attributes_.data())].value = std::move(value);
+    return;
   }
   attributes_.push_back({std::move(name), std::move(value)});
+  if (attribute_places_.empty()) return note_attributes();
+  attribute_places_.emplace(attributes_.back().name, attributes_.size() - 1);
 }
 
 void Node::remove_attribute(std::string_view name) {
   std::erase_if(attributes_, [name](const Attribute& attribute) { return attribute.name == name; });
+  note_attributes();
+}
+
+void Node::note_attributes() {
+  attribute_places_.clear();
+  if (attributes_.size() < kManyAttributes) return;
+  for (size_t i = 0; i < attributes_.size(); ++i) attribute_places_.emplace(attributes_[i].name, i);
 }
 
 const Attribute* Node::find_attribute(std::string_view name) const {
-  for (const Attribute& attribute : attributes_) {
-    if (attribute.name == name) return &attribute;
+  if (attribute_places_.empty()) {
+    auto found = std::ranges::find(attributes_, name, &Attribute::name);
+    return found == attributes_.end() ? nullptr : &*found;
   }
-  return nullptr;
+  auto found = attribute_places_.find(name);
+  return found == attribute_places_.end() ? nullptr : &attributes_[found->second];
 }
 
 template <class T>

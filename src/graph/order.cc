@@ -89,10 +89,7 @@ bool Graph::remove_unreachable() {
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     if ((*node)->mark_ == kLive) continue;
     removed = true;
-    (*node)->drop_uses();
-    for (ValueInfo* value : (*node)->outputs_) {
-      if (value) value->producer = nullptr;
-    }
+    disconnect(**node);
   }
   std::erase_if(nodes_, [](const auto& node) { return node->mark_ == kDead; });
   std::erase_if(values_, [&](const auto& value) {

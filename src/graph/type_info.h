@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text_hash.h"
 #include "tensor/value.h"
 
 namespace ortolan::graph {
@@ -52,7 +53,7 @@ class SymbolTable {
 
  private:
   std::vector<std::string> names_;
-  std::unordered_map<std::string, int64_t> ids_;
+  std::unordered_map<std::string, int64_t, base::TextHash> ids_;
 };
 
 /** A shape of which the rank, or single dimensions, may be unknown. */

@@ -28,7 +28,7 @@ bool join_with_add(Node& product, const PassContext& context) {
       !is_matrix(matrix) || !used_once(*matrix)) {
     return false;
   }
-  Node& add = *matrix->consumers[0];
+  Node& add = *matrix->consumers.front();
   if (!is_op(add, "Add") || add.opset < kFirstBroadcastingGemm || add.inputs().size() != 2) return false;
   ValueInfo* addend = add.input(add.input(0) == matrix ? 1 : 0);
   if (!addend || addend->type.element != matrix->type.element ||

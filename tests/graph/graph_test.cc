@@ -44,6 +44,67 @@ std::string error_text(auto&& action) {
   return "no error";
 }
 
+TEST_F(GraphTest, UsesAreRemovedWhereverTheyStand) {
+  ValueInfo *x = input("x"), *y = input("y");
+  Node *a = node("a", {x, x}), *b = node("b", {x}), *c = node("c", {y, x});
+  a->set_input(0, nullptr);
+  EXPECT_EQ(x->consumers, (std::vector<Node*>{a, b, c}));
+  EXPECT_EQ(x->consumers.begin().input(), 1u);
+  b->set_input(0, y);
+  EXPECT_EQ(x->consumers, (std::vector<Node*>{a, c}));
+  EXPECT_EQ(y->consumers, (std::vector<Node*>{c, b}));
+  graph.replace_uses(x, y);
+  EXPECT_EQ(y->consumers, (std::vector<Node*>{c, b, a, c}));
+  EXPECT_EQ(c->inputs(), (std::vector<ValueInfo*>{y, y}));
+  EXPECT_TRUE(x->consumers.empty());
+  graph.remove_nodes(std::vector<Node*>{c, a});
+  EXPECT_EQ(y->consumers, std::vector<Node*>{b});
+  EXPECT_EQ(order(), std::vector<std::string>{"b"});
+  graph.mark_output(b->output(0));
+  EXPECT_NE(error_text([&] { graph.remove_nodes(std::vector<Node*>{b}); }).find("is still used"), std::string::npos);
+}
+
+TEST_F(GraphTest, UsesMayChangeWhileTheyAreWalked) {
+  ValueInfo *x = input("x"), *y = input("y");
+  std::vector<Node*> even, odd;
+  for (int i = 0; i < 10; ++i) (i % 2 == 0 ? even : odd).push_back(node(("n" + std::to_string(i)).c_str(), {x}));
+  for (auto use = x->consumers.begin(); use != x->consumers.end();) {
+    auto at = use++;
+    if (std::ranges::find(even, *at) != even.end()) (*at)->set_input(at.input(), y);
+  }
+  EXPECT_EQ(x->consumers, odd);
+  EXPECT_EQ(y->consumers, even);
+}
+
+TEST_F(GraphTest, ManyAttributesAreFoundAndReplaced) {
+  Node* n = node("n", {input("x")});
+  for (int64_t i = 0; i < 100; ++i) n->set_attribute("a" + std::to_string(i), i);
+  n->set_attribute("a50", int64_t{-1});
+  n->remove_attribute("a7");
+  EXPECT_EQ(n->attributes().size(), 99u);
+  EXPECT_EQ(n->find_attribute("a7"), nullptr);
+  EXPECT_EQ(n->int_of("a50"), -1);
+  for (int64_t i : {0, 6, 8, 15, 16, 99}) EXPECT_EQ(n->int_of("a" + std::to_string(i)), i);
+}
+
+TEST_F(GraphTest, NewNamesStayShort) {
+  std::string longer(1000, 'n');
+  graph.add_value(longer);
+  EXPECT_LE(graph.unique_name(longer).size(), 160u);
+  std::string words;  // of characters of two bytes
+  for (int i = 0; i < 200; ++i) words += i == 0 ? "x" : "\u00e9";
+  EXPECT_EQ(graph.unique_name(words), words.substr(0, 127));
+}
+
+TEST_F(GraphTest, OutputsKnowTheirPlace) {
+  ValueInfo *a = graph.add_value("a"), *b = graph.add_value("b"), *c = graph.add_value("c");
+  Node* split = graph.add_node("s", "Split", "", {input("x")}, {a, b});
+  EXPECT_EQ(b->producer_output, 1u);
+  split->set_output(0, nullptr);
+  split->set_output(0, c);
+  EXPECT_EQ(c->producer_output, 0u);
+}
+
 TEST_F(GraphTest, EditsKeepConsumers) {
   ValueInfo* x = input("x");
   ValueInfo* y = input("y");
