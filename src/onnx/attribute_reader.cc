@@ -1,5 +1,6 @@
 // AttributeProto: values of every kind, subgraphs, and references to a function's attributes.
 #include <algorithm>
+#include <unordered_set>
 
 #include "onnx/graph_reader.h"
 
@@ -123,21 +124,44 @@ std::vector<int64_t> integers_of(Bytes message) {
   return list;
 }
 
+/** Names met so far; many are kept in a table. */
+class NamesSeen {
+ public:
+  /** False where the name was met before. */
+  bool insert(std::string_view name) {
+    if (few_.size() < kMany) {
+      if (std::ranges::find(few_, name) != few_.end()) return false;
+      few_.push_back(name);
+      return true;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    return many_.insert(name).second;
+  }
+
+ private:
+  static constexpr size_t kMany = 16;
+  InlinedVector<std::string_view, kMany> few_;
+  std::unordered_set<std::string_view, base::TextHash> many_;
+};
+
 }  // namespace
 
 std::vector<Attribute> GraphReader::read_attributes(std::span<const Bytes> messages, const Scope& scope) {
   std::vector<Attribute> attributes;
   attributes.reserve(messages.size());
-  for (Bytes message : messages) read_attribute(message, scope, attributes);
+  NamesSeen names;
+  for (Bytes message : messages) {
+    std::string_view name = read_heading(message).name;
+    require(!name.empty(), ErrorCode::kInvalidGraph, "an attribute has no name");
+    require(names.insert(name), ErrorCode::kInvalidGraph, "attribute '", name, "' is given twice");
+    read_attribute(message, scope, attributes);
+  }
   return attributes;
 }
 
 void GraphReader::read_attribute(Bytes message, const Scope& scope, std::vector<Attribute>& attributes) {
   Heading heading = read_heading(message);
   std::string name(heading.name);
-  require(!name.empty(), ErrorCode::kInvalidGraph, "an attribute has no name");
-  require(std::ranges::none_of(attributes, [&](const Attribute& other) { return other.name == name; }),
-          ErrorCode::kInvalidGraph, "attribute '", name, "' is given twice");
   const Scope* where = &scope;
   for (int hops = 0; !heading.reference.empty(); ++hops) {
     require(where->frame != nullptr && hops <= options_.max_function_depth, ErrorCode::kInvalidGraph, "attribute '",

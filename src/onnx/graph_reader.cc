@@ -9,7 +9,6 @@ namespace ortolan::onnx {
 namespace {
 
 constexpr int64_t kFirstOverridableIr = 4;  // before, initializers had to be inputs too, and were constant all the same
-constexpr size_t kLongestStem = 128;
 
 /** ValueInfoProto. */
 struct NamedType {
@@ -215,7 +214,7 @@ ValueInfo* GraphReader::define(std::string_view name, Scope& scope) {
   auto [at, is_new] = scope.names.try_emplace(name, value);
   require(is_new, ErrorCode::kInvalidGraph, "the name '", name, "' is defined twice in function ",
           scope.frame->function.label, "; every value needs its own name");
-  if (!value) at->second = scope.graph.add_value(scope.graph.unique_name(name.substr(0, kLongestStem)));
+  if (!value) at->second = scope.graph.add_value(scope.graph.unique_name(name));
   return at->second;
 }
 

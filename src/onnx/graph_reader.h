@@ -40,8 +40,9 @@ struct Scope {
   const struct Frame* frame = nullptr;  // the function call around, NULL outside functions
   int subgraph_depth = 0;
   int function_depth = 0;
-  std::unordered_map<std::string_view, ValueInfo*> names;     // used only within a frame
-  std::unordered_map<std::string_view, ValueInfo*> reserved;  // values made beforehand for a function's outputs
+  using NamedValues = std::unordered_map<std::string_view, ValueInfo*, base::TextHash>;
+  NamedValues names;     // used only within a frame
+  NamedValues reserved;  // values made beforehand for a function's outputs
 
   bool is_main() const { return parent == nullptr && frame == nullptr; }
 };
@@ -55,7 +56,7 @@ struct BoundAttribute {
 /** One call of a function. */
 struct Frame {
   const FunctionBody& function;
-  std::unordered_map<std::string_view, BoundAttribute> attributes;
+  std::unordered_map<std::string_view, BoundAttribute, base::TextHash> attributes;
   std::string prefix;  // of the names of its nodes
 };
 
@@ -120,7 +121,7 @@ class GraphReader {
   TensorReader& tensors_;
   Model& model_;
   std::deque<FunctionBody> functions_;
-  std::unordered_map<std::string, FunctionBody*> functions_by_key_;
+  std::unordered_map<std::string, FunctionBody*, base::TextHash> functions_by_key_;
   std::unordered_set<const ValueInfo*> constants_;  // what Constants of the main graph give
   int64_t nodes_ = 0;
   int64_t inlined_bytes_ = 0;

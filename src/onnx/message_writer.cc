@@ -102,7 +102,8 @@ void MessageWriter::add_nodes(WireWriter& out, const Graph& graph) {
 }
 
 /** The names that the nodes that come in the place of others read, in subgraphs too. */
-void MessageWriter::collect_names(const Graph& graph, std::unordered_set<std::string_view>& names) const {
+void MessageWriter::collect_names(const Graph& graph,
+                                  std::unordered_set<std::string_view, base::TextHash>& names) const {
   for (const auto& node : graph.nodes()) {
     for (auto& [attribute, subgraph] : node->subgraphs()) collect_names(*subgraph, names);
     const Graph* replacement = replacement_of(*node);
@@ -113,7 +114,7 @@ void MessageWriter::collect_names(const Graph& graph, std::unordered_set<std::st
 
 void MessageWriter::add_initializers(WireWriter& out, const Graph& graph) {
   auto replaced = [&](const Node* node) { return replacement_of(*node) != nullptr; };
-  std::unordered_set<std::string_view> used;
+  std::unordered_set<std::string_view, base::TextHash> used;
   if (options_.replacements != nullptr) collect_names(graph, used);
   for (const auto& value : graph.values()) {
     if (!value->constant) continue;

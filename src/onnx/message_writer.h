@@ -28,7 +28,7 @@ class MessageWriter {
   void choose_names(const Graph& graph);
   void import_opsets();
   const Graph* replacement_of(const Node& node) const;
-  void collect_names(const Graph& graph, std::unordered_set<std::string_view>& names) const;
+  void collect_names(const Graph& graph, std::unordered_set<std::string_view, base::TextHash>& names) const;
   void add_nodes(WireWriter& out, const Graph& graph);
   void add_initializers(WireWriter& out, const Graph& graph);
   std::string_view name_of(const ValueInfo& value) const;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/flat_reader.h"
+#include "base/text_hash.h"
 #include "onnx/wire_writer.h"
 
 namespace ortolan::onnx {
@@ -134,7 +135,7 @@ class Translator {
     require(reader_.vector_field(table, kSparseInitializers, sizeof(uint32_t)).second == 0, ErrorCode::kNotImplemented,
             "the ORT file has sparse initializers, which are not read here; use the ONNX file that it was made from");
     WireWriter out;
-    std::unordered_map<std::string_view, size_t> values;
+    std::unordered_map<std::string_view, size_t, base::TextHash> values;
     each(table, kNodeArgs, [&](size_t value) { values.emplace(text(value, kValueName), value); });
     auto copy_values = [&](uint32_t number, size_t index) {
       each(table, index, [&](size_t start) {
