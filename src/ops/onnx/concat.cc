@@ -12,11 +12,13 @@ std::optional<DimVector> joined_content(const InferContext& context) {
     if (!context.has_shape(i) || context.shape(i).rank() != 1) return std::nullopt;
     if (auto content = element_dims(context, i)) {
       all.append(content->begin(), content->end());
+      if (all.size() > kMaxRank) return std::nullopt;
       continue;
     }
     Dim length = context.shape(i)[0];
     if (!length.known() || length.value() > kMaxRank) return std::nullopt;
     all.resize(all.size() + static_cast<size_t>(length.value()));
+    if (all.size() > kMaxRank) return std::nullopt;
   }
   return all;
 }
