@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kSmallWeights = 4096;  // bytes
 constexpr size_t kFewUses = 8;
+constexpr size_t kLongestChain = 16;         // taken at once: each step costs a number a channel
 constexpr int64_t kScaledAtOnce = 64 << 10;  // elements
 
 /** Before training_mode, it was the further outputs that asked for training. */
@@ -119,8 +120,8 @@ AffineChain affine_after(const ValueInfo& value, int64_t channels, size_t rank) 
   auto size = static_cast<size_t>(channels);
   chain.affine = {std::vector<double>(size, 1.0), std::vector<double>(size, 0.0)};
   const ValueInfo* at = &value;
-  while (at && used_once(*at)) {
-    Node& next = *at->consumers[0];
+  while (at && used_once(*at) && chain.nodes.size() < kLongestChain) {
+    Node& next = *at->consumers.front();
     auto affine = is_used(next) ? affine_of(next, *at, channels, rank) : std::nullopt;
     if (!affine) break;
     Affine total = chain.affine;

@@ -67,7 +67,7 @@ std::string key_of(const Node& node) {
 }
 
 bool merge_constants(Graph& graph) {
-  std::unordered_map<std::string, ValueInfo*> first;
+  std::unordered_map<std::string, ValueInfo*, base::TextHash> first;
   bool changed = false;
   for (const auto& value : graph.values()) {
     const Tensor* content = value->stored_constant();
@@ -101,7 +101,7 @@ bool merge(Graph& graph, Node& node, Node& kept) {
 
 bool merge_common_subexpressions(Graph& graph, const PassContext&) {
   bool changed = merge_constants(graph);
-  std::unordered_map<std::string, Node*> first;
+  std::unordered_map<std::string, Node*, base::TextHash> first;
   for (const auto& node : graph.nodes()) {
     std::string key = key_of(*node);
     if (key.empty()) continue;

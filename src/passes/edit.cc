@@ -8,14 +8,10 @@ namespace ortolan::passes {
 namespace {
 
 constexpr const char* kOwnDomain = "ortolan";
-constexpr size_t kManyUses = 64;
 
-/** Ends the uses of a node that nobody needs, so that what it used is seen to be used less. Uses of what many others
-    use too stay until the sweep, which removes them all at once. */
+/** Ends the uses of a node that nobody needs, so that what it used is seen to be used less. */
 void disconnect(Node& node) {
-  for (size_t i = node.inputs().size(); i-- > 0;) {
-    if (node.input(i) && node.input(i)->consumers.size() <= kManyUses) node.set_input(i, nullptr);
-  }
+  for (size_t i = node.inputs().size(); i-- > 0;) node.set_input(i, nullptr);
 }
 
 }  // namespace
@@ -26,7 +22,7 @@ Node* producer_of(const ValueInfo* value, std::string_view op, const Graph& grap
 }
 
 bool used_once(const ValueInfo& value) {
-  return value.consumers.size() == 1 && !value.is_output && &value.consumers[0]->graph() == value.graph;
+  return value.consumers.size() == 1 && !value.is_output && &value.consumers.front()->graph() == value.graph;
 }
 
 bool is_used(const Node& node) {
@@ -60,7 +56,7 @@ std::optional<double> only_element(const Tensor* tensor) {
 
 Node* only_user(const ValueInfo* value, std::string_view op) {
   if (!value || !used_once(*value)) return nullptr;
-  Node* user = value->consumers[0];
+  Node* user = value->consumers.front();
   return is_op(*user, op) ? user : nullptr;
 }
 
@@ -141,10 +137,10 @@ bool bypass(Node& node, ValueInfo* with) {
   }
   Node* maker = with->producer;
   if (!maker || with->graph != &graph || with->is_output) return false;
-  auto at = std::ranges::find(maker->outputs(), with) - maker->outputs().begin();
+  const size_t at = with->producer_output;
   node.set_output(0, nullptr);
-  maker->set_output(static_cast<size_t>(at), nullptr);
-  maker->set_output(static_cast<size_t>(at), output);
+  maker->set_output(at, nullptr);
+  maker->set_output(at, output);
   output->type = with->type;
   output->content = with->content;
   graph.replace_uses(with, output);

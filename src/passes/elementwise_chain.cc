@@ -34,7 +34,9 @@ bool is_binary(const Node& node) {
   auto known = std::ranges::find(kBinary, node.op_type, &BinaryOperator::op);
   if (!node.domain.empty() || known == std::end(kBinary) || node.opset < known->since) return false;
   size_t count = node.inputs().size();
-  if (count < 2 || (!known->variadic && count != 2) || !std::ranges::all_of(node.inputs(), is_float)) return false;
+  if (count < 2 || count > kMostInputs || (!known->variadic && count != 2) ||
+      !std::ranges::all_of(node.inputs(), is_float))
+    return false;
   return node.op_type != "Pow" || only_element(stored_input(node, 1)).has_value();
 }
 
@@ -82,7 +84,7 @@ class Chains {
   /** The chain that alone uses the node's result, which may have that chain's shape; else a new one. */
   size_t chain_after(const Node& node) const {
     const ValueInfo& value = *node.output(0);
-    size_t at = value.is_output ? chains_.size() : index_of(*value.consumers[0]);
+    size_t at = value.is_output ? chains_.size() : index_of(*value.consumers.front());
     for (const Node* user : value.consumers) {
       if (index_of(*user) != at) return chains_.size();
     }

@@ -9,10 +9,11 @@ namespace {
 /** The axes over which a ReduceMean that keeps them runs; empty when not known. */
 std::vector<int64_t> mean_axes(const Node& mean) {
   if (mean.int_or("keepdims", 1) != 1) return {};
-  if (mean.opset < 18) return mean.ints("axes");
-  const Tensor* axes = constant_input(mean, 1);
-  bool readable = axes && axes->type() == ElementType::kInt64 && axes->rank() == 1;
-  return readable ? to_int64s(*axes) : std::vector<int64_t>{};
+  constexpr int64_t kMaxRank = 64;
+  if (mean.opset < 18) return mean.ints("axes").size() <= kMaxRank ? mean.ints("axes") : std::vector<int64_t>{};
+  const Tensor* axes = stored_input(mean, 1);
+  bool readable = axes && axes->type() == ElementType::kInt64 && axes->rank() == 1 && axes->element_count() <= kMaxRank;
+  return readable ? to_int64s(*constant_input(mean, 1)) : std::vector<int64_t>{};
 }
 
 /** The first of the axes, counted from the end (-1 is the last), when they are all from there on in order. */

@@ -2,6 +2,7 @@
 #include "passes/layout_free.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "passes/edit.h"
@@ -25,7 +26,8 @@ constexpr std::string_view kBroadcasting[] = {"Add",        "And",         "BitS
 constexpr std::string_view kReductions[] = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
                                             "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
                                             "ReduceSum", "ReduceSumSquare"};
-constexpr int kFirstBroadcast = 8;  // opset in which all of them broadcast by numpy's rule
+constexpr size_t kMostNumbers = 2 * 64;  // of pads for the highest rank
+constexpr int kFirstBroadcast = 8;       // opset in which all of them broadcast by numpy's rule
 
 enum class Kind { kNone, kElementwise, kAxis, kScale, kPad, kSlice, kReduction, kArgument };
 
@@ -55,11 +57,17 @@ bool has_index_type(const ValueInfo* value) {
 
 /** The numbers of a small constant input. */
 std::optional<std::vector<int64_t>> numbers_of(const Node& node, size_t i) {
-  const Tensor* tensor = constant_input(node, i);
-  constexpr int64_t kMost = 64;
-  if (!tensor || !has_index_type(node.input(i)) || tensor->rank() != 1 || tensor->element_count() > kMost)
+  const Tensor* tensor = stored_input(node, i);
+  if (!tensor || !has_index_type(node.input(i)) || tensor->rank() != 1 ||
+      tensor->element_count() > static_cast<int64_t>(kMostNumbers))
     return std::nullopt;
-  return to_int64s(*tensor);
+  return to_int64s(*constant_input(node, i));
+}
+
+/** The same of an attribute; nothing where it is missing. */
+std::optional<std::vector<int64_t>> numbers_of(const Node& node, std::string_view attribute) {
+  const std::vector<int64_t>& numbers = node.ints(attribute);
+  return numbers.empty() || numbers.size() > kMostNumbers ? std::nullopt : std::optional(numbers);
 }
 
 bool are_axes(std::span<const int64_t> axes, size_t rank) {
@@ -80,19 +88,20 @@ std::vector<int64_t> all_moved(std::vector<int64_t> axes, std::span<const int64_
     or all are meant. */
 std::optional<std::vector<int64_t>> axes_of(const Node& node) {
   if (kind_of(node) == Kind::kArgument) return std::vector<int64_t>{node.int_or("axis", 0)};
-  if (node.has_attribute("axes")) return node.ints("axes");
+  if (node.has_attribute("axes")) return numbers_of(node, "axes");
   const size_t place = kind_of(node) == Kind::kSlice ? 3 : 1;
   if (node.input(place)) return numbers_of(node, place);
   if (kind_of(node) != Kind::kSlice) return std::nullopt;
-  auto starts = node.opset < 10 ? node.ints("starts") : numbers_of(node, 1).value_or(std::vector<int64_t>());
-  std::vector<int64_t> axes;
-  for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-  return axes.empty() ? std::nullopt : std::optional(axes);
+  auto starts = node.opset < 10 ? numbers_of(node, "starts") : numbers_of(node, 1);
+  if (!starts || starts->empty()) return std::nullopt;
+  std::vector<int64_t> axes(starts->size());
+  std::iota(axes.begin(), axes.end(), int64_t{0});
+  return axes;
 }
 
 std::optional<std::vector<int64_t>> pads_of(const Node& node) {
   if (node.input(3)) return std::nullopt;
-  return node.opset < 11 ? node.ints("pads") : numbers_of(node, 1);
+  return node.opset < 11 ? numbers_of(node, "pads") : numbers_of(node, 1);
 }
 
 ValueInfo* add_numbers(Node& node, std::string_view stem, ElementType type, std::span<const int64_t> numbers) {

@@ -11,7 +11,7 @@
 namespace ortolan::passes {
 namespace {
 
-constexpr size_t kVisitsPerNode = 16;  // a limit for graphs made to be slow
+constexpr size_t kWorkPerEdge = 32;  // a limit for graphs made to be slow
 
 /** The Transpose that makes a value in this graph, if its order is known. */
 Node* transpose_before(const ValueInfo& value, const Graph& graph) {
@@ -38,6 +38,9 @@ struct Cost {
   double before = 0, after = 0;
 };
 
+/** A node with its inputs and outputs. */
+size_t edges_of(const Node& node) { return 1 + node.inputs().size() + node.outputs().size(); }
+
 /** Layout-free nodes connected by values that have the order's dimensions. */
 class Region {
  public:
@@ -49,19 +52,18 @@ class Region {
     while (!waiting.empty()) {
       Node* node = waiting.back();
       waiting.pop_back();
-      if (&node->graph() != &graph_ || contains(node) || !is_layout_free(*node, order_)) continue;
+      if (&node->graph() != &graph_ || !met_.insert(node).second) continue;
+      work_ += edges_of(*node);
+      if (!is_layout_free(*node, order_)) continue;
       members_.insert(node);
       nodes_.push_back(node);
-      for (ValueInfo* value : values_of(*node)) {
-        if (value->producer && value->graph == &graph_) waiting.push_back(value->producer);
-        for (Node* user : value->consumers) {
-          if (takes(*user, *value)) waiting.push_back(user);
-        }
-      }
+      for (ValueInfo* value : values_of(*node)) add_neighbours(*value, waiting);
     }
   }
 
   const std::vector<Node*>& nodes() const { return nodes_; }
+  /** How many nodes and uses of values were looked at. */
+  size_t work() const { return work_; }
 
   bool pays() const {
     Cost cost;
@@ -84,12 +86,21 @@ class Region {
  private:
   bool contains(const Node* node) const { return members_.contains(node); }
   bool is_made_here(const ValueInfo& value) const { return value.producer && contains(value.producer); }
-  /** Whether a node's use of a value is one whose layout matters. */
-  static bool takes(const Node& user, const ValueInfo& value) {
-    for (size_t i = 0; i < user.inputs().size(); ++i) {
-      if (user.input(i) == &value && is_laid_out(user, i)) return true;
+  /** The other nodes that a value with the order's dimensions connects, each value looked at once. */
+  void add_neighbours(const ValueInfo& value, std::vector<Node*>& to) {
+    if (!reached_.insert(&value).second) return;
+    work_ += value.consumers.size();
+    if (value.producer && value.graph == &graph_) to.push_back(value.producer);
+    for (auto use = value.consumers.begin(); use != value.consumers.end(); ++use) {
+      if (is_laid_out(**use, use.input())) to.push_back(*use);
     }
-    return false;
+  }
+  /** Whether nodes of the region alone use a value, and as one whose layout matters. */
+  bool is_taken_here(const ValueInfo& value) const {
+    for (auto use = value.consumers.begin(); use != value.consumers.end(); ++use) {
+      if (!contains(*use) || !is_laid_out(**use, use.input())) return false;
+    }
+    return true;
   }
 
   /** The values that connect a node with others. */
@@ -135,9 +146,7 @@ class Region {
     if (!before) {
       cost.after += likely_size(value);
     } else if (!before->input(0)->is_fixed()) {
-      const bool only_here = !value.is_output && std::ranges::all_of(value.consumers, [&](const Node* user) {
-        return contains(user) && takes(*user, value);
-      });
+      const bool only_here = !value.is_output && is_taken_here(value);
       cost.before += likely_size(value);
       if (!only_here) cost.after += likely_size(value);
       if (!changes_nothing(composed(order_of(*before), back_))) cost.after += likely_size(value);
@@ -220,13 +229,13 @@ class Region {
   void reorder_result(ValueInfo& value, const PassContext& context) {
     ValueInfo* made = graph_.add_value(graph_.unique_name(value.name), reordered(value.type, back_));
     Node* maker = value.producer;
-    const auto at = std::ranges::find(maker->outputs(), &value) - maker->outputs().begin();
-    maker->set_output(static_cast<size_t>(at), made);
-    const std::vector<Node*> users = value.consumers;
-    for (Node* user : users) {
+    maker->set_output(value.producer_output, made);
+    for (auto use = value.consumers.begin(); use != value.consumers.end();) {
+      const auto at = use++;
+      Node* user = *at;
       if (contains(user)) {
-        hand_over(*user, value, made);
-      } else if (const Order after = order_after(*user, value); !after.empty() && user->input(0) == &value) {
+        user->set_input(at.input(), made);
+      } else if (const Order after = order_after(*user, value); !after.empty()) {
         user->set_input(0, made);
         user->set_attribute("perm", after);
       } else if (asks_for_shape(*user)) {
@@ -247,16 +256,13 @@ class Region {
     add_node("Gather", {made, indices}, *sizes, context);
   }
 
-  static void hand_over(Node& user, const ValueInfo& from, ValueInfo* to) {
-    for (size_t i = 0; i < user.inputs().size(); ++i) {
-      if (user.input(i) == &from) user.set_input(i, to);
-    }
-  }
-
   Graph& graph_;
   Order order_, back_;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> members_;
+  std::unordered_set<const Node*> met_;
+  std::unordered_set<const ValueInfo*> reached_;
+  size_t work_ = 0;
   std::unordered_map<const ValueInfo*, ValueInfo*> entries_;
 };
 
@@ -269,8 +275,8 @@ class Mover {
     std::vector<Node*> transposes;
     for (const auto& node : graph_.nodes()) {
       if (is_op(*node, "Transpose")) transposes.push_back(node.get());
+      work_left_ += kWorkPerEdge * edges_of(*node);
     }
-    visits_left_ = kVisitsPerNode * graph_.nodes().size();
     for (const Node* node : transposes) look_after(*node);
     return changed_;
   }
@@ -280,19 +286,18 @@ class Mover {
     if (!is_used(transpose) || !transpose_before(*transpose.output(0), graph_)) return;
     const Order order = order_of(transpose);
     if (changes_nothing(order)) return;
-    const std::vector<Node*> users = transpose.output(0)->consumers;
-    for (Node* user : users) {
-      if (visits_left_ > 0 && !seen_.contains({user, order})) look_at_region(*user, order);
+    for (Node* user : transpose.output(0)->consumers.nodes()) {
+      if (work_left_ > 0 && !seen_.contains({user, order})) look_at_region(*user, order);
     }
   }
 
   void look_at_region(Node& seed, const Order& order) {
     Region region(graph_, order);
     region.grow(seed);
-    if (region.nodes().empty()) return;
+    seen_.insert({&seed, order});
     for (const Node* node : region.nodes()) seen_.insert({node, order});
-    visits_left_ -= std::min(visits_left_, region.nodes().size());
-    if (!region.pays()) return;
+    work_left_ -= std::min(work_left_, region.work());
+    if (region.nodes().empty() || !region.pays()) return;
     region.reorder(context_);
     changed_ = true;
   }
@@ -300,7 +305,7 @@ class Mover {
   Graph& graph_;
   const PassContext& context_;
   std::set<std::pair<const Node*, Order>> seen_;
-  size_t visits_left_ = 0;
+  size_t work_left_ = 0;
   bool changed_ = false;
 };
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "passes/edit.h"
+#include "passes/channel_affine.h"
 #include "passes/extended.h"
 
 namespace ortolan::passes {
@@ -104,7 +104,7 @@ ValueInfo* zero_of(const Quantized& q, Graph& graph) {
 ValueInfo* rounded_bias(const ValueInfo& value, const Quantized& x, const Quantized& w, Graph& graph) {
   const Tensor* bias = is_float_constant(&value) ? value.fixed_constant() : nullptr;
   const Tensor& factors = w.scales();
-  if (!bias || bias->rank() != 1) return nullptr;
+  if (!bias || bias->rank() != 1 || !may_copy(value)) return nullptr;
   if (factors.element_count() != 1 && factors.element_count() != bias->element_count()) return nullptr;
   Tensor sums(ElementType::kInt32, bias->shape());
   for (int64_t i = 0; i < bias->element_count(); ++i) {
@@ -313,10 +313,11 @@ bool move_bytes(Node& node, const PassContext& context) {
   return true;
 }
 
+/** Of the scales or zero points of whole tensors. */
 bool same_content(const ValueInfo* a, const ValueInfo* b) {
   if (a == b) return true;
   const Tensor *x = a ? a->stored_constant() : nullptr, *y = b ? b->stored_constant() : nullptr;
-  return x && y && x->type() == y->type() && x->element_count() == y->element_count() &&
+  return x && y && x->type() == y->type() && x->element_count() == 1 && y->element_count() == 1 &&
          std::memcmp(x->raw(), y->raw(), x->byte_count()) == 0;
 }
 

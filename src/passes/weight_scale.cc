@@ -142,10 +142,10 @@ bool fold_before(Node& conv, const Graph& graph) {
   int64_t groups = conv.int_or("group", 1);
   if (!is_unpadded(conv) || !kFloat32And64.contains(weights->type()) || shape.rank() < 3) return false;
   if (weights->element_count() == 0 || groups <= 0 || groups > shape[0] || shape[0] % groups != 0) return false;
+  if (!may_copy(*conv.input(1))) return false;
   const Tensor* bias = constant_input(conv, 2);
   if (conv.input(2) && !numbers(bias, shape[0])) return false;
   if (bias && bias->type() != weights->type()) return false;
-  if (!may_copy(*conv.input(1))) return false;
   auto affine = affine_of(*normalization, *normalization->input(0), checked_mul(shape[1], groups), shape.rank());
   if (!affine || !apply_before(conv, *constant_input(conv, 1), bias, *affine)) return false;
   return bypass(*normalization, normalization->input(0));

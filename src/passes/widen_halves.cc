@@ -45,12 +45,7 @@ class HalfRegion {
       if (!may_widen(*node) || !seen.insert(node).second) continue;
       members_.insert(node);
       nodes_.push_back(node);
-      for (ValueInfo* x : node->inputs()) {
-        if (is_half(x) && x->producer) waiting.push_back(x->producer);
-      }
-      for (ValueInfo* y : node->outputs()) {
-        if (is_half(y)) waiting.insert(waiting.end(), y->consumers.begin(), y->consumers.end());
-      }
+      add_neighbours(*node, waiting);
     }
     leave_moves_at_the_border();
   }
@@ -114,12 +109,22 @@ class HalfRegion {
 
   /** Nodes that move what comes from outside, or goes there, move it as it is: caches, for example. */
   void leave_moves_at_the_border() {
-    for (size_t before = nodes_.size() + 1; nodes_.size() < before;) {
-      before = nodes_.size();
-      std::vector<Node*> kept;
-      std::ranges::copy_if(nodes_, std::back_inserter(kept), [&](Node* node) { return !is_move_at_border(*node); });
-      nodes_ = std::move(kept);
-      members_ = {nodes_.begin(), nodes_.end()};
+    std::vector<Node*> waiting = nodes_;
+    while (!waiting.empty()) {
+      Node* node = waiting.back();
+      waiting.pop_back();
+      if (!contains(node) || !is_move_at_border(*node)) continue;
+      members_.erase(node);
+      add_neighbours(*node, waiting);
+    }
+    std::erase_if(nodes_, [&](const Node* node) { return !contains(node); });
+  }
+  static void add_neighbours(const Node& node, std::vector<Node*>& to) {
+    for (const ValueInfo* x : node.inputs()) {
+      if (is_half(x) && x->producer) to.push_back(x->producer);
+    }
+    for (const ValueInfo* y : node.outputs()) {
+      if (is_half(y)) to.insert(to.end(), y->consumers.begin(), y->consumers.end());
     }
   }
   bool is_move_at_border(const Node& node) const {
@@ -137,14 +142,11 @@ class HalfRegion {
       return;
     }
     Node* maker = value.producer;
-    const auto at = std::ranges::find(maker->outputs(), &value) - maker->outputs().begin();
     ValueInfo* made = add_float("wide_" + value.name, value.type);
-    maker->set_output(static_cast<size_t>(at), made);
-    const std::vector<Node*> users = value.consumers;
-    for (Node* user : users) {
-      for (size_t i = 0; contains(user) && i < user->inputs().size(); ++i) {
-        if (user->input(i) == &value) user->set_input(i, made);
-      }
+    maker->set_output(value.producer_output, made);
+    for (auto use = value.consumers.begin(); use != value.consumers.end();) {
+      auto at = use++;
+      if (contains(*at)) (*at)->set_input(at.input(), made);
     }
     add_cast(*made, value);
   }
