@@ -41,12 +41,14 @@ class CompiledKernel final : public runtime::OpKernel {
 /** Values of `graph` with those names, made where they are not there; NULL for empty names. */
 std::vector<graph::ValueInfo*> values_named(graph::Graph& graph, std::span<const std::string> names,
                                             std::span<graph::ValueInfo* const> known) {
+  std::unordered_map<std::string_view, const graph::TypeInfo*, base::TextHash> types;
+  for (const graph::ValueInfo* value : known) types.emplace(value->name, &value->type);
   std::vector<graph::ValueInfo*> values;
   for (const std::string& name : names) {
     graph::ValueInfo* value = name.empty() ? nullptr : graph.find(name);
     if (value == nullptr && !name.empty()) {
-      auto same = std::ranges::find_if(known, [&](const graph::ValueInfo* other) { return other->name == name; });
-      value = graph.add_value(name, same == known.end() ? graph::TypeInfo() : (*same)->type);
+      auto same = types.find(name);
+      value = graph.add_value(name, same == types.end() ? graph::TypeInfo() : *same->second);
     }
     values.push_back(value);
   }

@@ -2,6 +2,7 @@
 #include "runtime/compiled_graph.h"
 
 #include <new>
+#include <unordered_set>
 
 #include "base/run_scope.h"
 #include "runtime/frame.h"
@@ -220,12 +221,12 @@ void CompiledGraph::execute(Frame& frame) const {
 }
 
 void CompiledGraph::release_packed_constants() {
-  for (int slot : unread_) {
+  const std::unordered_set<int> unread(unread_.begin(), unread_.end());
+  for (auto& [slot, value] : constants_) {
+    if (!unread.contains(slot)) continue;
     auto& constant = const_cast<ValueInfo*>(slot_values_[slot])->constant;
     constant = Tensor(constant->type(), constant->shape(), nullptr);
-    for (auto& [constant_slot, value] : constants_) {
-      if (constant_slot == slot) value = *constant;
-    }
+    value = *constant;
   }
   for (Step& step : steps_) {
     for (auto& [name, subgraph] : step.subgraphs) subgraph->release_packed_constants();

@@ -60,14 +60,16 @@ class Placement {
 
   /** The values that a subgraph gives back must lie where its node's outputs do. */
   void place_results(Graph& graph, const Node& owner) {
+    std::vector<ValueInfo*> replaced;
     for (size_t i = 0; i < graph.outputs.size(); ++i) {
       ValueInfo* result = graph.outputs[i];
       ValueInfo* placed = in_place(*result, result_memory(owner, i));
       if (placed == result) continue;
       graph.outputs[i] = placed;
-      placed->is_output = true;
-      result->is_output = std::ranges::count(graph.outputs, result) > 0;
+      replaced.push_back(result);
     }
+    for (ValueInfo* value : replaced) value->is_output = false;
+    for (ValueInfo* value : graph.outputs) value->is_output = true;
   }
 
   const ExecutionProvider& provider_of(const Node& node) const {

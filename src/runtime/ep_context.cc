@@ -23,6 +23,14 @@ std::string folder_of(const std::string& path) {
 
 using Replacements = std::unordered_map<const Node*, const Graph*>;
 
+std::unordered_set<std::string_view, base::TextHash> names_of(const std::vector<ValueInfo*>& values) {
+  std::unordered_set<std::string_view, base::TextHash> names;
+  for (const ValueInfo* value : values) {
+    if (value != nullptr) names.insert(value->name);
+  }
+  return names;
+}
+
 /** A provider's answer for a fused node: one EPContext node that reads what is there and makes what is read. */
 void check_context(const FusedOperator& fused, const Node& node) {
   const Graph* context = fused.context();
@@ -37,15 +45,14 @@ void check_context(const FusedOperator& fused, const Node& node) {
     require(input == nullptr || node.graph().find_visible(input->name) != nullptr, ErrorCode::kFail, "provider ",
             fused.provider(), " gave ", given.label(), ", whose input '", input->name, "' is no value of the graph");
   }
+  const auto made = names_of(given.outputs()), wanted = names_of(node.outputs());
   for (const ValueInfo* output : node.outputs()) {
-    auto same_name = [&](const ValueInfo* other) { return other != nullptr && other->name == output->name; };
-    require(std::ranges::any_of(given.outputs(), same_name), ErrorCode::kFail, "provider ", fused.provider(), " gave ",
-            given.label(), ", which does not make the group's output '", output->name, "'");
+    require(made.contains(output->name), ErrorCode::kFail, "provider ", fused.provider(), " gave ", given.label(),
+            ", which does not make the group's output '", output->name, "'");
   }
   for (const ValueInfo* output : given.outputs()) {
-    auto same_name = [&](const ValueInfo* other) { return output == nullptr || other->name == output->name; };
-    require(std::ranges::any_of(node.outputs(), same_name), ErrorCode::kFail, "provider ", fused.provider(), " gave ",
-            given.label(), ", whose output '", output->name, "' is none of the group's");
+    require(output == nullptr || wanted.contains(output->name), ErrorCode::kFail, "provider ", fused.provider(),
+            " gave ", given.label(), ", whose output '", output->name, "' is none of the group's");
   }
 }
 

@@ -17,7 +17,9 @@ std::unique_ptr<Graph> graph_around(const Node& node) {
   for (const ValueInfo* input : node.inputs()) {
     ValueInfo* copy = input == nullptr ? nullptr : graph->find(input->name);
     if (input != nullptr && copy == nullptr) {
-      copy = graph->add_initializer(input->name, *input->stored_constant());
+      // What many nodes read is brought to its alignment once.
+      const Tensor* content = input->consumers.size() > 1 ? input->fixed_constant() : input->stored_constant();
+      copy = graph->add_initializer(input->name, *content);
       copy->type = input->type;
       copy->content = input->content;
     }

@@ -2,6 +2,7 @@
 #include "runtime/frame.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ops/schema.h"
 #include "runtime/devices.h"
@@ -10,9 +11,18 @@
 namespace ortolan::runtime {
 namespace {
 
+constexpr size_t kManyOutputs = 16;  // from here on they are not searched one by one
+
 /** True for values that hold no more than elements of a known size. */
 bool is_plain(const TypeInfo& type) {
   return type.is_tensor() && type.element != ElementType::kUndefined && type.element != ElementType::kString;
+}
+
+/** The last place of each slot. */
+std::unordered_map<int, size_t> last_places(std::span<const int> slots) {
+  std::unordered_map<int, size_t> places;
+  for (size_t i = 0; i < slots.size(); ++i) places[slots[i]] = i;
+  return places;
 }
 
 /** The value without memory that anybody else may change or free. */
@@ -241,13 +251,13 @@ void Frame::place_outputs(std::span<const int> wanted, std::span<const Value> re
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (const Tensor* tensor = results[i].tensor_if()) bound_.emplace_back(graph_.output_slots()[wanted[i]], tensor);
   }
+  if (bound_.size() >= kManyOutputs) std::ranges::stable_sort(bound_, {}, &Bound::first);
 }
 
 const Tensor* Frame::bound(int slot) const {
-  for (const auto& [bound_slot, tensor] : bound_) {
-    if (bound_slot == slot) return tensor;
-  }
-  return nullptr;
+  auto found = bound_.size() < kManyOutputs ? std::ranges::find(bound_, slot, &Bound::first)
+                                            : std::ranges::lower_bound(bound_, slot, {}, &Bound::first);
+  return found != bound_.end() && found->first == slot ? found->second : nullptr;
 }
 
 void* ScratchArea::take(size_t bytes, const std::shared_ptr<Allocator>& allocator) {
@@ -272,9 +282,13 @@ void Frame::collect(std::span<const int> wanted, std::span<Value> results, bool 
   }
   InlinedVector<int, 16> wanted_slots;
   for (int output : wanted) wanted_slots.push_back(graph_.output_slots()[output]);
+  std::unordered_map<int, size_t> last;
+  const bool many = wanted.size() >= kManyOutputs;
+  if (many) last = last_places({wanted_slots.data(), wanted_slots.size()});
   for (size_t i = 0; i < wanted.size(); ++i) {
     int slot = wanted_slots[i];
-    bool again = std::find(wanted_slots.begin() + i + 1, wanted_slots.end(), slot) != wanted_slots.end();
+    bool again = many ? last.at(slot) != i
+                      : std::find(wanted_slots.begin() + i + 1, wanted_slots.end(), slot) != wanted_slots.end();
     collect_one(slot, again, results[i], unshare);
   }
   for (int slot : graph_.output_slots()) slots_[slot] = Value();

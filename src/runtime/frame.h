@@ -137,7 +137,8 @@ class Frame {
   std::vector<Value> slots_;
   std::vector<void*> pointers_;
   std::vector<StepContext> contexts_;
-  std::vector<std::pair<int, const Tensor*>> bound_;
+  using Bound = std::pair<int, const Tensor*>;
+  std::vector<Bound> bound_;  // many are sorted by slot
   ScratchArea scratch_;
   RunServices services_;
   Profiler* profiler_ = nullptr;

@@ -1,23 +1,14 @@
 // Inputs and outputs bound to a session once, for many runs.
 #include "runtime/io_binding.h"
 
-#include <algorithm>
-
 namespace ortolan::runtime {
-namespace {
-
-bool has_name(const std::vector<SessionValue>& values, const std::string& name) {
-  return std::ranges::any_of(values, [&](const SessionValue& value) { return value.name == name; });
-}
-
-}  // namespace
 
 void IoBinding::bind_input(const std::string& name, Value value) {
-  require(has_name(session_.inputs(), name) || has_name(session_.overridable_initializers(), name),
-          ErrorCode::kInvalidArgument, "cannot bind input '", name, "': the model has no input of that name");
-  auto found = std::ranges::find(input_names_, name);
-  if (found != input_names_.end()) {
-    inputs_[found - input_names_.begin()] = std::move(value);
+  require(session_.has_input(name), ErrorCode::kInvalidArgument, "cannot bind input '", name,
+          "': the model has no input of that name");
+  auto [found, added] = input_places_.emplace(name, inputs_.size());
+  if (!added) {
+    inputs_[found->second] = std::move(value);
     return;
   }
   input_names_.push_back(name);
@@ -25,10 +16,10 @@ void IoBinding::bind_input(const std::string& name, Value value) {
 }
 
 size_t IoBinding::output_index(const std::string& name) {
-  require(has_name(session_.outputs(), name), ErrorCode::kInvalidArgument, "cannot bind output '", name,
+  require(session_.has_output(name), ErrorCode::kInvalidArgument, "cannot bind output '", name,
           "': the model has no output of that name");
-  auto found = std::ranges::find(output_names_, name);
-  if (found != output_names_.end()) return found - output_names_.begin();
+  auto [found, added] = output_places_.emplace(name, outputs_.size());
+  if (!added) return found->second;
   output_names_.push_back(name);
   outputs_.emplace_back();
   bound_.push_back(false);
@@ -53,11 +44,13 @@ void IoBinding::bind_output(const std::string& name, const MemoryInfo& memory) {
 
 void IoBinding::clear_inputs() {
   input_names_.clear();
+  input_places_.clear();
   inputs_.clear();
 }
 
 void IoBinding::clear_outputs() {
   output_names_.clear();
+  output_places_.clear();
   outputs_.clear();
   bound_.clear();
   places_.clear();

@@ -31,6 +31,7 @@ class IoBinding {
   size_t output_index(const std::string& name);
 
   const Session& session_;
+  std::unordered_map<std::string, size_t, base::TextHash> input_places_, output_places_;  // by name
   std::vector<std::string> input_names_;
   std::vector<Value> inputs_;
   std::vector<std::string> output_names_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ops/infer_context.h"
 #include "runtime/compiled_graph.h"
@@ -66,14 +67,11 @@ class ShapeTable {
 class RangeAllocator {
  public:
   size_t take(size_t bytes) {
-    auto best = free_.end();
-    for (auto range = free_.begin(); range != free_.end(); ++range) {
-      if (range->second >= bytes && (best == free_.end() || range->second < best->second)) best = range;
-    }
-    if (best == free_.end()) return grow(bytes);
-    auto [offset, size] = *best;
-    free_.erase(best);
-    if (size > bytes) free_.emplace(offset + bytes, size - bytes);
+    auto best = by_size_.lower_bound({bytes, 0});
+    if (best == by_size_.end()) return grow(bytes);
+    auto [size, offset] = *best;
+    remove(free_.find(offset));
+    if (size > bytes) add(offset + bytes, size - bytes);
     return offset;
   }
 
@@ -81,28 +79,40 @@ class RangeAllocator {
     auto next = free_.lower_bound(offset);
     if (next != free_.end() && offset + bytes == next->first) {
       bytes += next->second;
-      next = free_.erase(next);
+      next = remove(next);
     }
     if (next != free_.begin()) {
       auto previous = std::prev(next);
       if (previous->first + previous->second == offset) {
-        previous->second += bytes;
-        return;
+        offset = previous->first;
+        bytes += previous->second;
+        remove(previous);
       }
     }
-    free_.emplace(offset, bytes);
+    add(offset, bytes);
   }
 
   size_t size() const { return end_; }
 
  private:
+  using Ranges = std::map<size_t, size_t>;
+
+  void add(size_t offset, size_t bytes) {
+    free_.emplace(offset, bytes);
+    by_size_.emplace(bytes, offset);
+  }
+  Ranges::iterator remove(Ranges::iterator range) {
+    by_size_.erase({range->second, range->first});
+    return free_.erase(range);
+  }
+
   size_t grow(size_t bytes) {
     if (!free_.empty()) {
       auto last = std::prev(free_.end());
       if (last->first + last->second == end_) {  // the last range reaches the end: extend it
         size_t offset = last->first;
         end_ = checked_add(offset, bytes);
-        free_.erase(last);
+        remove(last);
         return offset;
       }
     }
@@ -111,7 +121,8 @@ class RangeAllocator {
     return offset;
   }
 
-  std::map<size_t, size_t> free_;
+  Ranges free_;                                  // sizes by offset
+  std::set<std::pair<size_t, size_t>> by_size_;  // the same, as sizes and offsets
   size_t end_ = 0;
 };
 

@@ -23,6 +23,82 @@ class DisjointSets {
   std::vector<size_t> parent_;
 };
 
+/** Puts nodes, numbered in their graph's order, and groups of them that count as one vertex each into an order in which
+    makers come first. A vertex on a cycle of vertices, or behind one, is never done. All steps together are linear. */
+class ContractedOrder {
+ public:
+  /** `readers`: for each node those that read it. */
+  explicit ContractedOrder(const std::vector<std::vector<size_t>>& readers)
+      : readers_(readers), makers_(readers.size()), group_(readers.size(), kNone), done_(readers.size(), false) {
+    for (size_t node = 0; node < readers.size(); ++node) {
+      for (size_t reader : readers[node]) makers_[reader].push_back(node);
+    }
+  }
+  /** Takes nodes that are in no group yet; false, and no group, where one is. Groups are numbered from 0. */
+  bool add(std::vector<size_t> nodes) {
+    for (size_t node : nodes) {
+      if (group_[node] != kNone) return false;
+    }
+    for (size_t node : nodes) group_[node] = members_.size();
+    members_.push_back(std::move(nodes));
+    return true;
+  }
+  bool is_done(size_t group) const { return done_[members_[group].front()]; }
+  /** Makes the nodes of a group that is not done vertices of their own. */
+  void dissolve(size_t group) {
+    for (size_t node : members_[group]) group_[node] = kNone;
+    for (size_t node : members_[group]) await(node);
+  }
+  /** Does all that can be done. */
+  void run() {
+    if (waits_.empty()) start();
+    while (!ready_.empty()) {
+      size_t node = ready_.back();
+      ready_.pop_back();
+      if (group_[node] == kNone) {
+        finish(node);
+      } else {
+        for (size_t member : members_[group_[node]]) finish(member);
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  void start() {
+    waits_.assign(readers_.size(), 0);
+    open_members_.assign(members_.size(), 0);
+    for (size_t g = 0; g < members_.size(); ++g) open_members_[g] = members_[g].size();
+    for (size_t node = 0; node < readers_.size(); ++node) await(node);
+  }
+  bool same_group(size_t a, size_t b) const { return group_[a] != kNone && group_[a] == group_[b]; }
+  /** Counts what the node waits for outside its group; a group is ready when all its nodes are. */
+  void await(size_t node) {
+    waits_[node] = 0;
+    for (size_t maker : makers_[node]) waits_[node] += !done_[maker] && !same_group(maker, node) ? 1 : 0;
+    if (waits_[node] == 0) note_ready(node);
+  }
+  void note_ready(size_t node) {
+    if (group_[node] == kNone || --open_members_[group_[node]] == 0) ready_.push_back(node);
+  }
+  void finish(size_t node) {
+    done_[node] = true;
+    for (size_t reader : readers_[node]) {
+      if (!done_[reader] && !same_group(node, reader) && --waits_[reader] == 0) note_ready(reader);
+    }
+  }
+
+  const std::vector<std::vector<size_t>>& readers_;
+  std::vector<std::vector<size_t>> makers_;
+  std::vector<size_t> group_;  // of each node
+  std::vector<bool> done_;
+  std::vector<std::vector<size_t>> members_;  // of each group
+  std::vector<size_t> waits_;                 // makers outside its group that a node waits for
+  std::vector<size_t> open_members_;          // nodes of a group that wait
+  std::vector<size_t> ready_;
+};
+
 /** What a node reads, itself and through its subgraphs. */
 template <class Visit>
 void for_each_read(const Node& node, Visit&& visit) {
@@ -67,10 +143,30 @@ std::string GroupChecker::refuse(const NodeGroup& group) const {
   }
   if (group.nodes.size() == 1) return {};
   if (!connected(group)) return "its nodes are not connected with each other";
-  if (const Node* outside = path_outside(group)) {
+  const Node* outside = convex_.contains(&group) ? nullptr : path_outside(group);
+  if (outside != nullptr) {
     return join("a path between two of its nodes runs through ", outside->label(), ", which is not among them");
   }
   return {};
+}
+
+void GroupChecker::study(std::span<const NodeGroup> groups) {
+  ContractedOrder order(readers_);
+  std::vector<const NodeGroup*> studied;
+  for (const NodeGroup& group : groups) {
+    bool known = std::ranges::all_of(group.nodes, [&](const Node* node) { return position_.contains(node); });
+    if (known && group.nodes.size() > 1 && order.add(positions_of(group))) studied.push_back(&group);
+  }
+  order.run();
+  for (size_t g = 0; g < studied.size(); ++g) {
+    if (order.is_done(g)) convex_.insert(studied[g]);
+  }
+}
+
+std::vector<size_t> GroupChecker::positions_of(const NodeGroup& group) const {
+  std::vector<size_t> positions;
+  for (const Node* node : group.nodes) positions.push_back(position_.at(node));
+  return positions;
 }
 
 void GroupChecker::sort(NodeGroup& group) const {
@@ -130,39 +226,16 @@ const Node* GroupChecker::path_outside(const NodeGroup& group) const {
     first group among them goes, until all are ready. */
 std::vector<size_t> GroupChecker::find_cyclic(std::span<const NodeGroup> groups) const {
   std::vector<size_t> dropped;
-  size_t count = readers_.size();
-  std::vector<size_t> vertex(count);
-  std::iota(vertex.begin(), vertex.end(), size_t{0});
+  ContractedOrder order(readers_);
+  for (const NodeGroup& group : groups) order.add(positions_of(group));
+  order.run();
   for (size_t g = 0; g < groups.size(); ++g) {
-    for (const Node* node : groups[g].nodes) vertex[position_.at(node)] = count + g;
+    if (order.is_done(g)) continue;
+    dropped.push_back(g);
+    order.dissolve(g);
+    order.run();
   }
-  while (true) {
-    std::vector<std::vector<size_t>> readers(count + groups.size());
-    std::vector<size_t> waits(count + groups.size(), 0);
-    for (size_t i = 0; i < count; ++i) {
-      for (size_t reader : readers_[i]) {
-        if (vertex[i] == vertex[reader]) continue;
-        readers[vertex[i]].push_back(vertex[reader]);
-        ++waits[vertex[reader]];
-      }
-    }
-    std::vector<size_t> ready;
-    for (size_t v = 0; v < waits.size(); ++v) {
-      if (waits[v] == 0) ready.push_back(v);
-    }
-    while (!ready.empty()) {
-      size_t v = ready.back();
-      ready.pop_back();
-      for (size_t reader : readers[v]) {
-        if (--waits[reader] == 0) ready.push_back(reader);
-      }
-    }
-    size_t stuck = 0;
-    while (stuck < groups.size() && waits[count + stuck] == 0) ++stuck;
-    if (stuck == groups.size()) return dropped;
-    dropped.push_back(stuck);
-    for (const Node* node : groups[stuck].nodes) vertex[position_.at(node)] = position_.at(node);
-  }
+  return dropped;
 }
 
 FusedGroup describe_group(const Graph& graph, const NodeGroup& group, std::string name) {

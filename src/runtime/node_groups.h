@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/custom_operator.h"
@@ -15,6 +17,9 @@ namespace ortolan::runtime {
 class GroupChecker {
  public:
   explicit GroupChecker(const Graph& graph);
+  /** Looks at all groups together, which must stay where they are: refuse() then is quick for each that is in no
+     other's way. */
+  void study(std::span<const NodeGroup> groups);
   /** Why the nodes cannot become one: not of this graph, named twice, not connected, or a path from one to another runs
      outside. Empty when they can. Costs about as much as the part of the graph that the group spans. */
   std::string refuse(const NodeGroup& group) const;
@@ -27,12 +32,14 @@ class GroupChecker {
   std::vector<std::vector<const Node*>> islands(std::span<const Node* const> nodes) const;
 
  private:
+  std::vector<size_t> positions_of(const NodeGroup& group) const;
   bool connected(const NodeGroup& group) const;
   const Node* path_outside(const NodeGroup& group) const;
 
   const Graph& graph_;
   std::unordered_map<const Node*, size_t> position_;
-  std::vector<std::vector<size_t>> readers_;  // by position: the nodes of this graph that read a node's outputs
+  std::unordered_set<const NodeGroup*> convex_;  // as study() found
+  std::vector<std::vector<size_t>> readers_;     // by position: the nodes of this graph that read a node's outputs
 };
 
 /** The group's inputs and outputs; its nodes must come in the graph's order. */

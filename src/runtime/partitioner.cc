@@ -79,6 +79,7 @@ class GraphPartition {
       groups = std::move(capability.groups);
     } else if (!capability.groups.empty()) {
       GroupChecker checker(graph_);
+      checker.study(capability.groups);
       std::unordered_set<const Node*> taken;
       for (NodeGroup& group : capability.groups) {
         if (!grant(provider, checker, group, taken)) continue;

@@ -35,14 +35,15 @@ void turn_constants_to_initializers(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (node->op_type == "Constant" && node->domain.empty()) constants.push_back(node.get());
   }
-  for (Node* node : constants) {
+  std::erase_if(constants, [](Node* node) {
     Tensor value = constant_value(*node);
     ValueInfo* output = node->output(0);
-    if (!value.defined() || output == nullptr) continue;
+    if (!value.defined() || output == nullptr) return true;
     node->set_output(0, nullptr);
     output->constant = std::move(value);
-    graph.remove_node(node);
-  }
+    return false;
+  });
+  graph.remove_nodes(constants);
 }
 
 void check_known_type(const Node& node, const ValueInfo& value) {
@@ -120,7 +121,7 @@ ops::InferInput infer_input(const ValueInfo* value) {
   if (value == nullptr) return {};
   ops::InferInput input;
   input.present = true;
-  input.type = value->type;
+  input.type = {value->type.kind, value->type.element, value->type.shape, value->type.contained, {}};
   input.value = known_elements(*value);
   input.content = value->content ? &*value->content : nullptr;
   return input;

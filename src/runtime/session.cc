@@ -174,17 +174,13 @@ std::shared_ptr<Allocator> Session::allocator(const MemoryInfo& memory) const {
 
 size_t Session::feed_index(const char* name, size_t guess) const {
   if (guess < feeds_.size() && feeds_[guess]->name == name) return guess;
-  for (size_t i = 0; i < feeds_.size(); ++i) {
-    if (feeds_[i]->name == name) return i;
-  }
+  if (auto found = feed_places_.find(name); found != feed_places_.end()) return found->second;
   fail(ErrorCode::kInvalidArgument, "the model has no input '", name, "'; its inputs are ", Names{inputs_});
 }
 
 int Session::output_index(const char* name, size_t guess) const {
   if (guess < outputs_.size() && outputs_[guess].name == name) return static_cast<int>(guess);
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (outputs_[i].name == name) return static_cast<int>(i);
-  }
+  if (auto found = output_places_.find(name); found != output_places_.end()) return static_cast<int>(found->second);
   fail(ErrorCode::kInvalidArgument, "the model has no output '", name, "'; its outputs are ", Names{outputs_});
 }
 

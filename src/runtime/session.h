@@ -73,6 +73,9 @@ class Session {
   const std::vector<SessionValue>& inputs() const { return inputs_; }
   const std::vector<SessionValue>& outputs() const { return outputs_; }
   const std::vector<SessionValue>& overridable_initializers() const { return overridable_; }
+  /** Whether the model has such an input (initializers that can be overridden included), or such an output. */
+  bool has_input(std::string_view name) const { return feed_places_.contains(name); }
+  bool has_output(std::string_view name) const { return output_places_.contains(name); }
   /** What describes the model: names, versions, metadata. Its graph may be gone. */
   const Model& model() const { return *model_; }
   const SessionOptions& options() const { return options_; }
@@ -143,14 +146,17 @@ class Session {
   std::shared_ptr<Allocator> allocator_;  // for outputs and values of a run
   int64_t max_tensor_bytes_ = 0;
   size_t max_run_bytes_ = SIZE_MAX;
-  const char* more_run_bytes_ = "";      // how to raise it
-  base::RunScope scope_;                 // of every run, and of making the session, apart from what is one run's own
-  std::vector<const ValueInfo*> feeds_;  // the graph's inputs, initializers among them, in its order
-  std::vector<bool> feeds_cpu_;          // feed i is read by nodes on the CPU
-  std::vector<Value> defaults_;          // the value of feed i when the caller gives none; empty for required ones
+  const char* more_run_bytes_ = "";         // how to raise it
+  base::RunScope scope_;                    // of every run, and of making the session, apart from what is one run's own
+  std::vector<const ValueInfo*> feeds_;     // the graph's inputs, initializers among them, in its order
+  std::vector<const ValueInfo*> required_;  // those of them that have no default
+  std::vector<bool> feeds_cpu_;             // feed i is read by nodes on the CPU
+  std::vector<Value> defaults_;             // the value of feed i when the caller gives none; empty for required ones
   std::vector<SessionValue> inputs_;
   std::vector<SessionValue> outputs_;
   std::vector<SessionValue> overridable_;
+  using Places = std::unordered_map<std::string_view, size_t, base::TextHash>;
+  Places feed_places_, output_places_;  // in feeds_ and outputs_, by name
   std::vector<NodeAssignment> assignments_;
   std::vector<PlacedCopy> copies_;
   std::shared_ptr<PendingRuns> pending_;

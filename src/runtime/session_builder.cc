@@ -406,14 +406,20 @@ void SessionBuilder::describe_values(const std::vector<TypeInfo>& stated_outputs
   session_->overridable_.clear();
   session_->feeds_.clear();
   session_->defaults_.clear();
+  session_->required_.clear();
+  session_->feed_places_.clear();
+  session_->output_places_.clear();
   for (const ValueInfo* input : graph.inputs) {
     auto& list = input->constant ? session_->overridable_ : session_->inputs_;
     list.push_back({input->name, input->type});
+    session_->feed_places_.emplace(input->name, session_->feeds_.size());
     session_->feeds_.push_back(input);
+    if (!input->constant) session_->required_.push_back(input);
     session_->defaults_.push_back(input->constant ? Value(*input->constant) : Value());
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     session_->outputs_.push_back({graph.outputs[i]->name, reported(graph.outputs[i]->type, stated_outputs[i])});
+    session_->output_places_.emplace(graph.outputs[i]->name, i);
   }
 }
 

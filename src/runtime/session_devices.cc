@@ -137,13 +137,7 @@ ExecutionProvider* Session::replaying_provider(int annotation) const {
 }
 
 /** Input i as a value of the graph; NULL where the graph has fewer. */
-const ValueInfo* Session::required_feed(size_t i) const {
-  size_t required = 0;
-  for (size_t feed = 0; feed < feeds_.size(); ++feed) {
-    if (!defaults_[feed].has_value() && required++ == i) return feeds_[feed];
-  }
-  return nullptr;
-}
+const ValueInfo* Session::required_feed(size_t i) const { return i < required_.size() ? required_[i] : nullptr; }
 
 const MemoryInfo& Session::input_memory(size_t i) const {
   const ValueInfo* feed = required_feed(i);
