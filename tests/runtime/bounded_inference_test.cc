@@ -1,8 +1,9 @@
 // What shape inference keeps of each value is bounded, whatever the model says.
+#include "runtime/resolve.h"
+
 #include <gtest/gtest.h>
 
 #include "runtime/model_builder.h"
-#include "runtime/resolve.h"
 
 namespace ortolan::runtime {
 namespace {
