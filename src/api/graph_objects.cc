@@ -92,12 +92,8 @@ const tensor::Value* ValueObject::initializer() const {
   const tensor::Tensor& stored = *core_->constant;
   base::require(stored.raw() != nullptr || stored.element_count() == 0, base::ErrorCode::kFail, "initializer '", name(),
                 "' is kept by its kernel only; ask for it before the session is made");
-  if (const tensor::Tensor* aligned = core_->fixed_constant()) {
-    initializer_ = std::make_unique<tensor::Value>(*aligned);
-  } else {
-    bool usable = tensor::is_aligned(stored.type(), stored.raw());
-    initializer_ = std::make_unique<tensor::Value>(usable ? stored : tensor::clone(stored));
-  }
+  bool usable = !stored.memory().on_cpu() || tensor::is_aligned(stored.type(), stored.raw());
+  initializer_ = std::make_unique<tensor::Value>(usable ? stored : tensor::clone(stored));
   return initializer_.get();
 }
 

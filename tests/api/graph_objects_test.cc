@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -380,6 +381,22 @@ TEST_F(GraphObjectsTest, GivesInitializers) {
     ASSERT_OK(table().ValueInfo_GetExternalInitializerInfo(other, &info));
     EXPECT_EQ(info, nullptr);
   }
+}
+
+TEST(GraphObjectsConstantsTest, AskingForUnalignedWeightsLeavesTheGraphAsItIs) {
+  const std::vector<float> weights{1, 2, 3, 4};
+  std::vector<std::byte> bytes(1 + weights.size() * sizeof(float));
+  std::memcpy(bytes.data() + 1, weights.data(), bytes.size() - 1);
+  graph::Graph graph(std::make_shared<graph::ModelContext>());
+  tensor::Tensor unaligned(tensor::ElementType::kFloat, tensor::Shape{4}, bytes.data() + 1);
+  graph::ValueInfo* w = graph.add_initializer("w", unaligned);
+  graph.mark_output(w);
+  GraphObject object(graph, nullptr);
+  const OrtValue* value = nullptr;
+  const auto* handle = api::wrap<const OrtGraph>(static_cast<const GraphObject*>(&object));
+  ASSERT_OK(table().ValueInfo_GetInitializerValue(initializers(handle)[0], &value));
+  EXPECT_EQ(content<float>(value), weights);
+  EXPECT_EQ(w->constant->raw(), bytes.data() + 1) << "other threads may be reading it";
 }
 
 TEST_F(GraphObjectsTest, ShowsAViewOfSomeNodes) {
