@@ -2,6 +2,7 @@
 #include "api/model_builder.h"
 
 #include "api/arguments.h"
+#include "onnx/reader.h"
 #include "runtime/custom_operator.h"
 #include "runtime/session_options.h"
 
@@ -160,6 +161,7 @@ std::unique_ptr<Model> build_model(const ModelDraft& draft, const runtime::Sessi
           "the graph has no outputs, so there is nothing to run; set them with SetGraphOutputs");
   auto model = std::make_unique<Model>();
   model->ir_version = kBuiltIrVersion;
+  model->model_version = onnx::kNoModelVersion;
   model->graph = std::make_unique<Graph>(model->context);
   model->graph->name = graph.name;
   apply_draft(*model, draft, options);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "onnx/reader.h"
+
 namespace ortolan::onnx {
 namespace {
 
@@ -33,7 +35,7 @@ WireWriter MessageWriter::model() {
   out.text(2, model_.producer_name);
   out.text(3, model_.producer_version);
   out.text(4, model_.domain);
-  if (model_.model_version != 0) out.integer(5, model_.model_version);
+  if (model_.model_version != kNoModelVersion) out.integer(5, model_.model_version);
   out.text(6, model_.doc);
   out.message(7, graph(*model_.graph));
   for (const auto& [domain, version] : opsets_) {

@@ -113,6 +113,7 @@ std::string folder_of(const std::string& path) {
 
 std::unique_ptr<Model> read_message(const Blob& blob, const std::string& path, const ReadOptions& options) {
   auto model = std::make_unique<Model>();
+  model->model_version = kNoModelVersion;
   ModelParts parts = split(blob.bytes, *model);
   require(parts.has_graph, ErrorCode::kInvalidArgument, "the model is empty: it has no graph");
   read_versions(parts, options, *model);

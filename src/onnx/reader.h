@@ -42,6 +42,9 @@ struct ReadOptions {
   int64_t max_expanded_bytes = 1 << 30;  // what sparse initializers may take when made dense, together
 };
 
+/** The model_version of a model that states none. */
+inline constexpr int64_t kNoModelVersion = INT64_MAX;
+
 /** Reads a model. Initializers are views into the mapped file where it is aligned for them and they are large; the
     mapping lives as long as they do. Functions are inlined, Constant nodes made initializers, graphs sorted; types are
     those that the file states. Throws kNoSuchFile, kInvalidProtobuf for bytes that are no model, kInvalidArgument for

@@ -33,6 +33,17 @@ TEST(Reader, FreeDimensionsGetTheirNumbers) {
   EXPECT_TRUE(model->graph->inputs[0]->type.shape[0].is(5));
 }
 
+TEST(Reader, ModelsWithoutAVersionHaveTheHighest) {
+  EXPECT_EQ(read(ModelText(relu_graph()).bytes())->model_version, INT64_MAX);
+  for (int64_t version : {int64_t{0}, int64_t{7}, INT64_MAX}) {
+    ModelText text(relu_graph());
+    text.out.integer(5, version);
+    auto model = read(text.bytes());
+    EXPECT_EQ(model->model_version, version);
+    EXPECT_EQ(read(write_model_bytes(*model))->model_version, version);
+  }
+}
+
 TEST(Reader, SortsNodes) {
   auto model = read(
       ModelText(GraphText().input("x").node({"Neg", {"a"}, {"y"}}).node({"Relu", {"x"}, {"a"}}).output("y")).bytes());
