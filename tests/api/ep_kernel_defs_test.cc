@@ -113,8 +113,12 @@ TEST(KernelRegistry, NeedsDescriptionAndFunction) {
                  "kernel_registry");
 }
 
+/** With an environment, because the official library knows operators once there is one. */
+class OpSchemaTest : public testing::Test {
+  const Env env_ = make_env();
+};
+
 OpSchema schema_of(const char* name, int version, const char* domain = "") {
-  static Env env = make_env();  // the official library knows operators once there is one
   OpSchema schema;
   EXPECT_OK(ep_api().GetOpSchema(name, version, domain, schema.out()));
   return schema;
@@ -142,7 +146,7 @@ std::vector<size_t> indices(Indices get, const OrtOpSchemaTypeConstraint* constr
   return {items, items + count};
 }
 
-TEST(OpSchema, IsThatOfTheVersion) {
+TEST_F(OpSchemaTest, IsThatOfTheVersion) {
   EXPECT_EQ(since_of(schema_of("Add", 13)), 13);
   EXPECT_EQ(since_of(schema_of("Add", 12)), 7);
   EXPECT_EQ(since_of(schema_of("Add", 999)), 14);
@@ -153,7 +157,7 @@ TEST(OpSchema, IsThatOfTheVersion) {
   EXPECT_EQ(schema_of("NoSuchOperator", 13), nullptr);
 }
 
-TEST(OpSchema, NamesInputsOutputsAndTypes) {
+TEST_F(OpSchemaTest, NamesInputsOutputsAndTypes) {
   OpSchema schema = schema_of("Loop", 13);
   size_t count = 0;
   EXPECT_OK(ep_api().OpSchema_GetNumInputs(schema, &count));
@@ -181,14 +185,14 @@ TEST(OpSchema, NamesInputsOutputsAndTypes) {
   EXPECT_EQ(allowed_types(of_states).back(), "seq(tensor(complex128))");
 }
 
-TEST(OpSchema, NamesOfTypesMayHaveSpaces) {
+TEST_F(OpSchemaTest, NamesOfTypesMayHaveSpaces) {
   OpSchema schema = schema_of("ZipMap", 1, "ai.onnx.ml");
   const OrtOpSchemaTypeConstraint* constraint = nullptr;
   EXPECT_OK(ep_api().OpSchema_GetOutputTypeConstraint(schema, 0, &constraint));
   EXPECT_EQ(allowed_types(constraint), (std::vector<std::string>{"seq(map(string, float))", "seq(map(int64, float))"}));
 }
 
-TEST(OpSchema, FixedTypesHaveNoConstraint) {
+TEST_F(OpSchemaTest, FixedTypesHaveNoConstraint) {
   const OrtOpSchemaTypeConstraint* constraint = nullptr;
   EXPECT_OK(ep_api().OpSchema_GetInputTypeConstraint(schema_of("ArgMax", 13), 0, &constraint));
   EXPECT_NE(constraint, nullptr);
@@ -196,7 +200,7 @@ TEST(OpSchema, FixedTypesHaveNoConstraint) {
   EXPECT_EQ(constraint, nullptr);
 }
 
-TEST(OpSchema, WrongUsesAreRefused) {
+TEST_F(OpSchemaTest, WrongUsesAreRefused) {
   OpSchema schema = schema_of("Add", 13);
   const char* name = nullptr;
   const OrtOpSchemaTypeConstraint* constraint = nullptr;

@@ -74,8 +74,12 @@ OrtSession* session_with(const Threads& threads, OrtEnv* env) {
   EXPECT_OK(api().CreateSessionOptions(options.out()));
   EXPECT_OK(api().SetIntraOpNumThreads(options, threads.count));
   EXPECT_OK(api().SetInterOpNumThreads(options, threads.count));
-  if (threads.global) EXPECT_OK(api().DisablePerSessionThreads(options));
-  if (threads.parallel) EXPECT_OK(api().SetSessionExecutionMode(options, ORT_PARALLEL));
+  if (threads.global) {
+    EXPECT_OK(api().DisablePerSessionThreads(options));
+  }
+  if (threads.parallel) {
+    EXPECT_OK(api().SetSessionExecutionMode(options, ORT_PARALLEL));
+  }
   if (threads.hooks) {
     EXPECT_OK(api().SessionOptionsSetCustomCreateThreadFn(options, make_thread));
     EXPECT_OK(api().SessionOptionsSetCustomJoinThreadFn(options, join_thread));
@@ -92,6 +96,7 @@ class PendingRuns {
   std::function<void()> on_first = [] {};
 
   void begin(OrtSession* session, int count) {
+    ASSERT_NE(session, nullptr);
     outputs_.resize(begun_ + count, nullptr);
     for (int i = 0; i < count; ++i) {
       const char *in = "x", *out = "y";
