@@ -116,6 +116,18 @@ TEST(DynamicQuantizeLinear, RangesBeyondFloatsHaveAScale) {
   EXPECT_TRUE(equal<uint8_t>(results[0].tensor(), {3}, {255, 0, 64}));
 }
 
+TEST(DynamicQuantizeLinear, RoundsTheZeroPoint) {
+  auto results = OpTest("DynamicQuantizeLinear", 11).input<float>({3}, {-1, 1.64f, 0}).run(3);  // 96.59 of 255
+  EXPECT_TRUE(equal<uint8_t>(results[2].tensor(), {}, {97}));
+  EXPECT_TRUE(equal<uint8_t>(results[0].tensor(), {3}, {0, 255, 97}));
+}
+
+TEST(DequantizeLinear, LastBlockMayBeShort) {
+  OpTest test = OpTest("DequantizeLinear", 21).set("axis", 0).set("block_size", 2);
+  test.input<uint8_t>({5}, {1, 2, 3, 4, 5}).input<float>({3}, {1, 10, 100});
+  EXPECT_TRUE(near(test.run_tensor(), {5}, {1, 2, 30, 40, 500}));
+}
+
 TEST(DynamicQuantizeLinear, RangeIncludesZero) {
   auto results = OpTest("DynamicQuantizeLinear", 11).input<float>({4}, {0, 2, -3, 1.5f}).run(3);
   double scale = 5.0 / 255, zero = std::nearbyint(3 / scale);

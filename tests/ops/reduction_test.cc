@@ -256,6 +256,13 @@ TEST(Softmax, AlongAnyAxis) {
   }
 }
 
+TEST(LpNormalization, SquaresNeedNoRoom) {
+  for (float size : {1e30f, 1e-30f}) {
+    Tensor y = OpTest("LpNormalization", 1).input<float>({1, 2}, {3 * size, -4 * size}).run_tensor();
+    EXPECT_TRUE(near(y, {1, 2}, {0.6, -0.8})) << size;
+  }
+}
+
 TEST(LpNormalization, DividesByTheNorm) {
   for (int64_t p : {1, 2}) {
     auto reference = [&](Slice& x) {

@@ -36,6 +36,11 @@ TEST(RoiAlign, MeanOfARampIsItsCenter) {
   EXPECT_TRUE(near(roi_align(16, {1, 1, 4, 3}).run_tensor(), {1, 1, 2, 2}, expected(0.5)));
 }
 
+TEST(RoiAlign, RegionsOfPixelCornersAreAPixelWideAtLeast) {
+  Tensor y = roi_align(10, {1, 1, 1.25f, 1}).run_tensor();
+  EXPECT_TRUE(near(y, {1, 1, 2, 2}, {1.25 + 6 * 1.25, 1.75 + 6 * 1.25, 1.25 + 6 * 1.75, 1.75 + 6 * 1.75}));
+}
+
 /** Bilinear between pixels, as the border up to a pixel beyond it, and 0 farther out. */
 double bilinear(const std::vector<double>& plane, int64_t height, int64_t width, double y, double x) {
   if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return 0;
