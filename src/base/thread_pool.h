@@ -52,7 +52,6 @@ class ThreadPool {
     int spin_us = 200;           // how long an idle worker looks for work before it sleeps
     std::string affinity;        // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
     std::string name = "ortolan";
-    bool set_denormal_as_zero = false;
     ThreadHooks hooks;
   };
 
