@@ -10,15 +10,10 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "injected_faults.h"
+#include "pool_options.h"
 
 namespace ortolan::base {
 namespace {
-
-ThreadPool::Options threads(int count) {
-  ThreadPool::Options options;
-  options.threads = count;
-  return options;
-}
 
 ThreadPool::Options without_threads() {
   ThreadPool::Options options = threads(3);

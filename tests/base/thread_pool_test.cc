@@ -14,15 +14,10 @@
 
 #include "base/cpu_features.h"
 #include "base/error.h"
+#include "pool_options.h"
 
 namespace ortolan::base {
 namespace {
-
-ThreadPool::Options threads(int count) {
-  ThreadPool::Options options;
-  options.threads = count;
-  return options;
-}
 
 void expect_each_once(ThreadPool& pool, int64_t count, int64_t grain) {
   std::vector<std::atomic<int>> seen(count);

@@ -17,26 +17,28 @@ enum Type : int { kFloat = 1, kInt8 = 3, kInt32 = 6, kInt64 = 7, kBool = 9, kHal
 /** "x7" */
 inline std::string numbered(const char* stem, size_t i) { return stem + std::to_string(i); }
 
-inline WireWriter int_attribute(const std::string& name, int64_t value) {
+/** An attribute of that AttributeType, whose value `put_value` writes. */
+template <class PutValue>
+WireWriter attribute(const std::string& name, int64_t type, PutValue put_value) {
   WireWriter out;
   out.text(1, name);
-  out.integer(3, value);
-  out.integer(20, 2);
+  put_value(out);
+  out.integer(20, type);
   return out;
+}
+inline WireWriter int_attribute(const std::string& name, int64_t value) {
+  return attribute(name, 2, [&](WireWriter& out) { out.integer(3, value); });
 }
 inline WireWriter ints_attribute(const std::string& name, const Dims& values) {
-  WireWriter out;
-  out.text(1, name);
-  for (int64_t value : values) out.integer(8, value);
-  out.integer(20, 7);
-  return out;
+  return attribute(name, 7, [&](WireWriter& out) {
+    for (int64_t value : values) out.integer(8, value);
+  });
 }
 inline WireWriter graph_attribute(const std::string& name, WireWriter graph) {
-  WireWriter out;
-  out.text(1, name);
-  out.message(6, std::move(graph));
-  out.integer(20, 5);
-  return out;
+  return attribute(name, 5, [&](WireWriter& out) { out.message(6, std::move(graph)); });
+}
+inline WireWriter tensor_attribute(const std::string& name, WireWriter tensor) {
+  return attribute(name, 4, [&](WireWriter& out) { out.message(5, std::move(tensor)); });
 }
 
 /** A tensor of `type` whose elements are all `number`. */
@@ -52,13 +54,6 @@ inline WireWriter filled_tensor(const std::string& name, const Dims& dims, float
     for (int64_t i = 0; i < count; ++i) out.integer(type == kInt64 ? 7 : 5, static_cast<int64_t>(number));
   }
   out.text(8, name);
-  return out;
-}
-inline WireWriter tensor_attribute(const std::string& name, WireWriter tensor) {
-  WireWriter out;
-  out.text(1, name);
-  out.message(5, std::move(tensor));
-  out.integer(20, 4);
   return out;
 }
 
