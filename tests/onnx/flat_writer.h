@@ -34,7 +34,7 @@ class FlatWriter {
   template <class T>
   void numbers(size_t parent, size_t field, const std::vector<T>& values) {
     size_t items = vector(place(parent, field), values.size(), sizeof(T));
-    std::memcpy(&bytes_[items], values.data(), values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(&bytes_[items], values.data(), values.size() * sizeof(T));
   }
   /** A field that refers to a table that is there already. */
   void share(size_t parent, size_t field, size_t table) { refer(place(parent, field), table); }
