@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
+#include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -18,7 +19,8 @@ void to_float(const void* from, ElementType type, int64_t begin, int64_t count, 
     case ElementType::kBFloat16:
       return kernels::bfloat16_to_float(static_cast<const uint16_t*>(from) + begin, to, count);
     case ElementType::kDouble:
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(static_cast<const double*>(from)[begin + i]);
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = static_cast<float>(kernels::read_unaligned(static_cast<const double*>(from) + begin + i));
       return;
     default:
       if (count > 0) std::memcpy(to, static_cast<const float*>(from) + begin, count * sizeof(float));

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -12,7 +13,7 @@ void half_to_float(const uint16_t* x, float* y, int64_t n) { kernels().convert->
 void float_to_half(const float* x, uint16_t* y, int64_t n) { kernels().convert->float_to_half(x, y, n); }
 
 void bfloat16_to_float(const uint16_t* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(uint32_t{x[i]} << 16);
+  for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(uint32_t{read_unaligned(x + i)} << 16);
 }
 
 void float_to_bfloat16(const float* x, uint16_t* y, int64_t n) {

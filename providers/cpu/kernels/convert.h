@@ -5,11 +5,11 @@
 
 namespace ortolan::cpu::kernels {
 
-/** IEEE half bits to fp32, exact. */
+/** IEEE half bits to fp32, exact. `x` may be unaligned. */
 void half_to_float(const uint16_t* x, float* y, int64_t n);
 /** To the nearest half, halves to even; too large becomes infinity; NaN stays NaN. */
 void float_to_half(const float* x, uint16_t* y, int64_t n);
-/** bfloat16 bits to fp32, exact. */
+/** bfloat16 bits to fp32, exact. `x` may be unaligned. */
 void bfloat16_to_float(const uint16_t* x, float* y, int64_t n);
 /** To the nearest bfloat16, halves to even; NaN stays NaN. */
 void float_to_bfloat16(const float* x, uint16_t* y, int64_t n);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vec_bytes.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -43,7 +44,9 @@ ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm256_cvtps_ph((__m256)v, 0));
 }
 #else
-ORTOLAN_INLINE Vf load_half(const uint16_t* x) { return widen_half(Vi{x[0], x[1], x[2], x[3]}); }
+ORTOLAN_INLINE Vf load_half(const uint16_t* x) {
+  return widen_half(Vi{read_unaligned(x), read_unaligned(x + 1), read_unaligned(x + 2), read_unaligned(x + 3)});
+}
 ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
   const Vi h = narrow_to_half(v);
   for (int i = 0; i < kLanes; ++i) y[i] = static_cast<uint16_t>(h[i]);
@@ -53,7 +56,7 @@ ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
 void half_to_float(const uint16_t* x, float* y, int64_t n) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store(y + i, load_half(x + i));
-  for (; i < n; ++i) y[i] = widen_half(set1i(x[i]))[0];
+  for (; i < n; ++i) y[i] = widen_half(set1i(read_unaligned(x + i)))[0];
 }
 
 void float_to_half(const float* x, uint16_t* y, int64_t n) {

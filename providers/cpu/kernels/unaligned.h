@@ -5,8 +5,10 @@
 
 namespace ortolan::cpu::kernels {
 
-inline float read_unaligned(const float* p) {
-  float value;
+// Inlined everywhere: a copy of its own would be that of whichever instruction set the linker meets first.
+template <class T>
+__attribute__((always_inline)) inline T read_unaligned(const T* p) {
+  T value;
   std::memcpy(&value, p, sizeof value);
   return value;
 }
