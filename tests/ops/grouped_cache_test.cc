@@ -55,7 +55,7 @@ Tensor Decoding::empty_past() const {
                 : bits == 8 ? ElementType::kInt8
                             : ElementType::kUInt8,
                 Shape{batch, kv_heads, room, row_bytes()});
-  std::memset(result.mutable_raw(), 1, result.byte_count());  // which nobody may see
+  std::fill_n(static_cast<uint8_t*>(result.mutable_raw()), result.byte_count(), uint8_t{1});  // which nobody may see
   return result;
 }
 
