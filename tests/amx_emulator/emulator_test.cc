@@ -10,6 +10,7 @@
 
 #include "amx_emulator/tile_unit.h"
 #include "base/cpu_features.h"
+#include "thrown_text.h"
 
 extern "C" bool ortolan_emulates_tiles() noexcept;
 
@@ -110,22 +111,23 @@ TEST_F(Tiles, MultiplyBfloat16InTheManualsOrder) {
 
 TEST(TileUnitFaults, AreWhatTheProcessorRefuses) {
   TileUnit unit;
-  EXPECT_THROW(unit.zero(0), TileFault);  // not configured
+  const auto fails = [](const char* part, auto&& body) { return test::throws<TileFault>(part, body); };
+  EXPECT_TRUE(fails("without configuration", [&] { unit.zero(0); }));
   Configuration c = product_shape(16, 16, 16);
   unit.configure(c.bytes);
   EXPECT_NO_THROW(unit.multiply_bf16(0, 1, 2));
-  EXPECT_THROW(unit.multiply_bf16(0, 1, 1), TileFault);
-  EXPECT_THROW(unit.zero(5), TileFault);  // left empty
+  EXPECT_TRUE(fails("names a tile twice", [&] { unit.multiply_bf16(0, 1, 1); }));
+  EXPECT_TRUE(fails("configuration leaves empty", [&] { unit.zero(5); }));
   c.set(1, 15, 64);
   unit.configure(c.bytes);
-  EXPECT_THROW(unit.multiply_bf16(0, 1, 2), TileFault);  // rows of the sums and of the left differ
+  EXPECT_TRUE(fails("shapes do not fit", [&] { unit.multiply_bf16(0, 1, 2); }));  // rows of the sums and of the left
   c.set(1, 17, 64);
-  EXPECT_THROW(unit.configure(c.bytes), TileFault);
+  EXPECT_TRUE(fails("tile too large", [&] { unit.configure(c.bytes); }));
   c.set(1, 16, 64);
   c.bytes[40] = 1;
-  EXPECT_THROW(unit.configure(c.bytes), TileFault);  // reserved
+  EXPECT_TRUE(fails("reserved bytes", [&] { unit.configure(c.bytes); }));
   unit.release();
-  EXPECT_THROW(unit.zero(0), TileFault);
+  EXPECT_TRUE(fails("without configuration", [&] { unit.zero(0); }));
 }
 
 }  // namespace

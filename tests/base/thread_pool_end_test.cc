@@ -7,6 +7,7 @@
 #include <new>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "injected_faults.h"
@@ -132,7 +133,7 @@ TEST(ThreadPoolEnd, JoinsEachThreadThatTheHostMadeAlsoFromATask) {
 TEST(ThreadPoolEnd, NeedsAFunctionThatJoins) {
   auto options = without_threads();
   options.hooks.join = nullptr;
-  EXPECT_THROW(ThreadPool pool(options), Error);
+  EXPECT_TRUE(test::throws("gives no function that joins them", [&] { ThreadPool pool(options); }));
 }
 
 TEST(ThreadPoolEnd, TasksWithoutThreadsComeOneAfterTheOther) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "base/cpu_features.h"
 #include "base/error.h"
 #include "pool_options.h"
@@ -204,12 +205,12 @@ TEST(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
   ThreadPool pool(threads(4));
   for (int round = 0; round < 100; ++round) {
     std::atomic<int> running{0};
-    EXPECT_THROW(pool.parallel_for(1000, 1,
-                                   [&](int64_t, int64_t end) {  // of all, where workers were lately kept from running
-                                     ++running;
-                                     if (end > 100) throw std::runtime_error("stop");
-                                   }),
-                 std::runtime_error);
+    EXPECT_TRUE(test::throws<std::runtime_error>("stop", [&] {
+      pool.parallel_for(1000, 1, [&](int64_t, int64_t end) {  // of all, where workers were lately kept from running
+        ++running;
+        if (end > 100) throw std::runtime_error("stop");
+      });
+    }));
     EXPECT_GT(running, 0);
     expect_each_once(pool, 100, 1);
   }
@@ -290,12 +291,19 @@ TEST(ThreadPool, HooksMakeAndJoinThreads) {
 TEST(ThreadPool, ReadsAffinityText) {
   EXPECT_TRUE(parse_affinity("").empty());
   EXPECT_EQ(parse_affinity("1,2;3-5"), (std::vector<std::vector<int>>{{0, 1}, {2, 3, 4}}));
-  for (const char* text : {"0", "a", "1;;2", "3-1", "1,", "1-", "1;", "999999", "1 2"}) {
-    EXPECT_THROW(parse_affinity(text), Error) << text;
-  }
+  const std::pair<const char*, const char*> wrong[] = {{"0", "at position 0"},
+                                                       {"a", "at position 0"},
+                                                       {"1;;2", "at position 2"},
+                                                       {"3-1", "runs backwards"},
+                                                       {"1,", "at position 2"},
+                                                       {"1-", "at position 2"},
+                                                       {"1;", "at position 2"},
+                                                       {"999999", "processor number in [1, "},
+                                                       {"1 2", "unexpected character at position 1"}};
+  for (const auto& [text, part] : wrong) EXPECT_TRUE(test::throws(part, [&] { parse_affinity(text); })) << text;
   auto options = threads(3);
   options.affinity = "1";
-  EXPECT_THROW(ThreadPool pool(options), Error);
+  EXPECT_TRUE(test::throws("names 1 groups for a pool of 3 threads", [&] { ThreadPool pool(options); }));
   options.affinity = "1;1";
   ThreadPool pinned(options);
   expect_each_once(pinned, 100, 1);

@@ -1,6 +1,7 @@
 // Models with subgraphs, built value by value and run.
 #pragma once
 
+#include "../thrown_text.h"
 #include "op_test.h"
 
 namespace ortolan::test {
@@ -74,15 +75,6 @@ inline std::vector<Value> run_model(int opset, const std::vector<std::pair<std::
   std::vector<Value> results(outputs.size());
   session->run(options, names, values, wanted, results);
   return results;
-}
-
-inline std::string error_of(FunctionRef<void()> body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "";
 }
 
 }  // namespace ortolan::test

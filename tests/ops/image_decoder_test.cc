@@ -148,7 +148,7 @@ TEST(ImageDecoder, ModuleSaysWhy) {
       << node(file).error();
   file = picture("rgb.png");
   file[16] = 0x7f;  // the width's first byte; the checksum no longer fits
-  EXPECT_NE(node(file).error(), "");
+  EXPECT_NE(node(file).error().find("cannot be decoded: IHDR: CRC error"), std::string::npos) << node(file).error();
 }
 #endif
 

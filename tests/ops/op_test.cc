@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "../thrown_text.h"
 #include "runtime/resolve.h"
 
 namespace ortolan::test {
@@ -123,12 +124,7 @@ std::vector<Value> OpTest::run(size_t output_count) const {
 }
 
 std::string OpTest::error(size_t output_count) const {
-  try {
-    run(output_count);
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "";
+  return error_of([&] { run(output_count); });
 }
 
 std::string describe(const Value& value) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "fake_provider.h"
 #include "model_builder.h"
 #include "runtime/devices.h"
@@ -95,12 +96,7 @@ struct Fakes {
     return Session::from_model(environment(messages), std::move(model), options);
   }
   std::string error() {
-    try {
-      session();
-    } catch (const Error& error) {
-      return error.text();
-    }
-    return "";
+    return test::error_of([&] { session(); });
   }
 };
 
@@ -430,7 +426,7 @@ TEST(Devices, RunHooksMayFail) {
     fakes.add(fake);
     auto session = fakes.session();
     fake->fails_at = point;
-    EXPECT_THROW(run(*session, ramp(2)), Error);
+    EXPECT_TRUE(test::throws(std::string("the fake fails at ") + point, [&] { run(*session, ramp(2)); }));
     fake->fails_at = "";
     expect_right(*session, 2);
   }

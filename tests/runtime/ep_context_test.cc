@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../thrown_text.h"
 #include "model_builder.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
@@ -396,13 +397,19 @@ TEST_F(EpContextTest, NodesOfSeveralModelsHaveNamesOfTheirOwn) {
 }
 
 TEST_F(EpContextTest, AttributesOfTheWrongKind) {
-  for (const char* name : {"embed_mode", "ep_cache_context", "source"}) {
-    for (const AttributeValue& value :
-         {AttributeValue(std::string("..")), AttributeValue(int64_t{0}), AttributeValue(2.f)}) {
-      std::unique_ptr<Model> model = onnx::read_model_file(write_context("data.bin"));
-      model->graph->nodes()[0]->set_attribute(name, value);
-      EXPECT_THROW(Session::from_model(environment(), std::move(model), options_), Error) << name;
-    }
+  const AttributeValue text(std::string("..")), whole(int64_t{0}), real(2.f);
+  const std::tuple<const char*, AttributeValue, const char*> wrong[] = {
+      {"embed_mode", text, "is a string, but must be an int"},
+      {"embed_mode", real, "is a float, but must be an int"},
+      {"ep_cache_context", whole, "is an int, but must be a string"},
+      {"ep_cache_context", real, "is a float, but must be a string"},
+      {"source", whole, "is an int, but must be a string"},
+      {"source", real, "is a float, but must be a string"}};
+  for (const auto& [name, value, part] : wrong) {
+    std::unique_ptr<Model> model = onnx::read_model_file(write_context("data.bin"));
+    model->graph->nodes()[0]->set_attribute(name, value);
+    EXPECT_TRUE(test::throws(join("attribute '", name, "' ", part),
+                             [&] { Session::from_model(environment(), std::move(model), options_); }));
   }
 }
 

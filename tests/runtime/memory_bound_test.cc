@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "model_builder.h"
 #include "tensor/arena.h"
 
@@ -351,12 +352,8 @@ TEST(RunBytes, HoldInParallelMode) {
 TEST(RunBytes, MustBeANumber) {
   SessionOptions options;
   options.config["ortolan.max_run_bytes"] = "much";
-  try {
-    expanded(1).session(0, options);
-    FAIL() << "a session was made";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.text(), "session entry 'ortolan.max_run_bytes' is 'much'; it must be a positive number");
-  }
+  EXPECT_EQ(test::error_of([&] { expanded(1).session(0, options); }),
+            "session entry 'ortolan.max_run_bytes' is 'much'; it must be a positive number");
 }
 
 int64_t held(const Session& session) { return session.allocator(cpu_allocator()->info())->stats().in_use; }

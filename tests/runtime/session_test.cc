@@ -8,10 +8,13 @@
 #include <future>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "model_builder.h"
 
 namespace ortolan::runtime {
 namespace {
+
+using test::error_of;
 
 constexpr int64_t kWidth = 8;
 
@@ -66,15 +69,6 @@ void expect_right(const Session& session, int64_t rows) {
   ASSERT_EQ(join(y.shape()), join(x.shape()));
   auto wanted = expected(x);
   for (size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(y.data<float>()[i], wanted[i], 1e-4) << "element " << i;
-}
-
-std::string error_of(FunctionRef<void()> body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "";
 }
 
 TEST(Session, GivesTheSameInEveryMode) {

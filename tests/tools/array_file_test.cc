@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../thrown_text.h"
 #include "common/error.h"
 #include "common/files.h"
 
@@ -40,9 +41,15 @@ TEST_F(ArrayFile, ScalesByMeanAndByNearest) {
 }
 
 TEST_F(ArrayFile, BadPicturesAreErrors) {
-  for (const char* content :
-       {"", "P9 1 1 1 1", "P2 2 2 1 1", "P2 0 1 1", "P2 99999 99999 1", "P5 4 4 255\nabc", "P2 x"}) {
-    EXPECT_THROW(read_picture(write(content)), ToolError) << content;
+  const std::pair<const char*, const char*> bad[] = {{"", "no PGM or PPM picture"},
+                                                     {"P9 1 1 1 1", "no PGM or PPM picture"},
+                                                     {"P2 2 2 1 1", "a number is missing at byte 10"},
+                                                     {"P2 0 1 1", "a picture of 0x1"},
+                                                     {"P2 99999 99999 1", "a picture of 99999x99999"},
+                                                     {"P5 4 4 255\nabc", "too short for 4x4 pixels"},
+                                                     {"P2 x", "a number is missing at byte 3"}};
+  for (const auto& [content, part] : bad) {
+    EXPECT_TRUE(test::throws<ToolError>(part, [&] { read_picture(write(content)); })) << content;
   }
 }
 
@@ -54,8 +61,9 @@ TEST_F(ArrayFile, Npy) {
   Value value = read_npy(write(content));
   EXPECT_EQ(value.shape, std::vector<int64_t>{2});
   EXPECT_EQ(integer_at(value.type, value.bytes.data(), 1), -1);
-  EXPECT_THROW(read_npy(write(content.substr(0, content.size() - 1))), ToolError);
-  EXPECT_THROW(read_npy(write(content.substr(0, 40))), ToolError);
+  const auto cut = [&](size_t size) { return write(content.substr(0, size)); };
+  EXPECT_TRUE(test::throws<ToolError>("ends inside the data", [&] { read_npy(cut(content.size() - 1)); }));
+  EXPECT_TRUE(test::throws<ToolError>("header is cut off", [&] { read_npy(cut(40)); }));
 }
 
 }  // namespace

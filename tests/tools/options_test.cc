@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../thrown_text.h"
 #include "common/error.h"
 
 namespace ortolan::tools {
@@ -40,11 +41,14 @@ TEST(Options, LettersAndNamesWithOneOrTwoDashes) {
 }
 
 TEST(Options, WrongUseIsAnError) {
-  EXPECT_THROW(parse_all({"-q"}), UsageError);
-  EXPECT_THROW(parse_all({"--nothing"}), UsageError);
-  EXPECT_THROW(parse_all({"-o"}), UsageError);
-  EXPECT_THROW(parse_all({"-o", "many"}), UsageError);
-  EXPECT_THROW(parse_all({"-o", "-5"}), UsageError);
+  const auto refuses = [](std::vector<std::string> words, const char* part) {
+    return test::throws<UsageError>(part, [&] { parse_all(words); });
+  };
+  EXPECT_TRUE(refuses({"-q"}, "unknown option -q"));
+  EXPECT_TRUE(refuses({"--nothing"}, "unknown option --nothing"));
+  EXPECT_TRUE(refuses({"-o"}, "option -o needs a value"));
+  EXPECT_TRUE(refuses({"-o", "many"}, "-o must be a whole number, not 'many'"));
+  EXPECT_TRUE(refuses({"-o", "-5"}, "not -5"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "../thrown_text.h"
 #include "common/error.h"
 #include "common/files.h"
 
@@ -89,8 +90,8 @@ TEST(TimeReport, BearsStrangeProfiles) {
   EXPECT_NE(time_picture(report_of("")).find("</svg>"), std::string::npos);
   std::string path = ::testing::TempDir() + "time_report_test_broken.json";
   write_file(path, "[{\"cat\":");
-  EXPECT_THROW(read_profile(path, 0), ToolError);
-  EXPECT_THROW(read_profile(path + ".missing", 0), ToolError);
+  EXPECT_TRUE(test::throws<ToolError>("profile cannot be read", [&] { read_profile(path, 0); }));
+  EXPECT_TRUE(test::throws<ToolError>("No such file", [&] { read_profile(path + ".missing", 0); }));
   std::filesystem::remove(path);
 }
 
