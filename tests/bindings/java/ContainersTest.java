@@ -1,7 +1,6 @@
 // Sequences, maps and optionals.
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -37,8 +36,8 @@ public class ContainersTest {
         assertArrayEquals(new float[] {2, 3}, second.floats(), 0);
       }
       assertArrayEquals(new float[] {2, 3}, outputs.tensor("second").floats(), 0);
-      assertThrows(IndexOutOfBoundsException.class, () -> pair.get(2));
-      assertThrows(IllegalArgumentException.class, () -> outputs.tensor("pair"));
+      Errors.fails(IndexOutOfBoundsException.class, "index 2 of a sequence of 2 values", () -> pair.get(2));
+      Errors.fails(IllegalArgumentException.class, "is a SEQUENCE, no tensor", () -> outputs.tensor("pair"));
     }
   }
 
@@ -48,9 +47,9 @@ public class ContainersTest {
         Sequence three = Sequence.of(List.of(a, b, a)); Outputs outputs = session.run(three)) {
       assertArrayEquals(new long[] {3}, outputs.tensor("length").longs());
     }
-    assertThrows(OrtolanException.class, () -> Sequence.of(List.of()));
+    Errors.fails(OrtolanException.class, "at least one value is needed", () -> Sequence.of(List.of()));
     try (Tensor number = floats(1); Tensor text = Tensor.of(new String[] {"a"}, 1)) {
-      assertThrows(OrtolanException.class, () -> Sequence.of(List.of(number, text)));
+      Errors.fails(OrtolanException.class, "cannot hold one of string", () -> Sequence.of(List.of(number, text)));
     }
   }
 
@@ -74,7 +73,7 @@ public class ContainersTest {
     try (Session session = Models.open("map_to_vector"); Tensor keys = Tensor.of(new String[] {"bird", "cat"}, 2);
         Tensor values = floats(7, 8); MapValue map = MapValue.of(keys, values); Outputs outputs = session.run(map)) {
       assertArrayEquals(new float[] {8, 0, 7}, outputs.tensor("vector").floats(), 0);
-      assertThrows(OrtolanException.class, () -> MapValue.of(keys, floats(1)));
+      Errors.fails(OrtolanException.class, "2 keys and 1 values", () -> MapValue.of(keys, floats(1)));
     }
   }
 

@@ -4,7 +4,6 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertSame;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.List;
@@ -110,11 +109,13 @@ public class EnvironmentTest {
         Session session = new Session(pools, Models.path("mlp"), options);
         Tensor x = Tensor.zeros(ElementType.FLOAT, 1, 32); Outputs outputs = session.run(x)) {
       assertEquals(32, outputs.tensor("y").count());
-      assertThrows(IllegalStateException.class, () -> Environment.builder().sharedThreads(1, 1, true).build());
+      Errors.fails(IllegalStateException.class, "open without these thread pools",
+          () -> Environment.builder().sharedThreads(1, 1, true).build());
     }
     try (Environment none = Environment.builder().build();
         SessionOptions options = new SessionOptions().useSharedThreads()) {
-      assertThrows(OrtolanException.class, () -> new Session(none, Models.path("mlp"), options));
+      Errors.fails(OrtolanException.class, "the environment has none",
+          () -> new Session(none, Models.path("mlp"), options));
     }
   }
 
@@ -126,7 +127,7 @@ public class EnvironmentTest {
       environment.clearProviders();
       try {
         environment.addProvider(new Provider("NoSuchExecutionProvider"), true);
-        assertThrows(OrtolanException.class, () -> open(environment, "add"));
+        Errors.fails(OrtolanException.class, "NoSuchExecutionProvider", () -> open(environment, "add"));
       } catch (OrtolanException e) {
         assertTrue(e.getMessage(), e.getMessage().contains("NoSuchExecutionProvider"));
       }
@@ -164,11 +165,12 @@ public class EnvironmentTest {
       }
       copyThroughMemoryOf(environment, device);
       environment.unregisterProviderLibrary("example");
-      assertThrows(IllegalStateException.class, () -> device.memory(false));
-      assertThrows(IllegalStateException.class,
+      Errors.fails(IllegalStateException.class, "its library was unregistered", () -> device.memory(false));
+      Errors.fails(IllegalStateException.class, "its library was unregistered",
           () -> new SessionOptions().addDevices(environment, List.of(device), Map.of()));
       assertEquals(PLUGIN, device.provider());
-      assertThrows(OrtolanException.class, () -> environment.unregisterProviderLibrary("example"));
+      Errors.fails(OrtolanException.class, "no plugin library is registered as 'example'",
+          () -> environment.unregisterProviderLibrary("example"));
     }
   }
 
@@ -197,9 +199,9 @@ public class EnvironmentTest {
       assertArrayEquals(new float[] {3, 4}, back.floats(), 0);
       assertEquals(memory.name(), there.memory().name());
       if (there.memory().deviceType() != MemoryInfo.DeviceType.CPU) {
-        assertThrows(IllegalStateException.class, there::floats);
-        assertThrows(IllegalStateException.class, there::buffer);
-        assertThrows(IllegalStateException.class, () -> there.copyFrom(new float[2]));
+        Errors.fails(IllegalStateException.class, "in the memory of a device", there::floats);
+        Errors.fails(IllegalStateException.class, "in the memory of a device", there::buffer);
+        Errors.fails(IllegalStateException.class, "in the memory of a device", () -> there.copyFrom(new float[2]));
       }
     }
   }
@@ -207,9 +209,8 @@ public class EnvironmentTest {
   @Test
   public void absentPluginsAreErrors() {
     try (Environment environment = Environment.builder().build()) {
-      OrtolanException error = assertThrows(OrtolanException.class,
+      Errors.fails(OrtolanException.class, "/no/such/plugin.so",
           () -> environment.registerProviderLibrary("absent", java.nio.file.Path.of("/no/such/plugin.so")));
-      assertTrue(error.getMessage(), error.getMessage().contains("/no/such/plugin.so"));
     }
   }
 

@@ -2,7 +2,6 @@
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.lang.ref.WeakReference;
@@ -35,7 +34,7 @@ import org.ortolan.Tensor;
 public class LifetimeTest {
   private static void assertClosed(String what, ThrowingRunnable... calls) {
     for (ThrowingRunnable call : calls) {
-      assertEquals("the " + what + " is closed", assertThrows(IllegalStateException.class, call).getMessage());
+      Errors.fails(IllegalStateException.class, "the " + what + " is closed", call);
     }
   }
 
@@ -87,7 +86,7 @@ public class LifetimeTest {
       binding.close();
       assertClosed("binding", () -> binding.bindInput("a", a), binding::outputs, binding::clearInputs,
           binding::synchronizeInputs, () -> binding.bindOutput("sum", a));
-      assertThrows(IllegalStateException.class, binding::run);
+      Errors.fails(IllegalStateException.class, "the session is closed", binding::run);
     }
   }
 
@@ -166,8 +165,7 @@ public class LifetimeTest {
     runner.start();
     running.await();
     Thread.sleep(50);
-    assertEquals("the run options are in use by a run",
-        assertThrows(IllegalStateException.class, () -> options.setTag("late")).getMessage());
+    Errors.fails(IllegalStateException.class, "the run options are in use by a run", () -> options.setTag("late"));
     session.close();
     x.close();
     assertClosed("session", session::inputs);

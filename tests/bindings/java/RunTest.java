@@ -1,8 +1,6 @@
 // Runs: by name, by order, for some outputs, in place; and what is refused.
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
 
 import java.util.List;
 import java.util.Map;
@@ -89,7 +87,7 @@ public class RunTest {
       assertRefused("the model has no output 'q' among [sum, scaled]",
           () -> session.run(Map.of("a", a, "b", a), List.of("q")));
       assertRefused("4 values are too many for the inputs [a, b, factor]", () -> session.run(a, a, a, a));
-      assertThrows(NullPointerException.class, () -> session.run(a, null));
+      Errors.fails(NullPointerException.class, "a value is null", () -> session.run(a, null));
       try (Outputs outputs = session.run(a, a)) {
         assertRefused("there is no output 'q' among [sum, scaled]", () -> outputs.get("q"));
       }
@@ -97,22 +95,19 @@ public class RunTest {
   }
 
   private static void assertRefused(String message, org.junit.function.ThrowingRunnable call) {
-    assertEquals(message, assertThrows(IllegalArgumentException.class, call).getMessage());
+    Errors.fails(IllegalArgumentException.class, message, call);
   }
 
   @Test
   public void errorsOfRunsHaveCodesAndTexts() {
     try (Session session = Models.open("add"); Tensor a = Tensor.of(new float[] {1}, 1);
         Tensor wrong = Tensor.of(new double[] {1}, 1)) {
-      OrtolanException missing = assertThrows(OrtolanException.class, () -> session.run(Map.of("a", a)));
-      assertEquals(ErrorCode.INVALID_ARGUMENT, missing.code());
-      assertTrue(missing.getMessage(), missing.getMessage().contains("'b'"));
-      OrtolanException type = assertThrows(OrtolanException.class, () -> session.run(a, wrong));
-      assertEquals(ErrorCode.INVALID_ARGUMENT, type.code());
+      Errors.fails(ErrorCode.INVALID_ARGUMENT, "'b'", () -> session.run(Map.of("a", a)));
+      Errors.fails(ErrorCode.INVALID_ARGUMENT, "input 'b' is tensor(float), but the value given holds double",
+          () -> session.run(a, wrong));
     }
     try (Session session = Models.open("failing"); Tensor index = Tensor.of(new long[] {7}, 1)) {
-      OrtolanException outside = assertThrows(OrtolanException.class, () -> session.run(index));
-      assertTrue(outside.getMessage(), outside.getMessage().contains("picker"));
+      Errors.fails(OrtolanException.class, "picker", () -> session.run(index));
     }
   }
 
@@ -125,10 +120,11 @@ public class RunTest {
         options.cancel();
       });
       canceller.start();
-      assertThrows(OrtolanException.class, () -> session.run(Map.of("x", x), null, options));
+      Errors.fails(OrtolanException.class, "terminate is set", () -> session.run(Map.of("x", x), null, options));
       canceller.join();
       try (Session quick = Models.open("add")) {
-        assertThrows(OrtolanException.class, () -> quick.run(Map.of("a", x, "b", x), null, options));
+        Errors.fails(OrtolanException.class, "terminate is set",
+            () -> quick.run(Map.of("a", x, "b", x), null, options));
         options.resume();
         quick.run(Map.of("a", x, "b", x), null, options).close();
       }

@@ -10,6 +10,7 @@ import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.ShortBuffer;
+import java.util.Objects;
 import org.ortolan.internal.Memory;
 import org.ortolan.internal.MemoryRange;
 
@@ -38,7 +39,7 @@ final class Buffers {
   }
 
   private static void requireUsable(Buffer buffer) {
-    if (!buffer.isDirect()) {
+    if (!Objects.requireNonNull(buffer, "buffer").isDirect()) {
       throw new IllegalArgumentException("the buffer is not direct; make it by ByteBuffer.allocateDirect(), or make a "
           + "tensor of its array");
     }

@@ -197,7 +197,7 @@ public final class Environment extends NativeObject {
    */
   public void registerProviderLibrary(String name, Path library) {
     Objects.requireNonNull(name, "name");
-    String path = library.toString();
+    String path = Objects.requireNonNull(library, "library").toString();
     synchronized (LOCK) {
       handle.use(address -> Native.register_provider_library(address, name, path));
     }

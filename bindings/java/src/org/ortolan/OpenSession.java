@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongBinaryOperator;
 import org.ortolan.internal.Handle;
 import org.ortolan.internal.Memory;
@@ -41,7 +42,7 @@ record OpenSession(Handle handle, Names feeds, Names outputs) {
   }
 
   static OpenSession ofBytes(Environment environment, ByteBuffer model, SessionOptions options) {
-    if (!model.isDirect()) {
+    if (!Objects.requireNonNull(model, "model").isDirect()) {
       throw new IllegalArgumentException("the buffer is not direct; make it by ByteBuffer.allocateDirect()");
     }
     MemoryRange range = new MemoryRange(model, Memory.addressOf(model) + model.position(), model.remaining());

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
 import org.ortolan.internal.Memory;
@@ -53,7 +54,7 @@ public final class Session extends NativeObject {
    * @param options the options, or null
    */
   public Session(Environment environment, Path model, SessionOptions options) {
-    this(OpenSession.ofFile(environment, model.toString(), options));
+    this(OpenSession.ofFile(environment, Objects.requireNonNull(model, "model").toString(), options));
   }
 
   /**

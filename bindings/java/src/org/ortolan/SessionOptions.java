@@ -205,7 +205,7 @@ public final class SessionOptions extends NativeObject {
    * @return this
    */
   public SessionOptions setOptimizedModelPath(Path path) {
-    String file = path.toString();
+    String file = Objects.requireNonNull(path, "path").toString();
     return change(address -> Native.set_optimized_model_path(address, file));
   }
 
@@ -291,7 +291,7 @@ public final class SessionOptions extends NativeObject {
    * @return this
    */
   public SessionOptions registerCustomOperators(Path library) {
-    String file = library.toString();
+    String file = Objects.requireNonNull(library, "library").toString();
     return change(address -> Native.register_custom_operators(address, file));
   }
 
