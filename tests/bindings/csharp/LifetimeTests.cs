@@ -12,7 +12,7 @@ public class LifetimeTests
 {
     static void Refuses(TestDelegate call)
     {
-        Assert.Throws<ObjectDisposedException>(call);
+        Fails<ObjectDisposedException>("the object has been closed", call);
     }
 
     [Test]
@@ -130,9 +130,9 @@ public class LifetimeTests
             Assert.AreEqual(0, binding.OutputNames.Count);
             binding.ClearInputs();
             binding.BindOutput("sum", b);
-            Assert.Throws<OrtolanException>(() => binding.Run());
-            Fails(ErrorCode.InvalidArgument, "c", () => binding.BindInput("c", a));
-            Assert.Throws<ArgumentNullException>(() => binding.BindInput(null, a));
+            Fails<OrtolanException>("input 'a' is missing", () => binding.Run());
+            Fails(ErrorCode.InvalidArgument, "'c'", () => binding.BindInput("c", a));
+            Fails<ArgumentNullException>("name", () => binding.BindInput(null, a));
         }
     }
 

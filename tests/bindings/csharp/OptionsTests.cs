@@ -64,15 +64,16 @@ public class OptionsTests
     {
         using (var options = new SessionOptions())
         {
-            Assert.Throws<OrtolanException>(() => options.OptimizationLevel = (OptimizationLevel)17);
+            Fails<OrtolanException>("optimization level 17", () => options.OptimizationLevel = (OptimizationLevel)17);
             Assert.AreEqual(OptimizationLevel.All, options.OptimizationLevel);
-            Assert.Throws<ArgumentNullException>(() => options.LogSeverity = null);
-            Assert.Throws<OrtolanException>(() => options.LogSeverity = (LogSeverity)9);
-            Assert.Throws<ArgumentNullException>(() => options["key"] = null);
-            Assert.Throws<ArgumentNullException>(() => options.LogId = null);
-            Assert.Throws<ArgumentException>(() => options.LogId = "a\0b");
-            Assert.Throws<OrtolanException>(() => options.RegisterCustomOperators("/no/such/library.so"));
-            Assert.Throws<ArgumentNullException>(() => options.SetLog(null));
+            Fails<ArgumentNullException>("value", () => options.LogSeverity = null);
+            Fails<OrtolanException>("logging level 9", () => options.LogSeverity = (LogSeverity)9);
+            Fails<ArgumentNullException>("value", () => options["key"] = null);
+            Fails<ArgumentNullException>("value", () => options.LogId = null);
+            Fails<ArgumentException>("must not contain a NUL", () => options.LogId = "a\0b");
+            Fails<OrtolanException>("/no/such/library.so",
+                                    () => options.RegisterCustomOperators("/no/such/library.so"));
+            Fails<ArgumentNullException>("handler", () => options.SetLog(null));
         }
     }
 
@@ -158,12 +159,16 @@ public class OptionsTests
                 environment.UnregisterProviderLibrary("example");
                 Assert.IsFalse(environment.Devices.Any(d => d.ProviderName == device.ProviderName));
                 Assert.AreEqual("ExampleKernelExecutionProvider", device.ProviderName);
-                Assert.Throws<ObjectDisposedException>(() => options.AppendProvider(new[] { device }));
-                Assert.Throws<ObjectDisposedException>(() => device.Memory());
-                Assert.Throws<ArgumentException>(() => options.AppendProvider(new Device[0]));
+                Fails<ObjectDisposedException>("ExampleKernelExecutionProvider was unregistered",
+                                               () => options.AppendProvider(new[] { device }));
+                Fails<ObjectDisposedException>("ExampleKernelExecutionProvider was unregistered",
+                                               () => device.Memory());
+                Fails<ArgumentException>("at least one device", () => options.AppendProvider(new Device[0]));
             }
-            Assert.Throws<OrtolanException>(() => environment.UnregisterProviderLibrary("example"));
-            Assert.Throws<OrtolanException>(() => environment.RegisterProviderLibrary("none", "/no/such/library.so"));
+            Fails<OrtolanException>("no plugin library is registered as 'example'",
+                                    () => environment.UnregisterProviderLibrary("example"));
+            Fails<OrtolanException>("/no/such/library.so",
+                                    () => environment.RegisterProviderLibrary("none", "/no/such/library.so"));
         }
     }
 
@@ -179,7 +184,7 @@ public class OptionsTests
                 there.CopyFrom(here, environment);
                 back.CopyFrom(there, environment);
                 CollectionAssert.AreEqual(new float[] { 3, 4 }, back.ToArray<float>());
-                Assert.Throws<OrtolanException>(() => there.ToArray<float>());
+                Fails<OrtolanException>("copy it to the CPU first", () => there.ToArray<float>());
             }
         }
     }
@@ -246,8 +251,8 @@ public class OptionsTests
             environment.SetLogSeverity(LogSeverity.Fatal);
             int before = lines.Count;
             using (Session session = Open("add", null, environment)) Assert.AreEqual(before, lines.Count);
-            var error = Assert.Throws<InvalidOperationException>(() => new OrtolanEnvironment(settings).Dispose());
-            StringAssert.Contains("the process has an environment already", error.Message);
+            Fails<InvalidOperationException>("the process has an environment already",
+                                             () => new OrtolanEnvironment(settings).Dispose());
         }
     }
 }

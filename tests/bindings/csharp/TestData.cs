@@ -28,12 +28,22 @@ static class TestData
         return Value.FromArray(elements);
     }
 
-    /// <summary>The error of a call that must fail in the library, with that code and these words.</summary>
+    /// <summary>The error of a call that must fail with these words: the few that tell this error from others.
+    /// </summary>
+    public static TError Fails<TError>(string words, TestDelegate call)
+        where TError : Exception
+    {
+        var error = Assert.Throws<TError>(call);
+        Assert.IsNotEmpty(words, "say which words tell this error from others: " + error.Message);
+        StringAssert.Contains(words, error.Message);
+        return error;
+    }
+
+    /// <summary>The same of a call that must fail in the library, with that code.</summary>
     public static OrtolanException Fails(ErrorCode code, string words, TestDelegate call)
     {
-        var error = Assert.Throws<OrtolanException>(call);
+        var error = Fails<OrtolanException>(words, call);
         Assert.AreEqual(code, error.Code, error.Message);
-        StringAssert.Contains(words, error.Message);
         return error;
     }
 

@@ -101,7 +101,8 @@ public class ValueTests
             CollectionAssert.AreEqual(new long[] { 1, 1, 2 }, tensor.Shape);
             CollectionAssert.AreEqual(new[] { true, false }, tensor.ToArray<bool>());
         }
-        Assert.Throws<ArgumentException>(() => Value.FromArray(new string[,] { { "a" } }));
+        Fails<ArgumentException>("String[,] is no array of tensor elements",
+                                 () => Value.FromArray(new string[,] { { "a" } }));
     }
 
     [Test]
@@ -133,26 +134,32 @@ public class ValueTests
     public void ShapesMustFit()
     {
         var three = new float[3];
-        var error = Assert.Throws<ArgumentException>(() => Value.FromArray(three, 2, 2));
-        Assert.AreEqual("the shape [2, 2] has 4 elements, but there are 3", error.Message);
-        Assert.Throws<ArgumentException>(() => Value.FromArray(three, 2));
-        Assert.Throws<ArgumentException>(() => Value.CopyArray(three, 4));
-        Assert.Throws<ArgumentException>(() => Value.FromArray(three, new long[0]));
-        error = Assert.Throws<ArgumentException>(() => Value.FromArray(three, -3));
-        Assert.AreEqual("the shape [-3] has a negative size", error.Message);
-        error = Assert.Throws<ArgumentException>(() => Value.FromArray(three, long.MaxValue, 4));
-        Assert.AreEqual("the shape [9223372036854775807, 4] is too large", error.Message);
-        Assert.Throws<ArgumentException>(() => Value.CopyBytes(new byte[3], ElementType.Double, long.MaxValue));
-        Assert.Throws<ArgumentException>(() => Value.Zeros(ElementType.Float, 2, -1));
-        Assert.Throws<OrtolanException>(() => Value.Zeros(ElementType.Float, long.MaxValue));
-        Assert.Throws<ArgumentException>(() => Value.FromStrings(new[] { "a" }, new long[] { 2 }));
-        Assert.Throws<ArgumentException>(() => Value.FromMemory(new Memory<int>(new int[3]), 4));
-        Assert.Throws<ArgumentException>(() => Value.FromPointer((IntPtr)64, 12, ElementType.Float, new long[] { 4 }));
-        Assert.Throws<ArgumentNullException>(() => Value.FromArray((float[])null));
-        Assert.Throws<ArgumentNullException>(() => Value.Sequence((Value)null));
-        Assert.Throws<ArgumentNullException>(() => Value.Map(null, null));
-        Assert.Throws<ArgumentException>(() => Value.CopySpan(new ReadOnlySpan<float>(three, 0, 2), 3));
-        Assert.Throws<ArgumentException>(() => Value.FromArray(new[] { 'a' }));
+        Fails<ArgumentException>("the shape [2, 2] has 4 elements, but there are 3",
+                                 () => Value.FromArray(three, 2, 2));
+        Fails<ArgumentException>("the shape [2] has 2 elements, but there are 3", () => Value.FromArray(three, 2));
+        Fails<ArgumentException>("take 16 bytes, but there are 12", () => Value.CopyArray(three, 4));
+        Fails<ArgumentException>("the shape [] has 1 elements, but there are 3",
+                                 () => Value.FromArray(three, new long[0]));
+        Fails<ArgumentException>("the shape [-3] has a negative size", () => Value.FromArray(three, -3));
+        Fails<ArgumentException>("the shape [9223372036854775807, 4] is too large",
+                                 () => Value.FromArray(three, long.MaxValue, 4));
+        Fails<ArgumentException>("the shape [9223372036854775807] is too large",
+                                 () => Value.CopyBytes(new byte[3], ElementType.Double, long.MaxValue));
+        Fails<ArgumentException>("the shape [2, -1] has a negative size", () => Value.Zeros(ElementType.Float, 2, -1));
+        Fails<OrtolanException>("9223372036854775807 * 4 overflows",
+                                () => Value.Zeros(ElementType.Float, long.MaxValue));
+        Fails<ArgumentException>("the shape [2] has 2 elements, but there are 1",
+                                 () => Value.FromStrings(new[] { "a" }, new long[] { 2 }));
+        Fails<ArgumentException>("the shape [4] has 4 elements, but there are 3",
+                                 () => Value.FromMemory(new Memory<int>(new int[3]), 4));
+        Fails<ArgumentException>("take 16 bytes, but there are 12",
+                                 () => Value.FromPointer((IntPtr)64, 12, ElementType.Float, new long[] { 4 }));
+        Fails<ArgumentNullException>("elements", () => Value.FromArray((float[])null));
+        Fails<ArgumentNullException>("parts", () => Value.Sequence((Value)null));
+        Fails<ArgumentNullException>("parts", () => Value.Map(null, null));
+        Fails<ArgumentException>("take 12 bytes, but there are 8",
+                                 () => Value.CopySpan(new ReadOnlySpan<float>(three, 0, 2), 3));
+        Fails<ArgumentException>("Char is no type of tensor elements", () => Value.FromArray(new[] { 'a' }));
     }
 
     [Test]
@@ -160,20 +167,18 @@ public class ValueTests
     {
         using (Value tensor = Floats(1, 2))
         {
-            var error = Assert.Throws<ArgumentException>(() => tensor.ToArray<int>());
-            Assert.AreEqual("the tensor holds Float, not Int32", error.Message);
-            error = Assert.Throws<ArgumentException>(() => tensor.CopyTo(new float[3]));
-            Assert.AreEqual("the tensor has 2 elements, but there are 3", error.Message);
-            Assert.Throws<ArgumentException>(() => tensor.Write(new float[1]));
-            Assert.Throws<ArgumentException>(() => tensor.ToStrings());
-            Assert.Throws<ArgumentException>(() => tensor.ToDictionary<string, float>());
-            Assert.Throws<OrtolanException>(() => tensor[0].Dispose());
+            Fails<ArgumentException>("the tensor holds Float, not Int32", () => tensor.ToArray<int>());
+            Fails<ArgumentException>("the tensor has 2 elements, but there are 3", () => tensor.CopyTo(new float[3]));
+            Fails<ArgumentException>("the tensor has 2 elements, but there are 1", () => tensor.Write(new float[1]));
+            Fails<ArgumentException>("the tensor holds Float, not strings", () => tensor.ToStrings());
+            Fails<ArgumentException>("the value is a Tensor, not a map", () => tensor.ToDictionary<string, float>());
+            Fails<OrtolanException>("the value is a tensor, not a sequence", () => tensor[0].Dispose());
         }
         using (Value strings = Value.FromStrings(new[] { "a" }))
         {
-            Assert.Throws<ArgumentException>(() => strings.ToArray<byte>());
-            Assert.Throws<ArgumentException>(() => strings.Access().Dispose());
-            Assert.Throws<OrtolanException>(() => strings.ToBytes());
+            Fails<ArgumentException>("the tensor holds String, not Byte", () => strings.ToArray<byte>());
+            Fails<ArgumentException>("strings are not read by address", () => strings.Access().Dispose());
+            Fails<OrtolanException>("a tensor of strings has no size in bytes", () => strings.ToBytes());
         }
     }
 
@@ -221,8 +226,8 @@ public class ValueTests
         using (Value none = Value.FromStrings(new string[0])) Assert.AreEqual(0, none.ToStrings().Length);
         using (Value empty = Value.Zeros(ElementType.String, 2))
             CollectionAssert.AreEqual(new[] { "", "" }, empty.ToStrings());
-        Assert.Throws<ArgumentException>(() => Value.FromStrings(new[] { "a", null }));
-        Assert.Throws(Is.InstanceOf<ArgumentException>(), () => Value.FromStrings(new[] { "\ud800" }));
+        Fails<ArgumentException>("a string is null", () => Value.FromStrings(new[] { "a", null }));
+        Fails<EncoderFallbackException>("uD800", () => Value.FromStrings(new[] { "\ud800" }));
     }
 
     [Test]
@@ -235,7 +240,7 @@ public class ValueTests
                 Assert.AreEqual(type, tensor.ElementType);
                 CollectionAssert.AreEqual(new byte[] { 0x21, 0x03 }, tensor.ToBytes());
             }
-            Assert.Throws<ArgumentException>(() => Value.CopyBytes(new byte[3], type, 3));
+            Fails<ArgumentException>("take 2 bytes, but there are 3", () => Value.CopyBytes(new byte[3], type, 3));
         }
         using (Value tensor = Value.CopyBytes(new byte[] { 0xe4, 0x01 }, ElementType.UInt2, 5))
             CollectionAssert.AreEqual(new byte[] { 0xe4, 0x01 }, tensor.ToBytes());
@@ -245,8 +250,10 @@ public class ValueTests
             using (Value tensor = Value.CopyBytes(new byte[] { 1, 2, 3 }, type, 3))
                 CollectionAssert.AreEqual(new byte[] { 1, 2, 3 }, tensor.ToBytes());
         }
-        Assert.Throws<ArgumentException>(() => Value.CopyBytes(new byte[1], ElementType.String, 1));
-        Assert.Throws<ArgumentException>(() => Value.CopyBytes(new byte[1], ElementType.Undefined, 1));
+        Fails<ArgumentException>("type String are not made from bytes",
+                                 () => Value.CopyBytes(new byte[1], ElementType.String, 1));
+        Fails<ArgumentException>("type Undefined are not made from bytes",
+                                 () => Value.CopyBytes(new byte[1], ElementType.Undefined, 1));
     }
 
     [Test]
@@ -261,8 +268,8 @@ public class ValueTests
             using (Value first = results["pair"][0])
                 CollectionAssert.AreEqual(new float[] { 1, 2 }, first.ToArray<float>());
             CollectionAssert.AreEqual(new float[] { 3 }, results["second"].ToArray<float>());
-            Assert.Throws<OrtolanException>(() => results["pair"][2].Dispose());
-            Assert.Throws<OrtolanException>(() => results["pair"][-1].Dispose());
+            Fails<OrtolanException>("index 2 is out of range", () => results["pair"][2].Dispose());
+            Fails<OrtolanException>("no element of that index", () => results["pair"][-1].Dispose());
             Assert.AreEqual(ElementType.Float, results["pair"].Type.Content.ElementType);
         }
         using (Session session = Open("sequence_length"))
@@ -297,7 +304,7 @@ public class ValueTests
             Dictionary<string, float> words = second.ToDictionary<string, float>();
             Assert.AreEqual(3, words.Count);
             Assert.AreEqual(5f, words["dög"]);
-            Assert.Throws<ArgumentException>(() => second.ToDictionary<long, float>());
+            Fails<ArgumentException>("the tensor holds String, not Int64", () => second.ToDictionary<long, float>());
         }
         using (Session session = Open("zip_map_numbers"))
         using (Value x = Value.FromArray(new float[,] { { 1, 2, 3 } }))
@@ -310,7 +317,8 @@ public class ValueTests
             Assert.AreEqual(ValueKind.Map, words.Kind);
             CollectionAssert.AreEqual(new float[] { 1, 2, 0 }, results[0].ToArray<float>());
         }
-        Assert.Throws<ArgumentException>(() => Value.FromDictionary(new Dictionary<int, float> { { 1, 1 } }));
+        Fails<ArgumentException>("keys of type System.Int32",
+                                 () => Value.FromDictionary(new Dictionary<int, float> { { 1, 1 } }));
     }
 
     [Test]
