@@ -76,7 +76,7 @@ class Plugins(unittest.TestCase):
         self.assertEqual(device.ep_name, PROVIDER)
         with self.assertRaisesRegex(ort.InvalidArgument, "their library must be registered still"):
             ort.SessionOptions().add_provider_for_devices([device])
-        with self.assertRaises(ort.OrtError):
+        with self.assertRaisesRegex(ort.OrtError, "no execution provider is called 'ExampleKernelExecutionProvider'"):
             ort.InferenceSession(model("add"), providers=[PROVIDER])
         self.assertNotIn(PROVIDER, ort.get_available_providers())
         self.assertEqual(session.run(["scaled"], FEED)[0].tolist(), [22, 44])
@@ -94,13 +94,13 @@ class Plugins(unittest.TestCase):
         self.assertEqual(again.run(["sum"], {"a": value, "b": value})[0].tolist(), [2, 4])
 
     def test_wrong_registrations(self):
-        with self.assertRaises(ort.OrtError):
+        with self.assertRaisesRegex(ort.OrtError, "registered as 'example' already"):
             ort.register_execution_provider_library("example", EXAMPLE_PROVIDER)
         with self.assertRaisesRegex(ort.OrtError, "/no/such.so"):
             ort.register_execution_provider_library("other", "/no/such.so")
-        with self.assertRaises(ort.OrtError):
+        with self.assertRaisesRegex(ort.OrtError, "no plugin library is registered as 'other'"):
             ort.unregister_execution_provider_library("other")
-        with self.assertRaises(ort.InvalidArgument):
+        with self.assertRaisesRegex(ort.InvalidArgument, "devices must come from get_ep_devices"):
             ort.SessionOptions().add_provider_for_devices([])
 
     def test_providers_of_the_environment(self):
