@@ -25,13 +25,13 @@ func TestSequences(t *testing.T) {
 	_, err := made.At(3)
 	refused(t, err, ortolan.Fail, "index 3 is out of range; the sequence has 3 items")
 	_, err = made.At(-1)
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "there is no element of that index")
 	_, err = ortolan.NewSequence(made, nil)
 	refused(t, err, ortolan.InvalidArgument, "value 1 is nil")
 	_, err = ortolan.Data[float32](made)
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "the value is a sequence, not a tensor")
 	_, err = made.Shape()
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "the value is a sequence, not a tensor")
 }
 
 func TestMapsComeOut(t *testing.T) {
@@ -61,9 +61,9 @@ func TestMapsGoIn(t *testing.T) {
 	entries := must[map[string]float32](t)(ortolan.MapOf[string, float32](again))
 	equal(t, entries, map[string]float32{"bird": 5, "cat": 7})
 	_, err := ortolan.NewMap(floats(t, 1), floats(t, 2))
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "a map's keys are of int64, string, not float")
 	_, err = ortolan.NewMap(tensor(t, []int64{1, 2}, 2), floats(t, 2))
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "2 keys and 1 values")
 }
 
 func TestOptionals(t *testing.T) {

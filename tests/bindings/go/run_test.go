@@ -102,7 +102,7 @@ func TestWrongRequests(t *testing.T) {
 		ortolan.InvalidArgument, "there are 1 names for 2 outputs")
 	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one, one, one, one}}), ortolan.InvalidArgument,
 		"there are 4 inputs; the model has a, b, factor")
-	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one}}), ortolan.InvalidArgument, "b")
+	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one}}), ortolan.InvalidArgument, "input 'b' is missing")
 	refused(t, do(ortolan.Request{Inputs: []*ortolan.Value{one, tensor(t, []int64{1}, 1)}}), ortolan.InvalidArgument,
 		"int64")
 	failing := open(t, "failing", nil)

@@ -41,9 +41,9 @@ func TestSessionErrors(t *testing.T) {
 	_, err = ortolan.NewSession(modelPath("broken"), nil)
 	refused(t, err, ortolan.InvalidProtobuf, "broken.onnx")
 	_, err = ortolan.NewSessionFromBytes([]byte("x"), nil)
-	refused(t, err, ortolan.InvalidProtobuf, "")
+	refused(t, err, ortolan.InvalidProtobuf, "the file is damaged")
 	_, err = ortolan.NewSessionFromBytes(nil, nil)
-	refused(t, err, ortolan.InvalidArgument, "")
+	refused(t, err, ortolan.InvalidArgument, "the model is empty")
 	_, err = ortolan.NewSession("a\x00b", nil)
 	refused(t, err, ortolan.InvalidArgument, "zero byte")
 }
