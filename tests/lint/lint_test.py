@@ -63,5 +63,37 @@ class Files(unittest.TestCase):
         self.assertIn("notes.txt: does not belong", out)
 
 
+class Errors(unittest.TestCase):
+    def assert_refused(self, path, good, bad):
+        status, out = lint("errors", {path: good})
+        self.assertEqual((status, out), (0, "errors: every check states some words\n"))
+        for text in bad:
+            status, out = lint("errors", {path: good + text})
+            self.assertEqual(status, 1, text)
+            self.assertIn(f"{path}:{good.count(chr(10)) + 1}: ", out)
+            self.assertIn(" takes an error of any text; write ", out)
+
+    def test_cpp(self):
+        good = '// EXPECT_THROW(f(), Error);\nEXPECT_TRUE(test::throws("EXPECT_THROW(", [] { f("("); }));\n'
+        good += "EXPECT_THROW(f(1, 2), std::bad_alloc);\nEXPECT_NO_THROW(f());\n"
+        bad = ["EXPECT_THROW(f(), Error);", 'ASSERT_THROW(f(")"),\n    Error) << 1;', "EXPECT_ANY_THROW(f());"]
+        self.assert_refused("tests/base/a_test.cc", good, bad)
+
+    def test_java(self):
+        good = "String s = assertThrows(E.class, f).getMessage();\nassertEquals(s,\n  assertThrows(E.class, f).getMessage());\n"
+        bad = ["assertThrows(E.class, f);", "if (x) assertThrows(E.class, f);", "g(() -> assertThrows(E.class, f));"]
+        self.assert_refused("tests/bindings/java/ATest.java", good, bad)
+
+    def test_csharp(self):
+        good = "var e = Assert.Throws<E>(f);\n/* { Assert.Throws<E>(f); */\n"
+        bad = ["Assert.Throws<E>(f);", "Assert.Throws(Is.InstanceOf<E>(), f);", "{ Assert.Catch(f);"]
+        self.assert_refused("tests/bindings/csharp/ATests.cs", good, bad)
+
+    def test_python(self):
+        good = "# assertRaises(E)\nself.assertRaisesRegex(E, 'assertRaises(')\npytest.raises(E, match='words')\n"
+        bad = ["with self.assertRaises(E):", "with self.assertRaises(E) as caught:", "with pytest.raises(E):"]
+        self.assert_refused("tests/tools/a_test.py", good, bad)
+
+
 if __name__ == "__main__":
     unittest.main()
