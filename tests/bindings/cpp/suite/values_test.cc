@@ -68,7 +68,9 @@ TEST(Tensor, FromAnAllocator) {
   tensor.GetTensorElementTypeAndShapeDataReference(type, view);
   EXPECT_EQ(type, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32);
   EXPECT_EQ(std::vector<int64_t>(view.shape, view.shape + view.shape_len), (std::vector<int64_t>{2, 2}));
-  expect_error(ORT_INVALID_ARGUMENT, "", [&] { static_cast<void>(tensor.At<int32_t>({2, 0})); });
+  expect_error(ORT_INVALID_ARGUMENT, "index 2 is outside [0, 1]", [&] {
+    static_cast<void>(tensor.At<int32_t>({2, 0}));
+  });
 }
 
 TEST(Tensor, FreesMemoryThatItWasGiven) {
