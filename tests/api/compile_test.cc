@@ -413,8 +413,9 @@ TEST_F(ContextPluginTest, CompatibilityArguments) {
   EXPECT_REFUSED(api().GetCompatibilityInfoFromModel(path("m.onnx").c_str(), "", allocator, &info),
                  ORT_INVALID_ARGUMENT, "ep_type is empty");
   EXPECT_REFUSED(api().GetCompatibilityInfoFromModelBytes("garbage", 7, "x", allocator, &info), ORT_INVALID_PROTOBUF,
-                 "");
-  EXPECT_REFUSED(api().GetCompatibilityInfoFromModelBytes("a", 0, "x", allocator, &info), ORT_INVALID_ARGUMENT, "");
+                 "the file is damaged");
+  EXPECT_REFUSED(api().GetCompatibilityInfoFromModelBytes("a", 0, "x", allocator, &info), ORT_INVALID_ARGUMENT,
+                 "the model is empty");
   auto judgement = OrtCompiledModelCompatibility_EP_UNSUPPORTED;
   const OrtEpDevice *mixed[] = {device_, cpu_}, *null[] = {nullptr}, *twice[] = {device_, device_};
   EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(&device_, 0, "x", &judgement), ORT_INVALID_ARGUMENT, "is 0");

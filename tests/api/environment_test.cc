@@ -117,7 +117,7 @@ TEST(Threads, GlobalPoolsUseTheCallersThreads) {
     EXPECT_OK(api().SetGlobalSpinControl(threads, 0));
     EXPECT_REFUSED(api().SetGlobalSpinControl(threads, 2), ORT_INVALID_ARGUMENT, "0 or 1");
     EXPECT_OK(api().SetGlobalDenormalAsZero(threads));
-    EXPECT_REFUSED(api().SetGlobalIntraOpThreadAffinity(threads, "1,x"), ORT_INVALID_ARGUMENT, "");
+    EXPECT_REFUSED(api().SetGlobalIntraOpThreadAffinity(threads, "1,x"), ORT_INVALID_ARGUMENT, "at position 2");
     EXPECT_OK(api().SetGlobalCustomCreateThreadFn(threads, make_thread));
     EXPECT_OK(api().SetGlobalCustomThreadCreationOptions(threads, &threads_made));
     EXPECT_OK(api().SetGlobalCustomJoinThreadFn(threads, join_thread));

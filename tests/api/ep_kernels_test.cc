@@ -300,9 +300,9 @@ TEST(ControlFlowKernels, WrongUsesAreRefused) {
   EXPECT_REFUSED(ep_api().CreateIfKernel(nullptr, &kernel), ORT_INVALID_ARGUMENT, "kernel_info");
   OrtLoopKernelHelper loop{};
   OrtScanKernelHelper scan{};
-  EXPECT_REFUSED(ep_api().CreateLoopKernel(nullptr, nullptr, &kernel), ORT_INVALID_ARGUMENT, "");
-  EXPECT_REFUSED(ep_api().CreateLoopKernel(nullptr, &loop, &kernel), ORT_INVALID_ARGUMENT, "");
-  EXPECT_REFUSED(ep_api().CreateScanKernel(nullptr, &scan, &kernel), ORT_INVALID_ARGUMENT, "");
+  EXPECT_REFUSED(ep_api().CreateLoopKernel(nullptr, nullptr, &kernel), ORT_INVALID_ARGUMENT, "argument 'helper'");
+  EXPECT_REFUSED(ep_api().CreateLoopKernel(nullptr, &loop, &kernel), ORT_INVALID_ARGUMENT, "the helper for Loop lacks");
+  EXPECT_REFUSED(ep_api().CreateScanKernel(nullptr, &scan, &kernel), ORT_INVALID_ARGUMENT, "the helper for Scan lacks");
   ep_api().ReleaseKernelImpl(nullptr);
 }
 

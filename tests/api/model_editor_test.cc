@@ -183,7 +183,7 @@ TEST_F(ModelEditorTest, TakesNamesOfDomains) {
   int opset = 0;
   EXPECT_OK(editor().SessionGetOpsetForDomain(session, "", &opset));
   EXPECT_EQ(opset, 17);
-  EXPECT_REFUSED(editor().SessionGetOpsetForDomain(session, "nobody", &opset), ORT_FAIL, "");
+  EXPECT_REFUSED(editor().SessionGetOpsetForDomain(session, "nobody", &opset), ORT_FAIL, "no operator set 'nobody'");
 }
 
 TEST_F(ModelEditorTest, TypesContainTypes) {
@@ -234,14 +234,14 @@ TEST_F(ModelEditorTest, DraftsAnswerWhatTheyKnow) {
   EXPECT_EQ(count, 3u);
   EXPECT_OK(api().Node_GetNumOutputs(add, &count));
   EXPECT_EQ(count, 1u);
-  EXPECT_REFUSED(api().Node_GetInputs(add, values, 3), ORT_NOT_IMPLEMENTED, "");
-  EXPECT_REFUSED(api().Node_GetNumImplicitInputs(add, &count), ORT_NOT_IMPLEMENTED, "");
-  EXPECT_REFUSED(api().Node_GetNumSubgraphs(add, &count), ORT_NOT_IMPLEMENTED, "");
-  EXPECT_REFUSED(api().Node_GetSinceVersion(add, &version), ORT_NOT_IMPLEMENTED, "");
+  EXPECT_REFUSED(api().Node_GetInputs(add, values, 3), ORT_NOT_IMPLEMENTED, "knows its values by name only");
+  EXPECT_REFUSED(api().Node_GetNumImplicitInputs(add, &count), ORT_NOT_IMPLEMENTED, "node 'n1' is being built");
+  EXPECT_REFUSED(api().Node_GetNumSubgraphs(add, &count), ORT_NOT_IMPLEMENTED, "node 'n1' is being built");
+  EXPECT_REFUSED(api().Node_GetSinceVersion(add, &version), ORT_NOT_IMPLEMENTED, "node 'n1' is being built");
   ValueInfo value(value_info("x", {2}));
   EXPECT_OK(api().GetValueInfoName(value, &text));
   EXPECT_STREQ(text, "x");
-  EXPECT_REFUSED(api().ValueInfo_GetValueNumConsumers(value, &count), ORT_NOT_IMPLEMENTED, "");
+  EXPECT_REFUSED(api().ValueInfo_GetValueNumConsumers(value, &count), ORT_NOT_IMPLEMENTED, "value 'x' is being built");
   Graph built = graph({value_info("x", {2})}, {value_info("y", {2})}, {node("Relu", "r", {"x"}, {"y"})});
   EXPECT_OK(add_initializer(built, "w", {1}, {1}));
   EXPECT_OK(api().Graph_GetNumInputs(built, &count));
@@ -250,7 +250,7 @@ TEST_F(ModelEditorTest, DraftsAnswerWhatTheyKnow) {
   EXPECT_EQ(count, 1u);
   EXPECT_OK(api().Graph_GetNumNodes(built, &count));
   EXPECT_EQ(count, 1u);
-  EXPECT_REFUSED(api().Graph_GetNumOperatorSets(built, &count), ORT_NOT_IMPLEMENTED, "");
+  EXPECT_REFUSED(api().Graph_GetNumOperatorSets(built, &count), ORT_NOT_IMPLEMENTED, "the graph is being built");
 }
 
 TEST_F(ModelEditorTest, WrongArgumentsAreRefused) {
@@ -268,12 +268,13 @@ TEST_F(ModelEditorTest, WrongArgumentsAreRefused) {
   EXPECT_REFUSED(editor().CreateNode("Relu", "", "n", nullptr, 1, names, 1, nullptr, 0, &added), ORT_INVALID_ARGUMENT,
                  "input_names");
   EXPECT_REFUSED(editor().CreateModel(domains + 1, opsets + 1, 1, made.out()), ORT_INVALID_ARGUMENT, "not above 0");
-  EXPECT_REFUSED(editor().CreateModel(domains, opsets, 2, made.out()), ORT_INVALID_ARGUMENT, "");
+  EXPECT_REFUSED(editor().CreateModel(domains, opsets, 2, made.out()), ORT_INVALID_ARGUMENT,
+                 "version 0 of operator set");
   EXPECT_REFUSED(editor().SetGraphInputs(built, nullptr, 1), ORT_INVALID_ARGUMENT, "inputs");
   EXPECT_REFUSED(editor().AddNodeToGraph(built, nullptr), ORT_INVALID_ARGUMENT, "node");
   EXPECT_REFUSED(add_initializer(built, "", {1}, {1}), ORT_INVALID_ARGUMENT, "name");
   EXPECT_OK(add_initializer(built, "w", {1}, {1}));
-  EXPECT_REFUSED(add_initializer(built, "w", {1}, {1}), ORT_INVALID_ARGUMENT, "");
+  EXPECT_REFUSED(add_initializer(built, "w", {1}, {1}), ORT_INVALID_ARGUMENT, "already has an initializer 'w'");
 }
 
 TEST_F(ModelEditorTest, AttributesOfARefusedNodeStayTheCallers) {
@@ -292,7 +293,7 @@ TEST_F(ModelEditorTest, NothingIsOwnedTwice) {
   Graph first = graph({}, {}, {}), second = graph({}, {}, {});
   OrtValueInfo* value = value_info("x", {2});
   OrtValueInfo* twice[] = {value, value};
-  EXPECT_REFUSED(editor().SetGraphInputs(first, twice, 2), ORT_INVALID_ARGUMENT, "");
+  EXPECT_REFUSED(editor().SetGraphInputs(first, twice, 2), ORT_INVALID_ARGUMENT, "'x' already belongs to a graph");
   ASSERT_OK(editor().SetGraphInputs(first, twice, 1));
   EXPECT_EQ(twice[0], nullptr) << "taken over";
   twice[0] = value;
@@ -369,7 +370,8 @@ TEST_F(LoadedModelTest, KnowsItsValuesBeforeItIsReady) {
   const OrtValue* inputs[] = {x};
   const char* in = "x";
   const char* out = "y";
-  EXPECT_REFUSED(api().Run(session, nullptr, &in, inputs, 1, &out, 1, y.out()), ORT_FAIL, "");
+  EXPECT_REFUSED(api().Run(session, nullptr, &in, inputs, 1, &out, 1, y.out()), ORT_FAIL,
+                 "the session is not ready yet");
   ASSERT_OK(editor().FinalizeModelEditorSession(session, options_, nullptr));
   EXPECT_EQ(run(session, {1, 2}, {1, 2}, "z"), (std::vector<float>{121, 484}));
 }
