@@ -173,7 +173,6 @@ int run(int argc, char** argv) {
   std::vector<std::string> rest = parse(argc, argv, command_line(settings));
   if (rest.size() < 3) tools::fail_usage("give two libraries and a model");
   if (settings.effort.rounds < 1 || settings.effort.starts < 1) tools::fail_usage("--rounds and --starts: 1 or more");
-  if (settings.effort.neighbours < 0) tools::fail_usage("--neighbours: 0 or more");
   std::vector<int> threads = read_threads(settings.threads);
   std::vector<Model> models;
   for (size_t i = 2; i < rest.size(); ++i) models.push_back(read_model(rest[i], settings));
