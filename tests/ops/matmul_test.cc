@@ -192,6 +192,7 @@ TEST(QLinearMatMul, ScalesAndRounds) {
     }
   }
   auto actual = doubles(y);
+  ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1) << i;
 }
 

@@ -122,6 +122,7 @@ TEST(Devices, NobodyElseTouchesTheirMemory) {
       for (int64_t rows : {2, 2, 2, 5, 1, 0, 2}) expect_right(*session, rows);
       EXPECT_EQ(fake->runs_started, 7);
       EXPECT_EQ(fake->runs_ended, 7);
+      ASSERT_EQ(session->assignments().size(), 6u);
       for (const auto& assignment : session->assignments()) EXPECT_EQ(assignment.provider, fake->type);
       session.reset();
       EXPECT_EQ(fake->memory->blocks(), 0u) << "memory of the device is not given back";
@@ -381,6 +382,7 @@ void expect_small_islands_return(size_t providers_limit, const char* sessions_li
   fakes.add(fake);
   auto session = fakes.session();
   expect_right(*session, 2);
+  ASSERT_EQ(session->assignments().size(), 6u);
   for (const NodeAssignment& node : session->assignments()) {
     EXPECT_EQ(node.provider == fake->type, node.node_name == "m" || node.node_name == "s") << node.node_name;
     if (node.node_name == "y") {
@@ -400,6 +402,7 @@ TEST(Devices, TheLastProviderKeepsIslandsOfAnySize) {
   fakes.add(settings(false));
   fakes.options.config["ortolan.min_island_nodes"] = "100";
   auto session = fakes.session();
+  ASSERT_EQ(session->assignments().size(), 6u);
   for (const NodeAssignment& node : session->assignments()) EXPECT_EQ(node.provider, "CPUExecutionProvider");
   expect_right(*session, 2);
 }

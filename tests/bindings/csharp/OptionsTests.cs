@@ -153,6 +153,7 @@ public class OptionsTests
                 using (RunResults results = session.Run(a, b))
                 {
                     Assert.AreEqual(6f, results["scaled"].ToArray<float>()[0]);
+                    Assert.AreEqual(2, session.NodeAssignments.Count);
                     Assert.IsTrue(session.NodeAssignments.All(node => node.Provider == device.ProviderName));
                 }
                 CopiesToTheDevice(environment, device);
