@@ -7,6 +7,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/attention_math.h"
 
@@ -349,7 +350,7 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
   context.threads().parallel_for(items * c.splits, 1, [&](int64_t begin, int64_t end) {
     Space<C> space = space_here();
     for (int64_t i = begin; i < end; ++i) {
-      context.check_terminate();
+      base::check_terminate();
       Item item = item_at(p, c, i);
       Tiles<C> tiles(p, c, item, space);
       tiles.run();

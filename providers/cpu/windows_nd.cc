@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
@@ -58,7 +59,7 @@ void convolve(KernelContext& context, const WindowsNd& windows, const Channels& 
   C* columns = context.scratch<C>(checked_mul(channels * windows.taps(), tile)).data();
   for (int64_t image = 0; image < c.batch; ++image, x += channels * windows.plane()) {
     for (int64_t first = 0; first < windows.positions(); first += tile) {
-      context.check_terminate();
+      base::check_terminate();
       int64_t count = std::min(tile, windows.positions() - first);
       for_blocks(context.threads(), windows, first, count,
                  [&](int64_t tap, int64_t block, int64_t size, const int64_t* places) {
@@ -88,7 +89,7 @@ void convolve_transposed(KernelContext& context, const WindowsNd& windows, const
   for (int64_t part = 0; part < c.batch * c.groups; ++part) {
     const C* weights = w + part % c.groups * c.inputs * rows;
     for (int64_t first = 0; first < windows.positions(); first += tile) {
-      context.check_terminate();
+      base::check_terminate();
       int64_t count = std::min(tile, windows.positions() - first);
       product<C>(context.threads(), rows, count, c.inputs, weights, rows, true,
                  x + part * c.inputs * windows.positions() + first, windows.positions(), columns, count);

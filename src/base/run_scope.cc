@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/error.h"
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -12,6 +14,7 @@ namespace ortolan::base {
 namespace {
 
 constinit thread_local RunScope t_scope;
+constinit thread_local uint64_t t_looks = 0;
 
 #if defined(__x86_64__)
 constexpr uint64_t kFlush = 0x8040;  // FTZ and DAZ of MXCSR
@@ -49,6 +52,19 @@ RunScope lasting_run_scope() noexcept {
   lasting.strings = nullptr;
   return lasting;
 }
+
+bool terminate_asked() noexcept {
+  ++t_looks;
+  return t_scope.terminate != nullptr && t_scope.terminate->load(std::memory_order_relaxed);
+}
+
+void check_terminate() {
+  if (terminate_asked()) fail_terminated();
+}
+
+void fail_terminated() { fail(ErrorCode::kFail, "the run was stopped because terminate is set in its run options"); }
+
+uint64_t terminate_looks() noexcept { return t_looks; }
 
 bool denormals_are_zero() noexcept { return flushes(control_word()); }
 

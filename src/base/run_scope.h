@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/fp32_precision.h"
 
@@ -29,11 +30,41 @@ const RunScope& run_scope() noexcept;
 /** `run_scope()` for work that may go on after the run: without what lives only as long as that. */
 RunScope lasting_run_scope() noexcept;
 
+/** Whether the run of the calling thread is asked to stop. */
+bool terminate_asked() noexcept;
+
+/** Throws base::Error where the run of the calling thread is asked to stop. */
+void check_terminate();
+[[noreturn]] void fail_terminated();
+
+/** How often the calling thread has looked whether to stop. */
+uint64_t terminate_looks() noexcept;
+
 /** How exact products of floats have to be on the calling thread. */
 inline Fp32Precision fp32_precision() noexcept { return run_scope().precision; }
 
 /** Whether the calling thread's arithmetic takes denormals for zero, whoever has set it so. */
 bool denormals_are_zero() noexcept;
+
+/** For loops whose length comes from a model or its inputs, and that no thread pool parts: looks whether to stop each
+    kUnits of work, which are elements, or anything else that takes some nanoseconds. */
+class TerminatePoll {
+ public:
+  static constexpr int64_t kUnits = int64_t{1} << 18;
+
+  /** `units` more are about to be done. Throws as check_terminate(). */
+  void work(int64_t units = 1) {
+    if (units < left_) [[likely]] {
+      left_ -= units;
+      return;
+    }
+    left_ = kUnits;
+    check_terminate();
+  }
+
+ private:
+  int64_t left_ = kUnits;
+};
 
 /** Lets a scope hold on the calling thread, and after that what held before. */
 class ScopedRunScope {

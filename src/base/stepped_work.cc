@@ -93,6 +93,8 @@ void SteppedWork::take_step(int64_t step, Lane& lane) noexcept {
 void SteppedWork::join(int index) noexcept {
   Lane lane{index, index};
   for (int64_t step = 0; step < steps_; ++step) {
+    if (index == 0 && terminate_asked()) stopped_.store(true, std::memory_order_relaxed);
+    if (stopped()) return;
     if (index != 0 && !lane.begun && over(step, lane)) continue;
     prepare(step, index);
     take_step(step, lane);
@@ -106,6 +108,7 @@ void run_steps(ThreadPool& pool, const std::shared_ptr<SteppedWork>& work) {
     for (int lane = 1; lane < work->lanes(); ++lane) pool.schedule([work, lane] { work->join(lane); });
   }
   work->join(0);
+  if (work->stopped()) fail_terminated();
 }
 
 }  // namespace ortolan::base

@@ -30,8 +30,11 @@ class SteppedWork {
   int lanes() const noexcept { return lanes_; }
   /** The lane whose result of a part counts; of a step that is over. */
   int winner(int64_t step, int part) const noexcept { return state(step, part).load(std::memory_order_acquire) - 1; }
-  /** Takes part until all steps are over. Called once for each lane, lane 0 for certain. */
+  /** Takes part until all steps are over, or, where the run of lane 0's thread is asked to stop, until the step that
+      this lane is at. Called once for each lane, lane 0 for certain. */
   void join(int lane) noexcept;
+  /** Whether steps were left out because the run was asked to stop. */
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
  protected:
   /** All steps before `step` are over. Called before a lane does parts of it; in lane 0 for each step from 0 to
@@ -56,9 +59,11 @@ class SteppedWork {
   int64_t steps_, stride_;
   int lanes_;
   std::unique_ptr<PartState[]> states_;  // of each part, in its own cache lines
+  std::atomic<bool> stopped_{false};
 };
 
-/** Does the work on the calling thread, lane 0, and on workers of the pool, as far as they come. */
+/** Does the work on the calling thread, lane 0, and on workers of the pool, as far as they come. Throws where the run
+   is asked to stop. */
 void run_steps(ThreadPool& pool, const std::shared_ptr<SteppedWork>& work);
 
 }  // namespace ortolan::base

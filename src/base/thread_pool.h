@@ -57,7 +57,8 @@ class ThreadPool {
 
   // Throws base::Error where `affinity` cannot be read or does not name one set for each worker.
   explicit ThreadPool(const Options& options);
-  ~ThreadPool();  // runs the tasks that are still queued, then joins the workers
+  // Runs the tasks that are still queued, then joins the workers. A task of the pool may end it, as its last one.
+  ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
@@ -66,12 +67,14 @@ class ThreadPool {
 
   // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
   // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
-  // not fixed. One range, in the caller, when count <= grain, degree() is 1, the workers are in use, or the call
-  // comes from inside a body. The first exception is rethrown here when all threads are done.
+  // not fixed. In the caller alone when count <= grain, degree() is 1, the workers are in use, or the call comes from
+  // inside a body: then in one range, or in several where somebody may ask the run to stop (RunScope::terminate).
+  // Throws base::Error between two ranges where that is asked for. The first exception is rethrown here when all
+  // threads are done.
   template <class Body>
   void parallel_for(int64_t count, int64_t grain, Body&& body) {
     if (count <= 0) return;
-    if (count <= grain || degree_ == 1 || inside_loop()) {
+    if (count <= grain) {
       body(int64_t{0}, count);
       return;
     }
@@ -83,7 +86,8 @@ class ThreadPool {
   }
 
   // Runs `task` on a worker later, in no fixed order; with degree 1 on one helper thread. A task may use parallel_for
-  // and schedule, but must not wait for another task of the same pool.
+  // and schedule, but must not wait for another task of the same pool. Where there is no thread to be had, the task has
+  // run when this returns, or runs after the task that calls this: hold no lock that a task takes.
   void schedule(Task task);
 
   // True while the calling thread runs a loop body of any pool.

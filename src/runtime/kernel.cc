@@ -48,8 +48,4 @@ void KernelContext::fail_input(size_t i) const {
   fail(ErrorCode::kInvalidArgument, "input ", i, " is missing; connect it or give it a value");
 }
 
-void KernelContext::fail_terminated() const {
-  fail(ErrorCode::kFail, "the run was stopped because terminate is set in its run options");
-}
-
 }  // namespace ortolan::runtime

@@ -1,7 +1,6 @@
 // Kernels: what a provider implements for an operator, what it learns when it is made, and what it sees in a run.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <span>
@@ -112,7 +111,6 @@ struct RunServices {
   ThreadPool* threads = nullptr;
   const Logger* logger = nullptr;                // NULL where there is no session
   std::shared_ptr<Allocator> allocator;          // for outputs and scratch
-  const std::atomic<bool>* terminate = nullptr;  // set by RunOptionsSetTerminate, NULL if never
   int64_t max_tensor_bytes = INT64_MAX;          // cap for one tensor
   const DeviceMemories* devices = nullptr;       // NULL where all values are in the CPU's memory
   RunStreams* streams = nullptr;                 // the run's queues; NULL where no provider has any
@@ -172,14 +170,9 @@ class KernelContext {
     auto bytes = checked_mul(static_cast<size_t>(checked_mul(count, int64_t{1})), sizeof(T));
     return {static_cast<T*>(scratch_bytes(bytes)), static_cast<size_t>(count)};
   }
-  /** Throws when the caller asked the run to stop. Long loops call it once an iteration. */
-  void check_terminate() const {
-    if (services_->terminate && services_->terminate->load(std::memory_order_relaxed)) fail_terminated();
-  }
 
  protected:
   [[noreturn]] void fail_input(size_t i) const;
-  [[noreturn]] void fail_terminated() const;
   virtual Tensor& prepare_output(size_t i) = 0;
   virtual Tensor& allocate_output(size_t i, const Shape& shape) = 0;
   virtual Tensor& allocate_output(size_t i, ElementType type, const Shape& shape) = 0;

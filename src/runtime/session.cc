@@ -253,7 +253,6 @@ void Session::run(RunOptions* options, std::span<const char* const> input_names,
   services.threads = intra_pool_.get();
   services.logger = &logger_;
   services.allocator = allocator_;
-  services.terminate = options != nullptr ? &options->terminate : nullptr;
   services.max_tensor_bytes = max_tensor_bytes_;
   if (devices_ == nullptr) {
     check_on_cpu(outputs);

@@ -1,6 +1,7 @@
 // The loop, and what it reads of logits.
 #include "cpu/generation/generate.h"
 
+#include "base/run_scope.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
 
@@ -52,7 +53,7 @@ void generate(KernelContext& context, Decoder& decoder, const LogitsProcessors& 
   int64_t rows = sequences.rows();
   int64_t vocabulary = std::ssize(scores) / rows;
   for (int64_t step = 0;; ++step) {
-    context.check_terminate();
+    base::check_terminate();
     read_last_logits(logits, rows, vocabulary, scores.data());
     if (chooser.wants_log_probabilities()) {
       kernels::softmax(&context.threads(), scores.data(), rows, vocabulary, 1, true, scores.data());

@@ -1,4 +1,5 @@
 // Kernels of If, Loop and SequenceMap.
+#include "base/run_scope.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
 
@@ -92,7 +93,7 @@ class Loop : public OpKernel {
 
   /** One run of the body; `values` are its inputs, and those of the next one afterwards. */
   bool iterate(KernelContext& context, std::vector<Value>& values, std::vector<StackedSlices>& scans) const {
-    context.check_terminate();
+    base::check_terminate();
     std::vector<Value> results = body_.run(context, values);
     for (size_t s = 0; s < states_; ++s) values[s + 2] = std::move(results[s + 1]);
     for (size_t s = 0; s < scans.size(); ++s) {
@@ -128,7 +129,7 @@ class SequenceMap : public OpKernel {
     std::vector<std::shared_ptr<Sequence>> results;
     for (ElementType element : elements_) results.push_back(std::make_shared<Sequence>(Sequence{element, {}}));
     for (size_t i = 0; i < length; ++i) {
-      context.check_terminate();
+      base::check_terminate();
       std::vector<Value> values = body_.run(context, inputs_at(context, i, length));
       for (size_t j = 0; j < results.size(); ++j) results[j]->items.push_back(std::move(values[j]));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
@@ -228,7 +229,7 @@ void DeformConv::run(KernelContext& context) const {
   const auto sample_some = image_like ? sample<ImageCorners<C>, C> : sample<Corners<C>, C>;
   for (int64_t image = 0; image < g.batch; ++image) {
     for (int64_t first = 0; first < g.positions; first += most) {
-      context.check_terminate();
+      base::check_terminate();
       int64_t count = std::min(most, g.positions - first);
       if (g.plane > 0) {
         sample_some(context.threads(), g, o, image, first, count, columns);

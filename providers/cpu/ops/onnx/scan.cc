@@ -1,6 +1,7 @@
 // Kernels of Scan: opset 8 with a batch around it, and from opset 9 on.
 #include <cstring>
 
+#include "base/run_scope.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
 
@@ -51,7 +52,7 @@ class ScanBody {
   void run(KernelContext& context, int64_t length, std::span<const Tensor> scans, std::vector<Value>& values,
            std::vector<StackedSlices>& outputs) const {
     for (int64_t i = 0; i < length; ++i) {
-      context.check_terminate();
+      base::check_terminate();
       for (size_t s = 0; s < scans_; ++s) values[states_ + s] = slice_at(scans[s], reversed_[s] ? length - 1 - i : i);
       std::vector<Value> results = body_.run(context, values);
       for (size_t s = 0; s < states_; ++s) keep_state(values[s], std::move(results[s]), s);
