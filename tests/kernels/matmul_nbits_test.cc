@@ -10,6 +10,22 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
+/** The matrix as N rows of K floats. */
+void dequantize_nbits(const NBitsSource& s, float* out) {
+  const int64_t blocks = s.blocks();
+  const int per_byte = 8 / s.bits, mask = (1 << s.bits) - 1;
+  for (int64_t n = 0; n < s.n; ++n) {
+    for (int64_t k = 0; k < s.k; ++k) {
+      const int64_t at = n * blocks + k / s.block;
+      const int q = s.data[n * s.row_bytes + k / per_byte] >> (k % per_byte * s.bits) & mask;
+      float zero = static_cast<float>(1 << (s.bits - 1));
+      if (s.zeros != nullptr) zero = s.zeros[at];
+      if (s.zero_values != nullptr) zero = s.zero_values[at];
+      out[n * s.k + k] = (s.table != nullptr ? s.table[q] : static_cast<float>(q) - zero) * s.scales[at];
+    }
+  }
+}
+
 enum class Zeros { kNone, kBytes, kValues, kTable };
 
 class NBits : public IsaTest {

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "onnx/reader.h"
 #include "onnx/wire_writer.h"
@@ -77,11 +78,20 @@ struct GraphText {
   }
   /** A ValueInfoProto of tensor(float) with shape [N, 2]. */
   static WireWriter value(std::string_view name) {
-    WireWriter named, two, shape, tensor, type, info;
+    WireWriter named, two;
     named.text(2, "N");
     two.integer(1, 2);
-    shape.message(1, std::move(named));
-    shape.message(1, std::move(two));
+    return value(name, {std::move(named), std::move(two)});
+  }
+  /** One of tensor(float) with shape [size]. */
+  static WireWriter vector(std::string_view name, int64_t size) {
+    WireWriter dim;
+    dim.integer(1, size);
+    return value(name, {std::move(dim)});
+  }
+  static WireWriter value(std::string_view name, std::vector<WireWriter> sizes) {
+    WireWriter shape, tensor, type, info;
+    for (WireWriter& size : sizes) shape.message(1, std::move(size));
     tensor.integer(1, 1);
     tensor.message(2, std::move(shape));
     type.message(1, std::move(tensor));

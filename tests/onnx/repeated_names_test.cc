@@ -25,19 +25,6 @@ NodeText constant(WireWriter tensor) {
 
 GraphText with_reader_of_c() { return GraphText().input("x").node({"Add", {"x", "c"}, {"y"}}).output("y"); }
 
-/** A ValueInfoProto of tensor(float) with shape [size]. */
-WireWriter vector_input(std::string_view name, int64_t size) {
-  WireWriter dim, shape, tensor, type, info;
-  dim.integer(1, size);
-  shape.message(1, std::move(dim));
-  tensor.integer(1, 1);
-  tensor.message(2, std::move(shape));
-  type.message(1, std::move(tensor));
-  info.text(1, name);
-  info.message(2, std::move(type));
-  return info;
-}
-
 /** What 'c' holds in the model that `bytes` are, and how many Constants are left in it. */
 std::pair<std::vector<float>, size_t> content(const std::string& bytes) {
   auto model = read(bytes);
@@ -79,14 +66,14 @@ TEST(RepeatedNames, AConstantCountsBeforeAnInitializer) {
 TEST(RepeatedNames, AConstantIsTheDefaultOfAnInput) {
   for (int64_t ir : {3, 8}) {
     std::string bytes =
-        ModelText(with_reader_of_c().add(11, vector_input("c", 2)).node(constant(floats("", {3, 4}))), ir).bytes();
+        ModelText(with_reader_of_c().add(11, GraphText::vector("c", 2)).node(constant(floats("", {3, 4}))), ir).bytes();
     EXPECT_EQ(content(bytes), (Content{{3, 4}, 0}));
     auto model = read(bytes);
     EXPECT_EQ(model->graph->find("c")->is_input, ir == 8);
     EXPECT_EQ(model->graph->inputs.size(), ir == 8 ? 2u : 1u);
   }
   EXPECT_EQ(content(ModelText(with_reader_of_c()
-                                  .add(11, vector_input("c", 2))
+                                  .add(11, GraphText::vector("c", 2))
                                   .initializer(floats("c", {1, 2}))
                                   .node(constant(floats("", {3, 4}))))
                         .bytes()),
@@ -124,7 +111,7 @@ TEST(RepeatedNames, ShapesAndTypesMustAgree) {
           "'c' is defined twice, as float [2] and as float [1]");
   refused(with_reader_of_c().initializer(floats("c", {1})).initializer(ids("c")),
           "'c' is defined twice, as float [1] and as int64 [1]");
-  refused(with_reader_of_c().add(11, vector_input("c", 3)).node(constant(floats("", {1}))),
+  refused(with_reader_of_c().add(11, GraphText::vector("c", 3)).node(constant(floats("", {1}))),
           "'c' is defined twice, as float [3] and as float [1]");
 }
 

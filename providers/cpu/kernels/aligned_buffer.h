@@ -57,7 +57,8 @@ enum class Scratch : int {
 
 /**
  * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread and `user`, uninitialised. A second
- * request of the same user on the same thread may invalidate the first. Kept until the thread ends, unless it is large.
+ * request of the same user on the same thread may invalidate the first; under AddressSanitizer it always does, so that
+ * use of the first is an error. Kept until the thread ends, unless it is large.
  */
 void* thread_scratch(Scratch user, size_t bytes);
 

@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_f32_weights.h"
+#include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
@@ -17,7 +18,6 @@ namespace {
 constexpr double kGrainFlops = 4e5;
 constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
 constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
-constexpr int64_t kThinTiles = 4;       // tiles that thin panels take together; those left over round in another way
 
 struct Conv {
   const ConvGeometry& geometry;

@@ -40,6 +40,9 @@ struct GemmBlock : GemmFinish {
   bool panel_beside = false;  // B goes on to the right, in memory that is far, and is read next; for packed A
 };
 
+/** Register tiles of rows that a thin panel takes together; those left over round in another way. */
+inline constexpr int64_t kThinTiles = 4;
+
 struct GemmF32Kernels {
   base::IsaLevel isa;
   int lanes;        // floats in a vector

@@ -65,7 +65,4 @@ void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda
 /** How m rows of A are multiplied, as gemm_isa says it; `bytes`: where they are multiplied as bytes. */
 const char* nbits_isa(int64_t m, int64_t n, int64_t k, int64_t block, bool bytes) noexcept;
 
-/** The matrix as N rows of K floats. */
-void dequantize_nbits(const NBitsSource& source, float* out);
-
 }  // namespace ortolan::cpu::kernels

@@ -192,8 +192,6 @@ void run_unit(const Job& job, int64_t unit) {
   each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
 }
 
-constexpr int64_t kThinTiles = 4;  // tiles that thin panels take together; those left over round in another way
-
 // Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
 // there are too few groups for the threads. Bands leave tiles that thin panels take together so: results do not depend
 // on the degree.
