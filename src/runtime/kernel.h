@@ -109,11 +109,11 @@ class KernelInfo {
 /** Services of the running session that a kernel may use. */
 struct RunServices {
   ThreadPool* threads = nullptr;
-  const Logger* logger = nullptr;                // NULL where there is no session
-  std::shared_ptr<Allocator> allocator;          // for outputs and scratch
-  int64_t max_tensor_bytes = INT64_MAX;          // cap for one tensor
-  const DeviceMemories* devices = nullptr;       // NULL where all values are in the CPU's memory
-  RunStreams* streams = nullptr;                 // the run's queues; NULL where no provider has any
+  const Logger* logger = nullptr;           // NULL where there is no session
+  std::shared_ptr<Allocator> allocator;     // for outputs and scratch
+  int64_t max_tensor_bytes = INT64_MAX;     // cap for one tensor
+  const DeviceMemories* devices = nullptr;  // NULL where all values are in the CPU's memory
+  RunStreams* streams = nullptr;            // the run's queues; NULL where no provider has any
 };
 
 /** One node's inputs and outputs in one run. Made by the executor; kernels only use the public part. */
