@@ -27,9 +27,9 @@ void check_one(Suite& suite, Runtime& runtime, const char* provider, uint32_t si
   suite.check(title + "the next run works", since, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(provider);
     Handle<OrtSession> session = runtime.session(sum(), options.get());
-    runtime.fails(run(session.get(), 2, 3));
+    runtime.fails(run(session.get(), 2, 3), "do not broadcast");
     runtime.ok(run(session.get(), 3, 3));
-    runtime.fails(run(session.get(), 4, 3));
+    runtime.fails(run(session.get(), 4, 3), "do not broadcast");
     runtime.ok(run(session.get(), 1, 3));
   });
   suite.check(title + "failed runs leave no memory behind", since, [&] {
@@ -37,14 +37,14 @@ void check_one(Suite& suite, Runtime& runtime, const char* provider, uint32_t si
     {
       Handle<OrtSessionOptions> options = runtime.options_with(provider);
       Handle<OrtSession> session = runtime.session(sum(), options.get());
-      for (int i = 0; i < 5; i++) runtime.fails(run(session.get(), 2, 3));
+      for (int i = 0; i < 5; i++) runtime.fails(run(session.get(), 2, 3), "do not broadcast");
     }
     expect_equal(runtime.live(Live::kDeviceBlock), before, "blocks");
   });
   suite.check(title + "memory that does not suffice", since, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(provider, {{"memory_limit", "4096"}});
     Handle<OrtSession> session = runtime.session(sum(), options.get());
-    runtime.fails(run(session.get(), 5000, 5000));
+    runtime.fails(run(session.get(), 5000, 5000), "20000 bytes");
     runtime.ok(run(session.get(), 3, 3));
   });
 }

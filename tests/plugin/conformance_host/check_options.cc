@@ -25,11 +25,12 @@ std::string entry(Runtime& runtime, const OrtSessionOptions* options, const std:
 void check_append(Suite& suite, Runtime& runtime) {
   suite.check("options: no device fails", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options();
-    runtime.fails(runtime.append(options.get(), {}));
+    runtime.fails(runtime.append(options.get(), {}), runtime.ours ? "at least one device" : "one or more");
   });
   suite.check("options: devices of two providers fail", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options();
-    runtime.fails(runtime.append(options.get(), {runtime.device(kCompileProvider), runtime.device(kKernelProvider)}));
+    runtime.fails(runtime.append(options.get(), {runtime.device(kCompileProvider), runtime.device(kKernelProvider)}),
+                  runtime.ours ? "of different providers" : "the same execution provider");
   });
   suite.check("options: settings become entries in lower case", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(kCompileProvider, {{"min_group_size", "3"}});
@@ -130,7 +131,7 @@ void check_delegates(Suite& suite, Runtime& runtime) {
     Choice choice{&runtime, "none"};
     Handle<OrtSessionOptions> options = runtime.options();
     runtime.ok(runtime.api->SessionOptionsSetEpSelectionPolicyDelegate(options.get(), choose, &choice));
-    runtime.fails(runtime.try_session(product(), options.get()));
+    runtime.fails(runtime.try_session(product(), options.get()), "EP selection delegate");
   });
 }
 

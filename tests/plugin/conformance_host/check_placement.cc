@@ -61,7 +61,7 @@ void check_one(Suite& suite, Runtime& runtime, const char* provider) {
   suite.check(title + "without CPU fallback a rest is an error", 24, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(provider);
     runtime.ok(runtime.api->AddSessionConfigEntry(options.get(), "session.disable_cpu_ep_fallback", "1"));
-    runtime.fails(runtime.try_session(mixed(), options.get()));
+    runtime.fails(runtime.try_session(mixed(), options.get()), "fallback");
   });
   suite.check(title + "without CPU fallback all nodes are taken", 24, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(provider);
@@ -85,7 +85,8 @@ void check_placement(Suite& suite, Runtime& runtime) {
     Handle<OrtSession> session = runtime.session(chain(), options.get());
     const OrtEpAssignedSubgraph* const* parts = nullptr;
     size_t count = 0;
-    runtime.fails(runtime.api->Session_GetEpGraphAssignmentInfo(session.get(), &parts, &count));
+    runtime.fails(runtime.api->Session_GetEpGraphAssignmentInfo(session.get(), &parts, &count),
+                  "record_ep_graph_assignment_info");
   });
 }
 

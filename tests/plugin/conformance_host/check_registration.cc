@@ -45,7 +45,7 @@ void check_use(Suite& suite, Runtime& runtime) {
     const OrtEpDevice* device = runtime.device(kCompileProvider);
     runtime.ok(remove(runtime, "example"));
     Handle<OrtSessionOptions> options = runtime.options();
-    runtime.fails(runtime.append(options.get(), {device}));
+    runtime.fails(runtime.append(options.get(), {device}), "is no device of the environment");
     runtime.ok(add(runtime, "example", runtime.plugin));
   });
 }
@@ -60,10 +60,11 @@ void check_registration(Suite& suite, Runtime& runtime) {
   suite.check("register: a file that is not there fails", 22,
               [&] { runtime.fails(add(runtime, "example", "/nowhere/libnothing.so"), "libnothing.so"); });
   suite.check("register: a file that is no library fails", 22,
-              [&] { runtime.fails(add(runtime, "example", "/proc/self/status")); });
+              [&] { runtime.fails(add(runtime, "example", "/proc/self/status"), "/proc/self/status"); });
   suite.check("register: a library without the functions fails", 22,
               [&] { runtime.fails(add(runtime, "example", runtime.library), "EpFactor"); });
-  suite.check("register: failures leave nothing behind", 22, [&] { runtime.fails(remove(runtime, "example")); });
+  suite.check("register: failures leave nothing behind", 22,
+              [&] { runtime.fails(remove(runtime, "example"), "registered"); });
   suite.check("register: an unknown name cannot be unregistered", 22,
               [&] { runtime.fails(remove(runtime, "nobody"), "nobody"); });
   suite.check("register: the plugin", 22, [&] { runtime.ok(add(runtime, "example", runtime.plugin)); });
@@ -84,7 +85,7 @@ void check_registration(Suite& suite, Runtime& runtime) {
     runtime.ok(remove(runtime, "example"));
     expect(runtime.devices(kCompileProvider).empty(), "the device is still there");
     if (runtime.ours) expect_equal(runtime.live(Live::kFactory), 0, "factories");
-    runtime.fails(remove(runtime, "example"));
+    runtime.fails(remove(runtime, "example"), "registered");
   });
   suite.check("register: again, under another name", 22, [&] {
     runtime.ok(add(runtime, "example.again", runtime.plugin));

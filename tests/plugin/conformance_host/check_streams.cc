@@ -38,7 +38,7 @@ void check_own(Suite& suite, Runtime& runtime) {
   });
   suite.check("streams: the CPU has none", 23, [&] {
     OrtSyncStream* stream = nullptr;
-    runtime.fails(api.CreateSyncStreamForEpDevice(runtime.device("CPUExecutionProvider"), nullptr, &stream));
+    runtime.fails(api.CreateSyncStreamForEpDevice(runtime.device("CPUExecutionProvider"), nullptr, &stream), "memory");
   });
   suite.check("streams: copies in a stream", 23, [&] {
     Handle<OrtSyncStream> stream = stream_of(runtime, kKernelProvider);

@@ -72,7 +72,8 @@ std::string Runtime::fails(OrtStatus* status, const std::string& words) const {
   OrtErrorCode code = api->GetErrorCode(status);
   api->ReleaseStatus(status);
   expect(code != ORT_OK, "an error has the code of success");
-  expect(text.find(words) != std::string::npos, "the error does not mention '" + words + "': " + text);
+  expect(!words.empty() && text.find(words) != std::string::npos,
+         "the error does not mention '" + words + "': " + text);
   return text;
 }
 

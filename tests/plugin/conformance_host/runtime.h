@@ -45,7 +45,7 @@ struct Runtime {
   /** Throws Mismatch with the text of a status that is not NULL. */
   void ok(OrtStatus* status) const;
   /** Throws Mismatch unless the status is an error that mentions the words; gives its text. */
-  std::string fails(OrtStatus* status, const std::string& words = "") const;
+  std::string fails(OrtStatus* status, const std::string& words) const;
 
   std::vector<const OrtEpDevice*> devices() const;
   std::vector<const OrtEpDevice*> devices(const std::string& provider) const;
