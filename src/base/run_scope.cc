@@ -13,8 +13,11 @@
 namespace ortolan::base {
 namespace {
 
-constinit thread_local RunScope t_scope;
-constinit thread_local uint64_t t_looks = 0;
+/** Read at every node: in the few bytes that each thread has for libraries, where no call is needed to find it. */
+[[gnu::tls_model("initial-exec")]] constinit thread_local struct {
+  RunScope scope;
+  uint64_t looks = 0;
+} t_state;
 
 #if defined(__x86_64__)
 constexpr uint64_t kFlush = 0x8040;  // FTZ and DAZ of MXCSR
@@ -43,10 +46,10 @@ void set_flush_bits(uint64_t word, uint64_t bits) noexcept {
 
 }  // namespace
 
-const RunScope& run_scope() noexcept { return t_scope; }
+const RunScope& run_scope() noexcept { return t_state.scope; }
 
 RunScope lasting_run_scope() noexcept {
-  RunScope lasting = t_scope;
+  RunScope lasting = t_state.scope;
   lasting.terminate = nullptr;
   lasting.memory = nullptr;
   lasting.strings = nullptr;
@@ -54,8 +57,8 @@ RunScope lasting_run_scope() noexcept {
 }
 
 bool terminate_asked() noexcept {
-  ++t_looks;
-  return t_scope.terminate != nullptr && t_scope.terminate->load(std::memory_order_relaxed);
+  ++t_state.looks;
+  return t_state.scope.terminate != nullptr && t_state.scope.terminate->load(std::memory_order_relaxed);
 }
 
 void check_terminate() {
@@ -64,11 +67,11 @@ void check_terminate() {
 
 void fail_terminated() { fail(ErrorCode::kFail, "the run was stopped because terminate is set in its run options"); }
 
-uint64_t terminate_looks() noexcept { return t_looks; }
+uint64_t terminate_looks() noexcept { return t_state.looks; }
 
 bool denormals_are_zero() noexcept { return flushes(control_word()); }
 
-ScopedRunScope::ScopedRunScope(const RunScope& scope) noexcept : before_(std::exchange(t_scope, scope)) {
+ScopedRunScope::ScopedRunScope(const RunScope& scope) noexcept : before_(std::exchange(t_state.scope, scope)) {
   const uint64_t word = control_word();
   flush_bits_before_ = word & kFlush;
   if (flushes(word) != scope.denormals_are_zero) set_flush_bits(word, scope.denormals_are_zero ? kFlush : 0);
@@ -76,7 +79,7 @@ ScopedRunScope::ScopedRunScope(const RunScope& scope) noexcept : before_(std::ex
 
 ScopedRunScope::~ScopedRunScope() {
   set_flush_bits(control_word(), flush_bits_before_);
-  t_scope = before_;
+  t_state.scope = before_;
 }
 
 }  // namespace ortolan::base
