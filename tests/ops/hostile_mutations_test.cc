@@ -150,7 +150,7 @@ class Mutations : public ::testing::Environment {
         ran += run_hostile(mutated(cases[seed % cases.size()], seed));
       }
     }
-    if (drawn > 0) std::printf("%ld of %ld mutated nodes ran\n", static_cast<long>(ran), static_cast<long>(drawn));
+    if (drawn > 0) report_hostile("mutated nodes", ran, drawn);
   }
 
  private:

@@ -39,7 +39,7 @@ TEST(HostileNodes, EndInAResultOrAnError) {
     if (std::getenv("ORTOLAN_HOSTILE_TABLE") == nullptr) continue;
     std::printf("%s:%s ran %d of %d\n", operators[i][0]->domain, operators[i][0]->name, ran[i], drawn[i]);
   }
-  std::printf("%d of %u nodes ran\n", total, seed - test_seed());
+  report_hostile("random nodes", total, seed - test_seed());
 }
 
 }  // namespace

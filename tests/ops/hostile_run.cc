@@ -177,6 +177,14 @@ bool run_hostile(const HostileNode& hostile) {
   return first.ran;
 }
 
+void report_hostile(const char* kind, int64_t ran, int64_t drawn) {
+  std::printf("%ld of %ld %s ran\n", static_cast<long>(ran), static_cast<long>(drawn), kind);
+  constexpr int64_t kMany = 1000, kShare = 20;
+  if (drawn >= kMany) {
+    EXPECT_GE(ran * kShare, drawn) << kind;
+  }
+}
+
 std::chrono::steady_clock::time_point hostile_deadline(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(
                             std::chrono::duration<double>(number_from("ORTOLAN_HOSTILE_SECONDS", seconds)));

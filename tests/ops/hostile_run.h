@@ -24,6 +24,9 @@ std::string describe(const HostileNode& hostile);
     failure with the node's description; a crash prints that description to stderr. Returns whether the node ran. */
 bool run_hostile(const HostileNode& hostile);
 
+/** Prints how many of the nodes drawn ran, and fails where hardly any of many did: errors alone prove little. */
+void report_hostile(const char* kind, int64_t ran, int64_t drawn);
+
 /** How long a test of hostile nodes may take: `seconds`, or what ORTOLAN_HOSTILE_SECONDS says. */
 std::chrono::steady_clock::time_point hostile_deadline(double seconds);
 /** How many nodes it may draw: `count`, or what ORTOLAN_HOSTILE_COUNT says. */
