@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/thread_pool.h"
 #include "cpu/cell_walk.h"
 #include "cpu/memory_attention.h"
 #include "cpu/recurrent.h"
