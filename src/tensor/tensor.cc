@@ -8,6 +8,7 @@
 
 #include "base/aligned_block.h"
 #include "base/memory_budget.h"
+#include "base/polled_loop.h"
 #include "tensor/tensor_memory.h"
 
 namespace ortolan::tensor {
@@ -64,13 +65,16 @@ void copy_elements(const Tensor& from, Tensor& to) {
   }
   if (from.raw() == to.raw()) return;
   if (from.type() == ElementType::kString) {
-    std::string* next = to.mutable_data<std::string>();
-    for (const std::string& text : from.span<std::string>()) {
-      count_string(text.size());
-      *next++ = text;
-    }
-  } else if (size_t bytes = from.byte_count()) {
-    std::memcpy(to.mutable_raw(), from.raw(), bytes);
+    const std::string* texts = from.data<std::string>();
+    std::string* copies = to.mutable_data<std::string>();
+    base::polled_loop(from.element_count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        count_string(texts[i].size());
+        copies[i] = texts[i];
+      }
+    });
+  } else {
+    base::polled_copy(to.mutable_raw(), from.raw(), static_cast<int64_t>(from.byte_count()));
   }
 }
 
