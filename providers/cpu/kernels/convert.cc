@@ -3,26 +3,37 @@
 
 #include <bit>
 
+#include "base/polled_loop.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
 
-void half_to_float(const uint16_t* x, float* y, int64_t n) { kernels().convert->half_to_float(x, y, n); }
+void half_to_float(const uint16_t* x, float* y, int64_t n) {
+  const auto convert = kernels().convert->half_to_float;
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { convert(x + begin, y + begin, end - begin); });
+}
 
-void float_to_half(const float* x, uint16_t* y, int64_t n) { kernels().convert->float_to_half(x, y, n); }
+void float_to_half(const float* x, uint16_t* y, int64_t n) {
+  const auto convert = kernels().convert->float_to_half;
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { convert(x + begin, y + begin, end - begin); });
+}
 
 void bfloat16_to_float(const uint16_t* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = std::bit_cast<float>(uint32_t{read_unaligned(x + i)} << 16);
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = std::bit_cast<float>(uint32_t{read_unaligned(x + i)} << 16);
+  });
 }
 
 void float_to_bfloat16(const float* x, uint16_t* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
-    const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    y[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40 : rounded);
-  }
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
+      const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+      const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+      y[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40 : rounded);
+    }
+  });
 }
 
 template <class T>

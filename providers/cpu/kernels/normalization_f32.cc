@@ -9,7 +9,9 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/long_rows_f32.h"
 #include "cpu/kernels/move_kernels.h"
+#include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -40,12 +42,27 @@ T* at_or_null(T* p, int64_t offset) {
   return p == nullptr ? nullptr : p + offset;
 }
 
+/** One row, already summed. */
+void normalize_summed(const LayerNorm& args, const float* x, int64_t row, ValueRange* range) {
+  LayerNorm one = args;
+  one.x = x;
+  one.y = args.y + row * args.columns;
+  one.mean = at_or_null(args.mean, row);
+  one.inverse_std = at_or_null(args.inverse_std, row);
+  one.range = range;
+  normalize_long_row(one);
+}
+
 void normalize(const LayerNorm& args, int64_t begin, int64_t end, ValueRange* range) {
   constexpr int64_t kRows = 4;  // added and then normalised while they are in the cache
   const auto& rows = *kernels().rows;
   const int64_t step = has_sum(args) ? kRows : end - begin;
   for (int64_t row = begin; row < end; row += step) {
     const int64_t last = std::min(end, row + step);
+    if (args.columns > kLongRow) [[unlikely]] {
+      for (int64_t i = row; i < last; ++i) normalize_summed(args, summed_rows(args, i, i + 1, rows), i, range);
+      continue;
+    }
     rows.normalize_rows({last - row, args.columns, summed_rows(args, row, last, rows), args.scale, args.bias, !args.rms,
                          args.epsilon, args.y + row * args.columns, at_or_null(args.mean, row),
                          at_or_null(args.inverse_std, row), range});
@@ -78,6 +95,10 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
   if (inner == 1) {
     base::parallel_for(pool, outer, row_grain(axis), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
+        if (axis > kLongRow) [[unlikely]] {
+          softmax_long_row(x + row * axis, axis, logarithm, y + row * axis);
+          continue;
+        }
         rows.softmax_row(x + row * axis, 1.0f, nullptr, axis, logarithm, y + row * axis);
       }
     });
@@ -124,24 +145,24 @@ void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
 void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t n, float* mean, float* variance) {
   const auto moments = kernels().rows->moments;
   base::parallel_for(pool, rows, row_grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) moments(x + row * n, n, true, mean + row, variance + row);
+    const auto of_row = n > kLongRow ? long_row_moments : moments;
+    for (int64_t row = begin; row < end; ++row) of_row(x + row * n, n, true, mean + row, variance + row);
   });
 }
 
 void scale_channels(base::ThreadPool* pool, const float* x, int64_t outer, int64_t channels, int64_t inner,
                     const float* scale, const float* shift, float* y) {
-  const auto& vector = *kernels().vector;
   if (inner == 1) {
     base::parallel_for(pool, outer, row_grain(channels), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
-        vector.multiply_add(x + row * channels, scale, shift, y + row * channels, channels);
+        multiply_add(x + row * channels, scale, shift, y + row * channels, channels);
       }
     });
     return;
   }
   base::parallel_for(pool, outer * channels, row_grain(inner), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      vector.scale_shift(x + i * inner, scale[i % channels], shift[i % channels], y + i * inner, inner);
+      scale_shift(x + i * inner, scale[i % channels], shift[i % channels], y + i * inner, inner);
     }
   });
 }

@@ -1,10 +1,21 @@
 // Loops over numbers: hands spans to the instruction set in use.
 #include "cpu/kernels/number_loops.h"
 
+#include <algorithm>
+
+#include "base/polled_loop.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/number_loops_kernels.h"
 
 namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kAtOnce = int64_t{1} << 22;  // elements that are read between two looks whether to stop
+
+/** How reductions of parts of a span become that of the span. */
+ReduceOp joining(ReduceOp op) { return op == ReduceOp::kSumSquares || op == ReduceOp::kSumAbs ? ReduceOp::kSum : op; }
+
+}  // namespace
 
 NumberLoops number_loops(NumberOp op, Number type) {
   return kernels().numbers->binary[static_cast<int>(op)][static_cast<int>(type)];
@@ -19,14 +30,28 @@ bool unary(NumberUnary op, Number type, const void* x, void* y, int64_t n, doubl
 
 template <class T>
 T reduce_numbers(ReduceOp op, const T* x, int64_t n) {
+  const auto reduce = kernels().numbers->reduce[static_cast<int>(op)][static_cast<int>(number_of<T>())];
   T result;
-  kernels().numbers->reduce[static_cast<int>(op)][static_cast<int>(number_of<T>())](x, n, &result);
+  reduce(x, std::min(n, kAtOnce), &result);
+  for (int64_t begin = kAtOnce; begin < n; begin += kAtOnce) {
+    base::check_terminate();
+    T joined[2] = {result, T{}};
+    reduce(x + begin, std::min(n - begin, kAtOnce), joined + 1);
+    const auto join = kernels().numbers->reduce[static_cast<int>(joining(op))][static_cast<int>(number_of<T>())];
+    join(joined, 2, &result);
+  }
   return result;
 }
 
 template <class T>
 int64_t find_first(T value, const T* x, int64_t n) {
-  return kernels().numbers->find[static_cast<int>(number_of<T>())](&value, x, n);
+  const auto find = kernels().numbers->find[static_cast<int>(number_of<T>())];
+  for (int64_t begin = 0; begin < n; begin += kAtOnce) {
+    if (begin > 0) base::check_terminate();
+    const int64_t count = std::min(n - begin, kAtOnce), found = find(&value, x + begin, count);
+    if (found < count) return begin + found;
+  }
+  return n;
 }
 
 template double reduce_numbers(ReduceOp, const double*, int64_t);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/long_rows_f32.h"
 #include "cpu/kernels/move_kernels.h"
 
 namespace ortolan::cpu::kernels {
@@ -18,7 +20,11 @@ constexpr int64_t kShortRow = 32, kFewestShortRows = 16;
 
 }  // namespace
 
-float reduce(ReduceOp op, const float* x, int64_t n) { return kernels().rows->reduce[static_cast<int>(op)](x, n); }
+float reduce(ReduceOp op, const float* x, int64_t n) {
+  if (n > kLongRow) [[unlikely]]
+    return reduce_long_row(op, x, n);
+  return kernels().rows->reduce[static_cast<int>(op)](x, n);
+}
 
 float dot(const float* a, const float* b, int64_t n) { return kernels().rows->dot(a, b, n); }
 
@@ -50,9 +56,8 @@ void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t ou
     return reduce_short_rows(pool, op, x, outer, axis, y);
   }
   if (inner == 1) {
-    const auto reduce_row = rows.reduce[static_cast<int>(op)];
     base::parallel_for(pool, outer, kGrain / std::max<int64_t>(axis, 1) + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) y[row] = reduce_row(x + row * axis, axis);
+      for (int64_t row = begin; row < end; ++row) y[row] = reduce(op, x + row * axis, axis);
     });
     return;
   }
@@ -70,10 +75,12 @@ void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t ou
 
 int64_t arg_max(const float* x, int64_t n, bool last) {
   int64_t best = 0;
-  for (int64_t i = 1; i < n; ++i) {
-    const bool better = x[i] > x[best] || (last && x[i] == x[best]) || (x[best] != x[best] && x[i] == x[i]);
-    if (better) best = i;
-  }
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const bool better = x[i] > x[best] || (last && x[i] == x[best]) || (x[best] != x[best] && x[i] == x[i]);
+      if (better) best = i;
+    }
+  });
   return best;
 }
 

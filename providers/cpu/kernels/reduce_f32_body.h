@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/sum_block.h"
 #include "cpu/kernels/vec_math.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
-constexpr int64_t kSumBlock = 4096;  // elements whose sum runs in fp32 partial sums
-constexpr int64_t kRowBlock = 64;    // rows of a column sum that run in one partial sum
+constexpr int64_t kRowBlock = 64;  // rows of a column sum that run in one partial sum
 
 // A reduction: the neutral element, how an element enters, and how partial results join.
 struct Sum {

@@ -1,28 +1,34 @@
 // Elementwise fp32 functions: hands spans to the instruction set in use.
 #include "cpu/kernels/vector_f32.h"
 
+#include "base/polled_loop.h"
 #include "cpu/kernels/kernel_table.h"
 
 namespace ortolan::cpu::kernels {
 
 void unary(Activation op, const float* x, float* y, int64_t n) {
-  kernels().vector->unary[static_cast<int>(op.op)](x, y, n, op.p0, op.p1);
+  const auto function = kernels().vector->unary[static_cast<int>(op.op)];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { function(x + begin, y + begin, end - begin, op.p0, op.p1); });
 }
 
 void binary(BinaryOp op, const float* a, const float* b, float* y, int64_t n) {
-  kernels().vector->binary[static_cast<int>(op)](a, b, y, n);
+  const auto function = kernels().vector->binary[static_cast<int>(op)];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { function(a + begin, b + begin, y + begin, end - begin); });
 }
 
 void binary(BinaryOp op, const float* a, float b, float* y, int64_t n) {
-  kernels().vector->binary_vs[static_cast<int>(op)](a, b, y, n);
+  const auto function = kernels().vector->binary_vs[static_cast<int>(op)];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { function(a + begin, b, y + begin, end - begin); });
 }
 
 void binary(BinaryOp op, float a, const float* b, float* y, int64_t n) {
-  kernels().vector->binary_sv[static_cast<int>(op)](a, b, y, n);
+  const auto function = kernels().vector->binary_sv[static_cast<int>(op)];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { function(a, b + begin, y + begin, end - begin); });
 }
 
 void scale_shift(const float* x, float a, float b, float* y, int64_t n) {
-  kernels().vector->scale_shift(x, a, b, y, n);
+  const auto function = kernels().vector->scale_shift;
+  base::polled_loop(n, [&](int64_t begin, int64_t end) { function(x + begin, a, b, y + begin, end - begin); });
 }
 
 void accumulate_scaled(const float* x, float a, float* y, int64_t n) {
@@ -30,7 +36,9 @@ void accumulate_scaled(const float* x, float a, float* y, int64_t n) {
 }
 
 void multiply_add(const float* a, const float* b, const float* c, float* y, int64_t n) {
-  kernels().vector->multiply_add(a, b, c, y, n);
+  const auto function = kernels().vector->multiply_add;
+  base::polled_loop(
+      n, [&](int64_t begin, int64_t end) { function(a + begin, b + begin, c + begin, y + begin, end - begin); });
 }
 
 void rotate_halves(const float* x, const float* cosine, const float* sine, int64_t pairs, float* y) {
