@@ -1,25 +1,34 @@
 // Index tensors checked against the dimension that they point into.
 #include "cpu/checked_indices.h"
 
+#include "base/polled_loop.h"
+
 namespace ortolan::cpu {
 namespace {
 
 template <class I>
 void normalise(std::span<const I> indices, std::span<int64_t> result, int64_t dim) {
-  for (size_t i = 0; i < indices.size(); ++i) result[i] = checked_index(indices[i], static_cast<int64_t>(i), dim);
+  base::polled_loop(std::ssize(indices), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) result[i] = checked_index(indices[i], i, dim);
+  });
 }
 
 template <class I>
 void tuple_offsets(std::span<const I> indices, std::span<const int64_t> dims, std::span<const int64_t> strides,
                    std::span<int64_t> result) {
-  size_t width = dims.size();
-  for (size_t i = 0; i < result.size(); ++i) {
-    int64_t offset = 0;
-    for (size_t j = 0; j < width; ++j) {
-      offset += checked_index(indices[i * width + j], static_cast<int64_t>(i), dims[j]) * strides[j];
-    }
-    result[i] = offset;
-  }
+  const int64_t width = std::ssize(dims);
+  base::polled_loop(
+      std::ssize(result),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t offset = 0;
+          for (int64_t j = 0; j < width; ++j) {
+            offset += checked_index(indices[i * width + j], i, dims[j]) * strides[j];
+          }
+          result[i] = offset;
+        }
+      },
+      width + 1);
 }
 
 }  // namespace

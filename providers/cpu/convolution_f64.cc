@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::cpu {
@@ -59,7 +60,9 @@ void conv_f64(base::ThreadPool* pool, const ConvGeometry& g, const double* x, co
   int64_t taps = volume(g.kernel), plane = volume(g.in);
   for_planes(pool, g, bias, y, [&](int64_t image, int64_t channel, double* out) {
     const double* in = x + (image * g.in_channels + channel / outputs * inputs) * plane;
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < inputs * taps; ++i) {
+      poll.work(std::min(plane, volume(g.out)));
       double weight = w[channel * inputs * taps + i];
       const double* from = in + i / taps * plane;
       for_tap(g, g.out, g.in, i % taps, [&](int64_t to, int64_t count, int64_t at) {
@@ -75,7 +78,9 @@ void conv_transpose_f64(base::ThreadPool* pool, const ConvGeometry& g, const dou
   int64_t taps = volume(g.kernel), plane = volume(g.in);
   for_planes(pool, g, bias, y, [&](int64_t image, int64_t channel, double* out) {
     int64_t first = channel / outputs * inputs;
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < inputs * taps; ++i) {
+      poll.work(std::min(plane, volume(g.out)));
       int64_t input = first + i / taps;
       double weight = w[(input * outputs + channel % outputs) * taps + i % taps];
       const double* from = x + (image * g.in_channels + input) * plane;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/memory_budget.h"
+#include "base/polled_loop.h"
 
 namespace ortolan::cpu {
 
@@ -16,24 +17,28 @@ void put(E& to, const E& from) {
   to = from;
 }
 
-/** std::copy_n, counted. */
+/** std::copy_n, counted. Throws where the run is asked to stop, as the next one does. */
 template <class E>
 void put_n(const E* from, int64_t count, E* to) {
-  if constexpr (std::is_same_v<E, std::string>) {
-    for (int64_t i = 0; i < count; ++i) put(to[i], from[i]);
-  } else {
-    std::copy_n(from, count, to);
-  }
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    if constexpr (std::is_same_v<E, std::string>) {
+      for (int64_t i = begin; i < end; ++i) put(to[i], from[i]);
+    } else {
+      std::copy(from + begin, from + end, to + begin);
+    }
+  });
 }
 
 /** std::fill_n, counted. */
 template <class E>
 void put_copies(E* to, int64_t count, const E& value) {
-  if constexpr (std::is_same_v<E, std::string>) {
-    for (int64_t i = 0; i < count; ++i) put(to[i], value);
-  } else {
-    std::fill_n(to, count, value);
-  }
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    if constexpr (std::is_same_v<E, std::string>) {
+      for (int64_t i = begin; i < end; ++i) put(to[i], value);
+    } else {
+      std::fill(to + begin, to + end, value);
+    }
+  });
 }
 
 }  // namespace ortolan::cpu

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/unaligned.h"
@@ -49,7 +50,7 @@ void convert_floats(ThreadPool* pool, const void* from, ElementType from_type, v
     require(kFloatTypes.contains(type), ErrorCode::kInvalidGraph, "elements of ", name_of(type),
             " stand where the operator takes only ", kFloatTypes);
   }
-  base::parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end) {
+  auto convert = [&](int64_t begin, int64_t end) {
     if (to_type == ElementType::kFloat) {
       return to_float(from, from_type, begin, end - begin, static_cast<float*>(to) + begin);
     }
@@ -62,7 +63,8 @@ void convert_floats(ThreadPool* pool, const void* from, ElementType from_type, v
       to_float(from, from_type, i, size, block);
       from_float(block, to_type, i, size, to);
     }
-  });
+  };
+  pool != nullptr ? pool->parallel_for(count, kGrain, convert) : base::polled_loop(count, convert);
 }
 
 Tensor to_float_tensor(const Tensor& tensor) {

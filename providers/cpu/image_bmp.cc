@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "cpu/image_decoding.h"
 
 namespace ortolan::cpu {
@@ -98,7 +99,9 @@ void read_row(const Picture& p, const uint8_t* from, uint8_t* to) {
 
 void read_rows(const Picture& p, uint8_t* pixels) {
   int64_t stride = (p.width * p.bits + 31) / 32 * 4;
+  base::TerminatePoll poll;
   for (int64_t y = 0; y < p.height; ++y) {
+    poll.work(4 * p.width);
     read_row(p, p.file.data() + p.pixels_at + y * stride, pixels + p.row(y) * p.width * 3);
   }
 }
@@ -109,7 +112,9 @@ class RunLengths {
   RunLengths(const Picture& p, uint8_t* pixels) : p_(p), pixels_(pixels), at_(p.pixels_at) {}
 
   void read() {
+    base::TerminatePoll poll;
     for (bool ended = false; !ended;) {
+      poll.work(64);
       uint32_t count = next(), value = next();
       if (count > 0) {
         for (uint32_t i = 0; i < count; ++i) put(p_.bits == 8 ? value : i % 2 == 0 ? value >> 4 : value & 15);
@@ -167,7 +172,9 @@ void decode_bmp(std::span<const uint8_t> file, PixelMemory memory) {
           needed, "; it is cut off");
   uint8_t* pixels = memory(p.height, p.width);
   if (!runs) return read_rows(p, pixels);
-  for (int64_t i = 0; i < p.width * p.height; ++i) std::memcpy(pixels + 3 * i, p.palette[0], 3);
+  base::polled_loop(p.width * p.height, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::memcpy(pixels + 3 * i, p.palette[0], 3);
+  });
   RunLengths(p, pixels).read();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/polled_loop.h"
 #include "cpu/image_decoding.h"
 
 namespace ortolan::cpu {
@@ -86,7 +87,9 @@ Header read_header(Reader& reader, int kind) {
 /** The samples of one row as bytes; a set bit is black. */
 void read_row(Reader& reader, const Header& h, std::vector<uint8_t>& row) {
   int bits = 0;
+  base::TerminatePoll poll;
   for (size_t i = 0; i < row.size(); ++i) {
+    poll.work(h.text ? 8 : 1);
     if (h.bits && !h.text) {
       bits = i % 8 == 0 ? reader.byte() : bits << 1;
       row[i] = bits & 0x80 ? 0 : 255;
@@ -116,7 +119,9 @@ void decode_pnm(std::span<const uint8_t> file, PixelMemory memory) {
           reader.left(), " bytes for ", samples, " samples; it is cut off");
   uint8_t* pixels = memory(h.height, h.width);
   std::vector<uint8_t> row(static_cast<size_t>(h.width * h.depth));
+  base::TerminatePoll poll;
   for (int64_t y = 0; y < h.height; ++y) {
+    poll.work(std::ssize(row) * (h.text ? 8 : 2));
     read_row(reader, h, row);
     for (int64_t x = 0; x < h.width; ++x, pixels += 3) {
       const uint8_t* from = row.data() + x * h.depth;

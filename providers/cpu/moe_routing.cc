@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/polled_loop.h"
+
 namespace ortolan::cpu {
 namespace {
 
@@ -56,7 +58,9 @@ Routes route_tokens(const Routing& routing, int64_t tokens, int64_t experts, con
   routes.experts.resize(static_cast<size_t>(tokens * routing.top));
   routes.weights.resize(routes.experts.size());
   auto top = static_cast<size_t>(routing.top);
+  base::TerminatePoll poll;
   for (int64_t t = 0; t < tokens; ++t) {
+    poll.work(experts * (4 + routing.top * routing.top / 2));
     const float* row = logits + t * experts;
     std::span<int32_t> chosen(routes.experts.data() + t * routing.top, top);
     std::span<float> weights(routes.weights.data() + t * routing.top, top);

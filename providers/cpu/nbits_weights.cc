@@ -1,6 +1,7 @@
 // Packing of narrow weights, and the order that groups of elements ask for.
 #include "cpu/nbits_weights.h"
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/packed_form.h"
 
@@ -57,7 +58,9 @@ struct GroupedOrder {
 std::vector<uint8_t> reorder_rows(const NBitsFormat& f, const uint8_t* data, const std::vector<int32_t>& order) {
   int64_t per_byte = 8 / f.bits, bytes = static_cast<int64_t>(order.size()) / per_byte;
   std::vector<uint8_t> result(static_cast<size_t>(f.n * bytes));
+  base::TerminatePoll poll;
   for (int64_t n = 0; n < f.n; ++n) {
+    poll.work(2 * std::ssize(order));
     const uint8_t* row = data + n * f.row_bytes();
     uint8_t* to = result.data() + n * bytes;
     for (size_t i = 0; i < order.size(); ++i) {
@@ -75,7 +78,9 @@ template <class T>
 std::vector<T> choose_blocks(const NBitsFormat& f, const T* values, const std::vector<int32_t>& blocks) {
   std::vector<T> result;
   if (!values) return result;
+  base::TerminatePoll poll;
   for (int64_t n = 0; n < f.n; ++n) {
+    poll.work(std::ssize(blocks));
     for (int32_t b : blocks) result.push_back(values[n * f.blocks() + b]);
   }
   return result;
@@ -111,7 +116,9 @@ void check_format(const NBitsFormat& f) {
 std::vector<uint8_t> unpack_bytes(const uint8_t* data, int64_t rows, int64_t columns, int bits) {
   int64_t per_byte = 8 / bits, row_bytes = (columns + per_byte - 1) / per_byte;
   std::vector<uint8_t> result(static_cast<size_t>(rows * columns));
+  base::TerminatePoll poll;
   for (int64_t r = 0; r < rows; ++r) {
+    poll.work(columns);
     for (int64_t c = 0; c < columns; ++c) {
       int q = data[r * row_bytes + c / per_byte] >> (c % per_byte * bits) & ((1 << bits) - 1);
       result[r * columns + c] = static_cast<uint8_t>(q);
@@ -156,7 +163,9 @@ void NBitsOperand::multiply(KernelContext& context, int64_t m, const float* a, c
   if (!order_.empty()) {
     auto count = static_cast<int64_t>(order_.size());
     float* gathered = context.scratch<float>(checked_mul(m, count)).data();
+    base::TerminatePoll poll;
     for (int64_t r = 0; r < m; ++r) {
+      poll.work(count);
       for (int64_t i = 0; i < count; ++i) gathered[r * count + i] = order_[i] < 0 ? 0 : a[r * k_ + order_[i]];
     }
     a = gathered;

@@ -2,6 +2,7 @@
 // gates.
 #include "cpu/recurrent_run.h"
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::cpu {
@@ -101,7 +102,9 @@ template <class C>
 void Recurrent::Run<C>::walk(int64_t d, C* memory) {
   Walk w = walk_of(d, memory);
   begin(w);
+  base::TerminatePoll poll;
   for (int64_t s = 0, steps = longest(); s < steps; ++s) {
+    poll.work(64 + size.batch * width() * (1 + size.hidden / 16));
     if (!lengths) {
       C* gates = projected[d] + size.row(time(d, s, 0), 0) * width();
       take_step(w, s, gates, (size.batch_first ? size.steps : 1) * width());

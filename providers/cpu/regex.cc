@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "cpu/regex_automaton.h"
 #include "cpu/regex_parser.h"
 #include "cpu/regex_states.h"
@@ -53,12 +54,14 @@ void Regex::find_first_bytes() {
 bool Regex::matches(std::string_view text) const {
   if (automaton_) return automaton_->matches(text);
   States now(steps_), next(steps_);
+  base::TerminatePoll poll;
   size_t at = 0;
   now.add(0, place_at(text, 0, false));
   while (at < text.size() && !now.waiting().empty()) {
     uint32_t code = next_code_point(text, at);
     RegexPlace place = place_at(text, at, is_word(code));
     next.clear();
+    poll.work(8 + 8 * std::ssize(now.waiting()));
     for (const auto& [step, begin] : now.waiting()) {
       if (inside(sets_[steps_[step].x], code)) next.add(step + 1, place);
     }
@@ -105,6 +108,7 @@ std::optional<RegexSearch::Match> RegexSearch::find_side_by_side(std::string_vie
   size_t at = from;
   auto place_before = [&] { return place_at(text, at, at > 0 && is_word(static_cast<uint8_t>(text[at - 1]))); };
   RegexPlace place = place_before();
+  base::TerminatePoll poll;
   while (true) {
     if (!found && !now.matched() && now.waiting().empty()) {
       size_t before = std::exchange(at, skip(text, at));
@@ -116,6 +120,7 @@ std::optional<RegexSearch::Match> RegexSearch::find_side_by_side(std::string_vie
     uint32_t code = next_code_point(text, at);
     place = place_at(text, at, is_word(code));
     next.clear();
+    poll.work(8 + 8 * std::ssize(now.waiting()));
     for (const auto& [step, begin] : now.waiting()) {
       if (found && begin > found->first) break;
       if (inside(regex_->sets_[regex_->steps_[step].x], code)) next.add(step + 1, place, begin);

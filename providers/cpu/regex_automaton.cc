@@ -5,10 +5,13 @@
 #include <optional>
 #include <set>
 
+#include "base/polled_loop.h"
 #include "cpu/regex_states.h"
 
 namespace ortolan::cpu {
 namespace {
+
+constexpr size_t kPiece = size_t{1} << 20;  // bytes of a text between two looks whether to stop
 
 using Op = Regex::Op;
 using Step = Regex::Step;
@@ -143,9 +146,16 @@ inline uint32_t RegexAutomaton::next_class(std::string_view text, size_t& at) co
   return class_of_byte_[byte];
 }
 
+/** How far a text is read before the run is asked again whether to stop. */
+inline size_t end_of_piece(std::string_view text, size_t at) { return at + std::min(text.size() - at, kPiece); }
+
 bool RegexAutomaton::matches(std::string_view text) const {
   uint32_t state = starts_[0];
-  for (size_t at = 0; at < text.size() && state != 0;) state = table_[state + next_class(text, at)] >> 1;
+  for (size_t at = 0; at < text.size() && state != 0;) {
+    if (at > 0) base::check_terminate();
+    const size_t stop = end_of_piece(text, at);
+    while (at < stop && state != 0) state = table_[state + next_class(text, at)] >> 1;
+  }
   return (table_[state + classes_] & 1) != 0;
 }
 
@@ -154,10 +164,14 @@ RegexAutomaton::Longest RegexAutomaton::longest(std::string_view text, size_t fr
   uint32_t state = starts_[from == 0 ? 0 : after_word ? 1 : 2];
   Longest result{std::string_view::npos, from};
   while (state != 0 && result.read < text.size()) {
-    size_t before = result.read;
-    uint32_t entry = table_[state + next_class(text, result.read)];
-    if (entry & 1) result.end = before;
-    state = entry >> 1;
+    if (result.read > from) base::check_terminate();
+    const size_t stop = end_of_piece(text, result.read);
+    while (state != 0 && result.read < stop) {
+      size_t before = result.read;
+      uint32_t entry = table_[state + next_class(text, result.read)];
+      if (entry & 1) result.end = before;
+      state = entry >> 1;
+    }
   }
   if (table_[state + classes_] & 1) result.end = text.size();
   return result;

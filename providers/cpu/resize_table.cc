@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/polled_loop.h"
+
 namespace ortolan::cpu {
 namespace {
 
@@ -102,7 +104,9 @@ void fill_weights(const ResizeAttributes& attributes, const ops::ResizeAxis& axi
 
 bool is_identity(const ResizeTable& table, const ops::ResizeAxis& axis) {
   if (axis.from != axis.to) return false;
+  base::TerminatePoll poll;
   for (int64_t i = 0; i < axis.to; ++i) {
+    poll.work(1 + table.taps);
     for (int j = 0; j < table.taps; ++j) {
       auto at = static_cast<size_t>(i * table.taps + j);
       if (table.positions[at] < 0 || (table.positions[at] != i && table.weights[at] != 0)) return false;
@@ -143,7 +147,9 @@ ResizeTable resize_table(const ResizeAttributes& attributes, const ops::ResizeAx
           count, " weights, which is too many");
   table.positions.resize(count);
   table.weights.resize(count, 1.0f);
+  base::TerminatePoll poll;
   for (int64_t i = 0; i < axis.to; ++i) {
+    poll.work(16 + 16 * taps);
     double source = source_of(attributes.coordinates, axis, i);
     auto row = static_cast<size_t>(i * taps);
     bool outside = source < 0 || source > static_cast<double>(axis.from - 1);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::cpu {
@@ -10,13 +11,17 @@ namespace {
 
 double mean_of(const double* x, int64_t n) {
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sum += x[i];
+  });
   return sum / n;
 }
 
 double mean_square(const double* x, int64_t n, double center) {
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += (x[i] - center) * (x[i] - center);
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sum += (x[i] - center) * (x[i] - center);
+  });
   return sum / n;
 }
 
@@ -25,10 +30,12 @@ void normalize_row(const RowNormalization<double>& args, int64_t row) {
   double* y = args.y + row * args.columns;
   double mean = args.rms ? 0 : mean_of(x, args.columns);
   double inverse = 1 / std::sqrt(mean_square(x, args.columns, mean) + args.epsilon);
-  for (int64_t i = 0; i < args.columns; ++i) {
-    double value = (x[i] - mean) * inverse * (args.scale ? args.scale[i] : 1);
-    y[i] = value + (args.bias ? args.bias[i] : 0);
-  }
+  base::polled_loop(args.columns, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      double value = (x[i] - mean) * inverse * (args.scale ? args.scale[i] : 1);
+      y[i] = value + (args.bias ? args.bias[i] : 0);
+    }
+  });
   if (args.mean) args.mean[row] = mean;
   if (args.inverse_std) args.inverse_std[row] = inverse;
 }

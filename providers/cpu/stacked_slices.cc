@@ -1,6 +1,7 @@
 // Slices of equal shape collected one by one into a tensor.
 #include "cpu/stacked_slices.h"
 
+#include "base/polled_loop.h"
 #include "cpu/strided_copy.h"
 #include "runtime/devices.h"
 
@@ -21,7 +22,9 @@ void require_whole_bytes(ElementType type) {
 /** copy_elements() from a tensor that ends: strings are handed over. */
 void move_elements(Tensor& from, Tensor& to) {
   if (from.type() != ElementType::kString) return copy_elements(from, to);
-  std::ranges::move(from.mutable_span<std::string>(), to.mutable_data<std::string>());
+  std::string *texts = from.mutable_data<std::string>(), *places = to.mutable_data<std::string>();
+  base::polled_loop(from.element_count(),
+                    [&](int64_t begin, int64_t end) { std::move(texts + begin, texts + end, places + begin); });
 }
 
 }  // namespace
@@ -77,6 +80,7 @@ Tensor StackedSlices::join_kept(KernelContext& context, const SliceOperations* o
   Tensor result = new_tensor(context, &memory, buffer_.type(), stacked_shape(count_, slice_));
   bool joined = operations != nullptr && operations->concat(context, kept_, result);
   for (size_t i = 0; !joined && i < kept_.size(); ++i) {
+    base::check_terminate();
     Tensor place = slice_at(result, static_cast<int64_t>(i));
     copy_anywhere(context, kept_[i].tensor(), place);
   }

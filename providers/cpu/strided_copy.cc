@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
 #include "cpu/kernels/transpose.h"
@@ -58,10 +59,13 @@ void copy_elements_of(const StridedWalk& walk, const E* from, E* to) {
   int64_t lines = 1;
   for (size_t i = 0; i < last; ++i) lines *= walk.sizes[i];
   Odometer outer(walk, last);
+  base::TerminatePoll poll;
   for (int64_t line = 0; line < lines; ++line, outer.next()) {
-    for (int64_t i = 0; i < walk.sizes[last]; ++i) {
-      put(to[outer.to + i * walk.to[last]], from[outer.from + i * walk.from[last]]);
-    }
+    base::polled_loop(poll, walk.sizes[last], [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        put(to[outer.to + i * walk.to[last]], from[outer.from + i * walk.from[last]]);
+      }
+    });
   }
 }
 
@@ -98,19 +102,21 @@ void* element_at(ElementType type, void* data, int64_t offset) {
 
 Tensor widened(const Tensor& packed) {
   Tensor wide(ElementType::kInt8, packed.shape());
-  auto codes = wide.mutable_span<int8_t>();
-  for (size_t i = 0; i < codes.size(); ++i) {
-    codes[i] = static_cast<int8_t>(unpack_element(packed.type(), packed.raw(), static_cast<int64_t>(i)));
-  }
+  auto* codes = wide.mutable_data<int8_t>();
+  base::polled_loop(packed.element_count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      codes[i] = static_cast<int8_t>(unpack_element(packed.type(), packed.raw(), i));
+    }
+  });
   return wide;
 }
 
 void pack_into(const Tensor& wide, Tensor& packed) {
   if (packed.byte_count() > 0) std::memset(packed.mutable_raw(), 0, packed.byte_count());
-  auto codes = wide.span<int8_t>();
-  for (size_t i = 0; i < codes.size(); ++i) {
-    pack_element(packed.type(), packed.mutable_raw(), static_cast<int64_t>(i), codes[i]);
-  }
+  const auto* codes = wide.data<int8_t>();
+  base::polled_loop(packed.element_count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) pack_element(packed.type(), packed.mutable_raw(), i, codes[i]);
+  });
 }
 
 }  // namespace ortolan::cpu

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/memory_budget.h"
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 
 namespace ortolan::cpu {
@@ -37,21 +38,20 @@ class PieceRows {
         }
       }
     });
+    for (const Block& block : blocks_) widest_ = std::max(widest_, block.widest);
   }
 
   /** The number of pieces in the longest row. */
-  size_t widest() const {
-    size_t most = 0;
-    for (const Block& block : blocks_) most = std::max(most, block.widest);
-    return most;
-  }
+  size_t widest() const { return widest_; }
 
   /** Calls body(pieces) for each row in turn. */
   template <class Body>
   void for_each_row(Body&& body) const {
+    base::TerminatePoll poll;
     for (const Block& block : blocks_) {
       size_t begin = 0;
       for (size_t end : block.ends) {
+        poll.work(1 + static_cast<int64_t>(widest_));
         body(std::span(block.pieces).subspan(begin, end - begin));
         begin = end;
       }
@@ -66,6 +66,7 @@ class PieceRows {
     size_t widest = 0;
   };
   std::vector<Block> blocks_;
+  size_t widest_ = 0;
 };
 
 /** Makes `to` a copy of the text. Building it anew spares short texts, which need no memory, a call. */
@@ -82,7 +83,9 @@ inline void rebuild(std::string& to, std::string_view text) {
 
 /** Gives the place behind the last one written. */
 inline std::string* write_pieces(std::span<const std::string_view> pieces, std::string* to) {
-  for (std::string_view piece : pieces) rebuild(*to++, piece);
+  base::polled_loop(std::ssize(pieces), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) rebuild(*to++, pieces[static_cast<size_t>(i)]);
+  });
   return to;
 }
 
