@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/polled_loop.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -35,21 +36,27 @@ class DynamicTimeWarping : public OpKernel {
   static void find_steps(const float* costs, int64_t rows, int64_t columns, uint8_t* steps) {
     std::vector<float> sums(static_cast<size_t>(columns + 1), INFINITY);  // of the row above, then of this one
     sums[0] = 0;
-    for (int64_t i = 0; i < rows; ++i) {
+    base::TerminatePoll poll;
+    for (int64_t i = 0; columns > 0 && i < rows; ++i) {
       float diagonal = std::exchange(sums[0], INFINITY);
-      for (int64_t j = 0; j < columns; ++j) {
-        float up = sums[j + 1], left = sums[j];
-        Step step = diagonal < up && diagonal < left ? kBoth : up < diagonal && up < left ? kUp : kLeft;
-        steps[i * columns + j] = step;
-        sums[j + 1] = costs[i * columns + j] + (step == kBoth ? diagonal : step == kUp ? up : left);
-        diagonal = up;
-      }
+      auto take = [&](int64_t begin, int64_t end) {
+        for (int64_t j = begin; j < end; ++j) {
+          float up = sums[j + 1], left = sums[j];
+          Step step = diagonal < up && diagonal < left ? kBoth : up < diagonal && up < left ? kUp : kLeft;
+          steps[i * columns + j] = step;
+          sums[j + 1] = costs[i * columns + j] + (step == kBoth ? diagonal : step == kUp ? up : left);
+          diagonal = up;
+        }
+      };
+      base::polled_loop(poll, columns, take, 4);
     }
   }
 
   static std::vector<std::pair<int32_t, int32_t>> way_back(const uint8_t* steps, int64_t rows, int64_t columns) {
     std::vector<std::pair<int32_t, int32_t>> path;
+    base::TerminatePoll poll;
     for (int64_t i = rows - 1, j = columns - 1; i >= 0 && j >= 0;) {
+      poll.work(4);
       path.emplace_back(static_cast<int32_t>(i), static_cast<int32_t>(j));
       uint8_t step = steps[i * columns + j];
       i -= step != kLeft;

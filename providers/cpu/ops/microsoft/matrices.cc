@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
@@ -99,10 +100,12 @@ class CDist : public OpKernel {
     }
     int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, n * (by_product ? 1 : k)));
     threads.parallel_for(m, grain, [&, n = n, k = k](int64_t begin, int64_t end) {
+      base::TerminatePoll poll;
       for (int64_t i = begin; i < end; ++i) {
         T* row = c + i * n;
         bool good = by_product && to_distances(left[i], right.data(), n, row);
         for (int64_t j = 0; j < n && !good; ++j) {
+          poll.work(1 + k);
           bool keep = by_product && row[j] > static_cast<T>(kLostDigits) * (left[i] + right[j]);
           if (!keep) row[j] = direct(a + i * k, b + j * k, k);
         }
@@ -127,8 +130,14 @@ constexpr int64_t kVectorRows = 8;
 
 /** Subtracts `own` times its factor from each of `count` rows. */
 template <class C>
-void subtract_scaled(const C* own, const C* factors, C* rows, int64_t stride, int64_t count, int64_t n) {
-  if (n >= kVectorRows) return kernels::subtract_rows(own, factors, rows, stride, count, n);
+void subtract_scaled(base::TerminatePoll& poll, const C* own, const C* factors, C* rows, int64_t stride, int64_t count,
+                     int64_t n) {
+  if (n >= kVectorRows) {
+    auto subtract = [&](int64_t begin, int64_t end) {
+      kernels::subtract_rows(own, factors + begin, rows + begin * stride, stride, end - begin, n);
+    };
+    return base::polled_loop(poll, count, subtract, n);
+  }
   for (int64_t row = 0; row < count; ++row, rows += stride) {
     for (int64_t i = 0; i < n; ++i) rows[i] -= factors[row] * own[i];
   }
@@ -151,6 +160,7 @@ int64_t pivot_row(const C* a, int64_t n, int64_t stride, int64_t column) {
 template <class C>
 void invert(C* a, int64_t n, int64_t stride, std::span<C> factors, std::span<int64_t> places) {
   std::vector<int64_t> swaps(static_cast<size_t>(n));
+  base::TerminatePoll poll;
   for (int64_t column = 0; column < n; ++column) {
     const int64_t pivot = swaps[column] = pivot_row(a, n, stride, column);
     C* own = a + column * stride;
@@ -160,8 +170,8 @@ void invert(C* a, int64_t n, int64_t stride, std::span<C> factors, std::span<int
     for (int64_t row = 0; row < n; ++row) {
       if (row != column) factors[row] = std::exchange(a[row * stride + column], C{0});
     }
-    subtract_scaled(own, factors.data(), a, stride, column, stride);
-    subtract_scaled(own, factors.data() + column + 1, own + stride, stride, n - column - 1, stride);
+    subtract_scaled(poll, own, factors.data(), a, stride, column, stride);
+    subtract_scaled(poll, own, factors.data() + column + 1, own + stride, stride, n - column - 1, stride);
   }
   std::iota(places.begin(), places.end(), int64_t{0});
   for (int64_t column = n - 1; column >= 0; --column) std::swap(places[column], places[swaps[column]]);

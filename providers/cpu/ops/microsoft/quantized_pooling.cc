@@ -1,6 +1,7 @@
 // QLinearAveragePool, QLinearGlobalAveragePool, NhwcMaxPool, QLinearReduceMean and ReduceSumInteger.
 #include <numeric>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/byte_formats.h"
 #include "cpu/kernels/bytes.h"
@@ -79,7 +80,9 @@ constexpr int64_t kSafeRows = 1 << 22;  // sums of so many bytes less their zero
 void short_column_means(const ByteFormat& from, const ByteFormat& to, const uint8_t* x, int64_t rows, int64_t channels,
                         uint8_t* y) {
   std::vector<int32_t> sums(channels, static_cast<int32_t>(-rows * from.zero));
+  base::TerminatePoll poll;
   for (int64_t i = 0; i < rows; ++i) {
+    poll.work(8 + channels / 8);
     kernels::accumulate_bytes(x + i * channels, channels, from.is_signed, sums.data());
   }
   float scale = from.scale / to.scale / static_cast<float>(rows);
@@ -96,11 +99,14 @@ void column_means(const ByteFormat& from, const ByteFormat& to, const uint8_t* x
   if (rows <= kSafeRows) return short_column_means(from, to, x, rows, channels, y);
   std::vector<int32_t> sums(channels);
   std::vector<int64_t> totals(channels, -rows * from.zero);
+  base::TerminatePoll poll;
   for (int64_t row = 0; row < rows; row += kSafeRows) {
     std::fill(sums.begin(), sums.end(), 0);
     int64_t end = std::min(rows, row + kSafeRows);
-    for (int64_t i = row; i < end; ++i)
+    for (int64_t i = row; i < end; ++i) {
+      poll.work(8 + channels / 8);
       kernels::accumulate_bytes(x + i * channels, channels, from.is_signed, sums.data());
+    }
     for (int64_t c = 0; c < channels; ++c) totals[c] += sums[c];
   }
   float scale = from.scale / to.scale / static_cast<float>(rows);

@@ -1,5 +1,6 @@
 // SparseToDenseMatMul: every element of A adds a multiple of a row of B to a row of the result. Threads share the
 // result's columns, so none writes where another does.
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/saturate.h"
@@ -97,7 +98,9 @@ class SparseToDenseMatMul final : public OpKernel {
     std::vector<T> values;
     auto all = a.span<T>();
     int64_t width = a.shape()[1];
+    base::TerminatePoll poll;
     for (size_t i = 0; i < all.size(); ++i) {
+      poll.work();
       if (all[i] == T(0)) continue;
       places.add(static_cast<int64_t>(i) / width, static_cast<int64_t>(i) % width);
       values.push_back(all[i]);
@@ -113,11 +116,16 @@ class SparseToDenseMatMul final : public OpKernel {
     if (count == 0) return;
     const auto &to = trans_a_ ? places.columns : places.rows, &from = trans_a_ ? places.rows : places.columns;
     context.threads().parallel_for(width, 16 + 32768 / count, [&](int64_t begin, int64_t end) {
+      base::TerminatePoll poll;
       for (int64_t i = 0; i < count; ++i) {
+        poll.work(8 + end - begin);
         add_scaled(b + from[i] * width + begin, values[i], out + to[i] * width + begin, end - begin);
       }
       if (alpha_ == 1) return;
-      for (int64_t r = 0; r < y.shape()[0]; ++r) scale(out + r * width + begin, end - begin);
+      for (int64_t r = 0; r < y.shape()[0]; ++r) {
+        poll.work(end - begin);
+        scale(out + r * width + begin, end - begin);
+      }
     });
   }
 
@@ -126,7 +134,9 @@ class SparseToDenseMatMul final : public OpKernel {
   const T* right(KernelContext& context, const T* b, const Shape& shape) const {
     if (!trans_b_) return b;
     T* copy = context.scratch<T>(shape.element_count()).data();
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < shape[0]; ++i) {
+      poll.work(4 * shape[1]);
       for (int64_t j = 0; j < shape[1]; ++j) copy[j * shape[0] + i] = b[i * shape[1] + j];
     }
     return copy;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "runtime/kernel_registry.h"
 
@@ -22,7 +23,7 @@ class NGramRepeatBlock : public OpKernel {
             "input_ids has shape ", ids.shape(), " and scores ", scores.shape(),
             "; they must be [batch, length] and [batch, vocabulary]");
     Tensor& output = context.output(0);
-    if (output.raw() != scores.raw()) std::memcpy(output.mutable_raw(), scores.raw(), scores.byte_count());
+    copy_elements(scores, output);
     int64_t length = ids.shape()[1], vocabulary = scores.shape()[1];
     if (size_ > length) return;
     dispatch<kFloatTypes>(scores.type(), [&]<class T>(TypeTag<T>) {
@@ -42,8 +43,11 @@ class NGramRepeatBlock : public OpKernel {
   template <class T>
   void block(std::span<const int64_t> row, std::span<T> scores) const {
     auto prefix = row.last(static_cast<size_t>(size_ - 1));
+    base::TerminatePoll poll;
     for (int64_t i = 0; i + size_ <= std::ssize(row); ++i) {
+      poll.work();
       if (size_ > 1 && row[i + size_ - 2] != row.back()) continue;
+      poll.work(size_);
       if (!std::equal(prefix.begin(), prefix.end(), row.begin() + i)) continue;
       int64_t token = row[i + size_ - 1];
       require(token >= 0 && token < std::ssize(scores), ErrorCode::kInvalidArgument, "input_ids holds ", token,
@@ -99,13 +103,19 @@ class BifurcationDetector : public OpKernel {
   /** Where the source goes on after the longest suffix that it holds exactly once; -1 where there is none. */
   int64_t suffix_match(std::span<const int64_t> source, std::span<const int64_t> joined) const {
     int64_t match = -1;
+    base::TerminatePoll poll;
+    auto equal = [&](int64_t a, int64_t b) {
+      poll.work();
+      return a == b;
+    };
     for (int64_t size = least_; size <= std::min(most_, std::ssize(joined)); ++size) {
       auto suffix = joined.last(static_cast<size_t>(size));
-      auto first = std::ranges::search(source, suffix);
+      auto first = std::ranges::search(source, suffix, equal);
       if (first.empty()) break;
       match = first.end() - source.begin();
       if (match == std::ssize(source)) break;
-      if (!std::ranges::search(source.subspan(static_cast<size_t>(match - size + 1)), suffix).empty()) match = -1;
+      if (!std::ranges::search(source.subspan(static_cast<size_t>(match - size + 1)), suffix, equal).empty())
+        match = -1;
     }
     return match;
   }

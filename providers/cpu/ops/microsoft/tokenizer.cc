@@ -1,4 +1,5 @@
 // Tokenizer: strings are cut in parallel into views, which are copied once the widest row is known.
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/regex.h"
 #include "cpu/text_pieces.h"
@@ -93,7 +94,11 @@ class Tokenizer final : public OpKernel {
 
   void write_characters(KernelContext& context, std::span<const std::string> texts, Shape shape) const {
     size_t most = 0;
-    for (size_t i = 0; i < texts.size(); ++i) most = std::max(most, valid_count(texts[i], static_cast<int64_t>(i)));
+    base::TerminatePoll poll;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      poll.work(4 + std::ssize(texts[i]));
+      most = std::max(most, valid_count(texts[i], static_cast<int64_t>(i)));
+    }
     const size_t width = most == 0 ? 0 : most + (mark_ ? 2 : 0);
     shape.push_back(static_cast<int64_t>(width));
     std::string* to = context.output(0, shape).mutable_data<std::string>();
@@ -102,7 +107,9 @@ class Tokenizer final : public OpKernel {
       for (int64_t i = begin; i < end; ++i) {
         std::string_view text = texts[static_cast<size_t>(i)];
         write(to + static_cast<size_t>(i) * width, width, [&](std::string* at) {
+          base::TerminatePoll poll;
           for (size_t first = 0; first < text.size();) {
+            poll.work(4);
             size_t last = end_of_character(text, first);
             rebuild(*at++, std::string_view(text.data() + first, last - first));
             first = last;
@@ -117,7 +124,9 @@ class Tokenizer final : public OpKernel {
       further. */
   void matches(std::string_view text, Pieces& to) const {
     RegexSearch search(*expression_);
+    base::TerminatePoll poll;
     for (size_t at = 0; auto match = search.find(text, at);) {
+      poll.work(16);
       std::string_view token = text.substr(match->first, match->second - match->first);
       if (long_enough(token)) {
         to.push_back(token);
@@ -151,7 +160,9 @@ class Tokenizer final : public OpKernel {
   template <class Find>
   void split(std::string_view text, Find&& separator, Pieces& to) const {
     size_t at = 0;
+    base::TerminatePoll poll;
     while (auto match = separator(text, at)) {
+      poll.work(16);
       std::string_view token = text.substr(at, match->first - at);
       if (long_enough(token)) to.push_back(token);
       at = match->second;
@@ -169,7 +180,7 @@ class Tokenizer final : public OpKernel {
     if (mark_) *to++ = "\x02";
     to = tokens(to);
     if (mark_) *to++ = "\x03";
-    std::fill(to, end, pad_);
+    base::polled_loop(end - to, [&](int64_t first, int64_t last) { std::fill(to + first, to + last, pad_); });
   }
 
   bool mark_, characters_ = false;

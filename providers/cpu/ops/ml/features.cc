@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
@@ -29,8 +30,11 @@ class ArrayFeatureExtractor : public OpKernel {
     dispatch_moved(input.type(), [&]<class E>(TypeTag<E>) {
       auto* from = static_cast<const E*>(input.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
+      base::TerminatePoll poll;
       for (int64_t r = 0; r < rows; ++r, from += width) {
-        for (int64_t pick : picks) put(*to++, from[pick]);
+        base::polled_loop(poll, std::ssize(picks), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) put(*to++, from[picks[i]]);
+        });
       }
     });
   }
@@ -43,8 +47,11 @@ class Binarizer : public OpKernel {
     const Tensor& input = context.input(0);
     Tensor& output = context.output(0);
     dispatch<kFeatureTypes>(input.type(), [&]<class T>(TypeTag<T>) {
-      std::ranges::transform(input.span<T>(), output.mutable_data<T>(),
-                             [&](T value) { return static_cast<T>(static_cast<double>(value) > threshold_); });
+      const T* from = input.data<T>();
+      T* to = output.mutable_data<T>();
+      context.threads().parallel_for(input.element_count(), 32768, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(static_cast<double>(from[i]) > threshold_);
+      });
     });
   }
 
@@ -61,8 +68,10 @@ class FeatureVectorizer : public OpKernel {
     for (size_t i = 0; i < context.input_count(); ++i) {
       FeatureRows table(context.input(i));
       const float* from = features_as_floats(context, context.input(i));
-      for (int64_t r = 0; r < rows; ++r) {
-        std::copy_n(from + r * table.features, table.features, output.mutable_data<float>() + r * stride + offset);
+      base::TerminatePoll poll;
+      for (int64_t r = 0; table.features > 0 && r < rows; ++r) {
+        poll.work(1 + table.features);
+        put_n(from + r * table.features, table.features, output.mutable_data<float>() + r * stride + offset);
       }
       offset += table.features;
     }
@@ -102,8 +111,11 @@ class Imputer : public OpKernel {
     T* to = output.mutable_data<T>();
     std::vector<T> wanted(values.begin(), values.end());
     if (width == 1) wanted.resize(static_cast<size_t>(features), wanted[0]);
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < input.element_count(); i += features) {
-      impute_row(from + i, wanted.data(), to + i, features, replaced);
+      base::polled_loop(poll, features, [&](int64_t begin, int64_t end) {
+        impute_row(from + i + begin, wanted.data() + begin, to + i + begin, end - begin, replaced);
+      });
     }
   }
 
@@ -161,11 +173,13 @@ class Normalizer : public OpKernel {
   static double divisor_of(const float* row, int64_t count) {
     double part[4];
     std::ranges::fill(part, kNorm == Norm::kMax && count > 0 ? row[0] : 0);
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-      for (int lane = 0; lane < 4; ++lane) part[lane] = joined<kNorm>(part[lane], row[i + lane]);
-    }
-    for (; i < count; ++i) part[0] = joined<kNorm>(part[0], row[i]);
+    base::polled_loop(count, [&](int64_t begin, int64_t end) {
+      int64_t i = begin;
+      for (; i + 4 <= end; i += 4) {
+        for (int lane = 0; lane < 4; ++lane) part[lane] = joined<kNorm>(part[lane], row[i + lane]);
+      }
+      for (; i < end; ++i) part[0] = joined<kNorm>(part[0], row[i]);
+    });
     if constexpr (kNorm == Norm::kMax) return std::max(std::max(part[0], part[1]), std::max(part[2], part[3]));
     const double sum = (part[0] + part[1]) + (part[2] + part[3]);
     return kNorm == Norm::kL2 ? std::sqrt(sum) : sum;
@@ -174,10 +188,14 @@ class Normalizer : public OpKernel {
   template <Norm kNorm>
   static void normalize(const FeatureRows& table, const float* from, float* to) {
     const int64_t count = table.features;
-    for (int64_t r = 0; r < table.rows; ++r, from += count, to += count) {
+    base::TerminatePoll poll;
+    for (int64_t r = 0; count > 0 && r < table.rows; ++r, from += count, to += count) {
+      poll.work(1 + count);
       const double divisor = divisor_of<kNorm>(from, count);
       const double factor = divisor != 0 ? 1 / divisor : 1;  // of doubles, so that products round as quotients do
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i] * factor);
+      base::polled_loop(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
+      });
     }
   }
 
@@ -198,10 +216,12 @@ class OneHotEncoder : public OpKernel {
   void compute(KernelContext& context) const override {
     const Tensor& input = context.input(0);
     auto to = context.output(0).mutable_span<float>();
-    std::ranges::fill(to, 0.0f);
+    put_copies(to.data(), std::ssize(to), 0.0f);
     dispatch<kFeatureTypes | ElementType::kString>(input.type(), [&]<class T>(TypeTag<T>) {
       auto values = input.span<T>();
+      base::TerminatePoll poll;
       for (size_t i = 0; i < values.size(); ++i) {
+        poll.work(8);
         int64_t category = find(values[i]);
         require(category >= 0 || zeros_, ErrorCode::kInvalidArgument, "element ", i,
                 " is none of the categories; add it to them or set zeros to 1");
@@ -246,8 +266,13 @@ class Scaler : public OpKernel {
     const float* from = features_as_floats(context, input);
     auto to = context.output(0).mutable_span<float>();
     std::vector<float> offset = spread(offset_, features), scale = spread(scale_, features);
+    base::TerminatePoll poll;
     for (size_t row = 0; row < to.size(); row += features) {
-      for (size_t i = 0; i < features; ++i) to[row + i] = (from[row + i] - offset[i]) * scale[i];
+      base::polled_loop(poll, static_cast<int64_t>(features), [&](int64_t begin, int64_t end) {
+        for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+          to[row + i] = (from[row + i] - offset[i]) * scale[i];
+        }
+      });
     }
   }
 

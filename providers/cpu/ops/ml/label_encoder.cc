@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/polled_loop.h"
 #include "cpu/counted_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -68,10 +69,13 @@ class Mapping : public OpKernel {
   void compute(KernelContext& context) const override {
     auto from = context.input(0).span<K>();
     V* to = context.output(0).mutable_data<V>();
-    for (const K& value : from) {
-      auto found = find(value);
-      put(*to++, found == table_.end() ? otherwise_ : found->second);
-    }
+    auto encode = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        auto found = find(from[i]);
+        put(to[i], found == table_.end() ? otherwise_ : found->second);
+      }
+    };
+    base::polled_loop(std::ssize(from), encode, 8);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/polled_loop.h"
 #include "cpu/score_rows.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -53,7 +54,9 @@ class CastMap : public OpKernel {
       std::fill_n(to, output.element_count(), To{});
       dispatch<kTypes | ElementType::kDouble>(map.values.type(), [&]<class From>(TypeTag<From>) {
         auto values = map.values.span<From>();
+        base::TerminatePoll poll;
         for (size_t i = 0; i < keys.size(); ++i) {
+          poll.work(8);
           int64_t place = sparse_ ? keys[i] : static_cast<int64_t>(i);
           require(place >= 0 && place < output.element_count(), ErrorCode::kInvalidArgument, "key ", place,
                   " is outside [0, ", width_ - 1, "]; raise max_map");
@@ -99,7 +102,9 @@ class DictVectorizer : public OpKernel {
  private:
   template <class Table, class Keys>
   static void find(const Table& table, const Keys& keys, std::vector<std::pair<size_t, size_t>>& places) {
+    base::TerminatePoll poll;
     for (size_t i = 0; i < keys.size(); ++i) {
+      poll.work(8);
       auto found = table.find(keys[i]);
       if (found != table.end()) places.emplace_back(found->second, i);
     }
@@ -147,7 +152,9 @@ class ZipMap : public OpKernel {
             table.features, " columns for ", width_, " keys");
     auto sequence = std::make_shared<Sequence>();
     const float* from = input.data<float>();
+    base::TerminatePoll poll;
     for (int64_t r = 0; r < table.rows; ++r, from += width_) {
+      poll.work(32 + width_);
       auto map = std::make_shared<Map>();
       map->keys = keys_;
       map->values = Tensor(ElementType::kFloat, keys_.shape());

@@ -2,6 +2,7 @@
 // "Probability estimates for multi-class classification by pairwise coupling" (2004).
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/vector_f32.h"
@@ -67,7 +68,9 @@ class Similarity {
   static void distances(const float* row, const SupportVectors& vectors, float* to) {
     const float* column = vectors.columns.data();
     std::fill_n(to, vectors.count, 0.0f);
+    base::TerminatePoll poll;
     for (int64_t f = 0; f < vectors.features; ++f, column += vectors.count) {
+      poll.work(vectors.count);
       for (int64_t v = 0; v < vectors.count; ++v) to[v] += (row[f] - column[v]) * (row[f] - column[v]);
     }
   }
@@ -244,6 +247,7 @@ class SvmClassifier : public OpKernel {
         const int64_t rows = std::min(kBlockRows, end - first);
         similarity_.compare(from + first * features_, rows, support_, like.data());
         for (int64_t r = first; r < first + rows; ++r) {
+          base::check_terminate();
           std::span<float> scores(to + r * width, static_cast<size_t>(width));
           const float* row = like.data() + (r - first) * count;
           best[static_cast<size_t>(r)] = starts_.empty() ? score_linear(row, scores) : score_pairs(row, scores);

@@ -2,6 +2,7 @@
 // walks a whole block, so that its nodes stay in the cache.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/score_rows.h"
 #include "cpu/tree_forest.h"
@@ -92,7 +93,9 @@ class Forest {
     std::ranges::fill(seen, uint8_t{0});
     constexpr int kTogether = TreeForest<C>::kTogether;
     const bool together = rows * forest.tree_count() >= kManyWalks;
+    base::TerminatePoll poll;
     for (int64_t tree = 0; tree < forest.tree_count(); ++tree) {
+      poll.work(16 * rows);
       int64_t row = 0;
       for (; together && row + kTogether <= rows; row += kTogether) {
         int32_t ends[kTogether];

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
 #include "cpu/small_floats.h"
@@ -21,8 +22,10 @@ template <class T, class Index, bool kLargest, bool kLast>
 void arg_columns(const T* x, const Extent& extent, T* best, Index* at, int64_t* y) {
   std::copy_n(x, extent.inner, best);
   std::fill_n(at, extent.inner, Index{0});
+  base::TerminatePoll poll;
   for (int64_t a = 1; a < extent.axis; ++a) {
     x += extent.inner;
+    poll.work(extent.inner);
     for (int64_t i = 0; i < extent.inner; ++i) {
       T value = x[i], held = best[i];
       bool wins = kLast ? (kLargest ? value >= held : value <= held) : (kLargest ? value > held : value < held);
@@ -128,8 +131,8 @@ class ArgReduction : public OpKernel {
   template <class T>
   int64_t place_of(T value, const T* row, int64_t count) const {
     if (!last_) return kernels::find_first(value, row, count);
-    while (row[--count] != value) {
-    }
+    base::TerminatePoll poll;
+    while (row[--count] != value) poll.work();
     return count;
   }
 

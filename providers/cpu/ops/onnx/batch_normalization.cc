@@ -2,6 +2,7 @@
 // asked for by training_mode from opset 14 on, before that by wanting more outputs than Y.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
@@ -25,7 +26,9 @@ void scale_channels(ThreadPool& pool, const double* x, const Layout& l, const do
   pool.parallel_for(l.outer * l.channels, 1 + 8192 / l.inner, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       double a = scale[row % l.channels], b = shift[row % l.channels];
-      for (int64_t i = row * l.inner; i < (row + 1) * l.inner; ++i) y[i] = x[i] * a + b;
+      base::polled_loop(l.inner, [&](int64_t first, int64_t last) {
+        for (int64_t i = row * l.inner + first; i < row * l.inner + last; ++i) y[i] = x[i] * a + b;
+      });
     }
   });
 }
@@ -38,9 +41,12 @@ void channel_moments(ThreadPool& pool, const C* x, const Layout& l, C* mean, C* 
     for (int64_t c = begin; c < end; ++c) {
       auto total = [&](auto&& term) {
         double sum = 0;
+        base::TerminatePoll poll;
         for (int64_t o = 0; o < l.outer; ++o) {
           const C* row = x + (o * l.channels + c) * l.inner;
-          for (int64_t i = 0; i < l.inner; ++i) sum += term(row[i]);
+          base::polled_loop(poll, l.inner, [&](int64_t first, int64_t last) {
+            for (int64_t i = first; i < last; ++i) sum += term(row[i]);
+          });
         }
         return sum / count;
       };

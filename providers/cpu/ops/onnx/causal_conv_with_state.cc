@@ -1,6 +1,7 @@
 // CausalConvWithState: past and present positions of a channel side by side, or of all channels where they come last.
 #include <algorithm>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
@@ -108,7 +109,9 @@ class CausalConvWithState final : public OpKernel {
       return;
     }
     constexpr int64_t kBlock = 2048;
+    base::TerminatePoll poll;
     for (int64_t t = 0; t < r.length; t += kBlock) {
+      poll.work(kBlock * r.taps / 4);
       int64_t count = std::min(kBlock, r.length - t);
       kernels::scale_shift(x + t, weights[0], bias, y + t, count);
       for (int64_t tap = 1; tap < r.taps; ++tap) {
@@ -124,7 +127,9 @@ class CausalConvWithState final : public OpKernel {
     if (r.past) std::copy_n(r.past + b * before, before, whole.data());
     std::copy_n(r.x + b * in, in, whole.data() + before);
     for (int64_t i = 0; i < r.taps * n; ++i) factors[static_cast<size_t>(i)] = r.weights[i % n * r.taps + i / n];
+    base::TerminatePoll poll;
     for (int64_t t = 0; t < r.length; ++t) {
+      poll.work(16 + n * r.taps / 4);
       float* y = r.y + b * in + t * n;
       if (r.bias) std::copy_n(r.bias, n, y);
       if (!r.bias) std::fill_n(y, n, 0.0f);

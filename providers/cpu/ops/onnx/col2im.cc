@@ -1,4 +1,5 @@
 // Kernel of Col2Im.
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/number_matrices.h"
 #include "runtime/kernel_registry.h"
@@ -79,11 +80,16 @@ class ChannelImage {
   void make(const T* columns, T* image) {
     std::ranges::fill(sums_, SumOf<T>{});
     std::vector<int64_t> tap(last_ + 1);
+    base::TerminatePoll poll;
     for (int64_t t = 0; t < blocks_.taps; ++t) {
+      poll.work(16 + blocks_.positions);
       unravel(t, blocks_.block, tap);
       add_tap(tap, columns + t * blocks_.positions);
     }
-    for (int64_t row = 0; row < rows_; ++row) write_row(sums_.data() + row * row_size(), image + row * width_);
+    for (int64_t row = 0; row < rows_; ++row) {
+      poll.work(1 + width_);
+      write_row(sums_.data() + row * row_size(), image + row * width_);
+    }
   }
 
  private:

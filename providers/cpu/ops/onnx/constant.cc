@@ -1,6 +1,7 @@
 // Kernels of Constant and ConstantOfShape.
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/strided_copy.h"
 #include "graph/constant_value.h"
@@ -12,7 +13,7 @@ namespace {
 /** Fills `dense` from a COO tensor whose indices are flat or one tuple an element. */
 void densify(const SparseTensor& sparse, Tensor& dense) {
   bool strings = sparse.type == ElementType::kString;
-  if (!strings && dense.byte_count() > 0) std::memset(dense.mutable_raw(), 0, dense.byte_count());
+  if (!strings) base::polled_clear(dense.mutable_raw(), static_cast<int64_t>(dense.byte_count()));
   require(sparse.format == SparseFormat::kCoo && sparse.indices.size() == 1 && !is_packed(sparse.type),
           ErrorCode::kNotImplemented, "a sparse constant must be in COO format and not of a packed type");
   require(sparse.values.type() == sparse.type, ErrorCode::kInvalidGraph, "the values of a sparse constant are ",
@@ -29,7 +30,9 @@ void densify(const SparseTensor& sparse, Tensor& dense) {
   dispatch_moved(sparse.type, [&]<class E>(TypeTag<E>) {
     auto* from = static_cast<const E*>(sparse.values.raw());
     auto* to = static_cast<E*>(dense.mutable_raw());
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < count; ++i) {
+      poll.work(4);
       int64_t position = 0;
       for (int64_t j = 0; j < width; ++j) {
         int64_t at = index[static_cast<size_t>(i * width + j)];
@@ -87,7 +90,9 @@ class ConstantOfShape : public OpKernel {
       return strided_copy(context.threads(), value_.type(), walk, value_.raw(), output.mutable_raw());
     }
     int code = unpack_element(value_.type(), value_.raw(), 0);
-    for (int64_t i = 0; i < output.element_count(); ++i) pack_element(value_.type(), output.mutable_raw(), i, code);
+    base::polled_loop(output.element_count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) pack_element(value_.type(), output.mutable_raw(), i, code);
+    });
   }
 
  private:

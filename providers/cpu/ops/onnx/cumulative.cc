@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
@@ -38,12 +39,17 @@ template <class T, class R>
 void cumulate_row(const T* x, T* y, int64_t count, const Options& options) {
   R running = options.product ? R{1} : R{0};
   int64_t step = options.reverse ? -1 : 1;
-  for (int64_t i = options.reverse ? count - 1 : 0; count > 0; --count, i += step) {
-    R before = running;
-    R element = static_cast<R>(x[i]);
-    running = options.product ? before * element : before + element;
-    y[i] = static_cast<T>(options.exclusive ? before : running);
-  }
+  const int64_t first = options.reverse ? count - 1 : 0;
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    R sum = running;
+    for (int64_t n = begin, i = first + begin * step; n < end; ++n, i += step) {
+      R before = sum;
+      R element = static_cast<R>(x[i]);
+      sum = options.product ? before * element : before + element;
+      y[i] = static_cast<T>(options.exclusive ? before : sum);
+    }
+    running = sum;
+  });
 }
 
 /** Sums of `inner` neighbouring slices at once, each row on the one before it. */
@@ -52,7 +58,9 @@ void add_rows(const T* x, T* y, const Extent& extent, bool reverse) {
   const int64_t step = reverse ? -extent.inner : extent.inner;
   int64_t at = reverse ? (extent.axis - 1) * extent.inner : 0;
   std::copy_n(x + at, extent.inner, y + at);
+  base::TerminatePoll poll;
   for (int64_t row = 1; row < extent.axis; ++row) {
+    poll.work(extent.inner);
     const T* before = y + at;
     at += step;
     if constexpr (std::is_same_v<T, float>) {
@@ -73,14 +81,17 @@ void cumulate(const T* x, T* y, const Extent& extent, const Options& options, st
     }
   }
   running.assign(static_cast<size_t>(extent.inner), options.product ? R{1} : R{0});
+  base::TerminatePoll poll;
   for (int64_t step = 0; step < extent.axis; ++step) {
     int64_t at = (options.reverse ? extent.axis - 1 - step : step) * extent.inner;
-    for (int64_t i = 0; i < extent.inner; ++i) {
-      R before = running[i];
-      R element = static_cast<R>(x[at + i]);
-      running[i] = options.product ? before * element : before + element;
-      y[at + i] = static_cast<T>(options.exclusive ? before : running[i]);
-    }
+    base::polled_loop(poll, extent.inner, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        R before = running[i];
+        R element = static_cast<R>(x[at + i]);
+        running[i] = options.product ? before * element : before + element;
+        y[at + i] = static_cast<T>(options.exclusive ? before : running[i]);
+      }
+    });
   }
 }
 

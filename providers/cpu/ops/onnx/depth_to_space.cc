@@ -1,4 +1,5 @@
 // Kernels of DepthToSpace, SpaceToDepth and ReverseSequence.
+#include "base/polled_loop.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -78,7 +79,9 @@ class ReverseSequence : public OpKernel {
     }
     if (input.element_count() == 0) return;
     int64_t time_stride = time_first_ ? batch * inner : inner, batch_stride = time_first_ ? inner : times * inner;
+    base::TerminatePoll poll;
     for (int64_t b = 0; b < batch; ++b) {
+      poll.work(64);
       int64_t length = lengths[static_cast<size_t>(b)], base = b * batch_stride;
       copy_times(context, input, base + (length - 1) * time_stride, -time_stride, output, base, time_stride, length,
                  inner);

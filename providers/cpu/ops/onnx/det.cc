@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/number_matrices.h"
@@ -17,7 +18,8 @@ constexpr int64_t kLine = 8;
 
 /** Takes the pivot's row from `count` rows below it, so many times that nothing is left in its column. What stands
     before the column is spoilt. */
-void eliminate(const double* own, double* rows, int64_t stride, int64_t count, int64_t column, double* factors) {
+void eliminate(base::TerminatePoll& poll, const double* own, double* rows, int64_t stride, int64_t count,
+               int64_t column, double* factors) {
   if (stride < kVectorRows) {
     for (double* row = rows; row < rows + count * stride; row += stride) {
       const double factor = row[column] / own[column];
@@ -27,12 +29,17 @@ void eliminate(const double* own, double* rows, int64_t stride, int64_t count, i
   }
   for (int64_t i = 0; i < count; ++i) factors[i] = rows[i * stride + column] / own[column];
   const int64_t first = (column + 1) / kLine * kLine;
-  kernels::subtract_rows<double>(own + first, factors, rows + first, stride, count, stride - first);
+  auto subtract = [&](int64_t begin, int64_t end) {
+    kernels::subtract_rows<double>(own + first, factors + begin, rows + begin * stride + first, stride, end - begin,
+                                   stride - first);
+  };
+  base::polled_loop(poll, count, subtract, stride);
 }
 
 /** The determinant of an n x n matrix, whose rows are `stride` apart and which is overwritten. */
 double determinant(double* a, int64_t n, int64_t stride, double* factors) {
   double result = 1;
+  base::TerminatePoll poll;
   for (int64_t column = 0; column < n; ++column) {
     int64_t pivot = column;
     for (int64_t row = column + 1; row < n; ++row) {
@@ -45,7 +52,7 @@ double determinant(double* a, int64_t n, int64_t stride, double* factors) {
       result = -result;
     }
     result *= own[column];
-    eliminate(own, own + stride, stride, n - column - 1, column, factors);
+    eliminate(poll, own, own + stride, stride, n - column - 1, column, factors);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/number_loops.h"
@@ -97,7 +98,10 @@ class Evaluation {
     Operand result = allocate(rows);
     auto* from = static_cast<const T*>(flat.data);
     T* to = result.owner.template mutable_data<T>();
-    for (int64_t i = 0; i < count; ++i) to[i] = sum_of(from + i * length, length);
+    auto sum = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = sum_of(from + i * length, length);
+    };
+    base::polled_loop(count, sum, length + 1);
     return result;
   }
 
@@ -200,7 +204,9 @@ class Evaluation {
   void multiply(const Product& p, const T* a, const T* b, T* c) {
     if (p.batch == 0 || p.m == 0 || p.n == 0) return;
     if (p.m == 1 && p.n == 1 && p.k == 1) {
-      for (int64_t i = 0; i < p.batch; ++i) c[i] = static_cast<T>(a[i] * b[i]);
+      base::polled_loop(p.batch, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) c[i] = static_cast<T>(a[i] * b[i]);
+      });
     } else if constexpr (std::is_same_v<T, float>) {
       kernels::GemmBatch batch{p.batch, p.m, p.n, p.k};
       batch.a = a;
@@ -216,12 +222,16 @@ class Evaluation {
       batch.stride_c = p.m * p.n;
       kernels::gemm_batched(&context_.threads(), batch, {});
     } else if constexpr (std::is_same_v<T, double>) {
+      base::TerminatePoll poll;
       for (int64_t i = 0; i < p.batch; ++i) {
+        poll.work(64 + p.m * p.n);
         kernels::gemm_f64(&context_.threads(), p.m, p.n, p.k, 1, a + i * p.m * p.k, p.trans_a ? p.m : p.k, p.trans_a,
                           b + i * p.k * p.n, p.trans_b ? p.k : p.n, p.trans_b, 0, c + i * p.m * p.n, p.n);
       }
     } else {
+      base::TerminatePoll poll;
       for (int64_t i = 0; i < p.batch; ++i) {
+        poll.work(64 + p.m * p.n);
         multiply_integers(p, a + i * p.m * p.k, b + i * p.k * p.n, c + i * p.m * p.n);
       }
     }
@@ -231,8 +241,10 @@ class Evaluation {
     using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, T>;
     context_.threads().parallel_for(
         p.m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, p.n * p.k)), [&](int64_t begin, int64_t end) {
+          base::TerminatePoll poll;
           for (int64_t m = begin; m < end; ++m) {
             for (int64_t n = 0; n < p.n; ++n) {
+              poll.work(1 + p.k);
               Wide sum = 0;
               for (int64_t k = 0; k < p.k; ++k) {
                 sum += Wide(a[p.trans_a ? k * p.m + m : m * p.k + k]) * Wide(b[p.trans_b ? n * p.k + k : k * p.n + n]);

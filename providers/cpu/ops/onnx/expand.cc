@@ -1,6 +1,5 @@
 // Kernels of Expand, Tile and Range.
-#include <cstring>
-
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -18,7 +17,7 @@ void repeat_bytes(char* block, int64_t bytes, int64_t times) {
   int64_t total = bytes * times;
   for (int64_t done = bytes; done < total;) {
     int64_t more = std::min(done, total - done);
-    std::memcpy(block + done, block, static_cast<size_t>(more));
+    base::polled_copy(block + done, block, more);
     done += more;
   }
 }
@@ -39,8 +38,10 @@ void repeat(const Shape& shape, const Tensor& input, Tensor& output) {
   const int64_t line = shape.count_from(whole - 1) * size;
   Dims at(whole - 1);
   int64_t offset = 0;
+  base::TerminatePoll poll;
   for (int64_t n = shape.count_to(whole - 1); n > 0; --n, from += line) {
-    std::memcpy(out + offset * size, from, static_cast<size_t>(line));
+    poll.work(1 + line * (to[whole - 1] / shape[whole - 1]) / base::kBytesPerUnit);
+    base::polled_copy(out + offset * size, from, line);
     repeat_bytes(out + offset * size, line, to[whole - 1] / shape[whole - 1]);
     for (size_t axis = whole - 1; axis-- > 0;) {
       offset += strides[axis];

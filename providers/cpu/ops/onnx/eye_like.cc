@@ -1,6 +1,8 @@
 // EyeLike: zeros with ones on a diagonal.
 #include <algorithm>
 
+#include "base/polled_loop.h"
+#include "cpu/counted_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -17,10 +19,11 @@ class EyeLike : public OpKernel {
     int64_t k = std::clamp(k_, -rows, columns);
     dispatch<kNumericTypes | ElementType::kBool>(y.type(), [&]<class T>(TypeTag<T>) {
       T* to = y.mutable_data<T>();
-      std::fill_n(to, y.element_count(), T(0.0f));
-      for (int64_t row = std::max<int64_t>(0, -k); row < rows && row + k < columns; ++row) {
-        to[row * columns + row + k] = T(1.0f);
-      }
+      put_copies(to, y.element_count(), T(0.0f));
+      const int64_t first = std::max<int64_t>(0, -k), last = std::min(rows, columns - k);
+      base::polled_loop(last - first, [&](int64_t begin, int64_t end) {
+        for (int64_t row = first + begin; row < first + end; ++row) to[row * columns + row + k] = T(1.0f);
+      });
     });
   }
 

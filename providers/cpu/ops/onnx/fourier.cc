@@ -1,5 +1,6 @@
 // DFT and STFT. Sums run in double whatever the type.
 #include "cpu/fourier.h"
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
@@ -59,11 +60,13 @@ class Dft final : public OpKernel {
       for (int64_t l = begin; l < end; ++l) {
         load(x, from, l, parts, real_result, line);
         fourier.transform(line.data(), inverse_);
-        for (int64_t i = 0; i < to.size; ++i) {
-          int64_t at = (to.offset(l) + i * inner) * out_parts;
-          y.data()[at] = static_cast<C>(line[i].real() * scale);
-          if (out_parts == 2) y.data()[at + 1] = static_cast<C>(line[i].imag() * scale);
-        }
+        base::polled_loop(to.size, [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) {
+            int64_t at = (to.offset(l) + i * inner) * out_parts;
+            y.data()[at] = static_cast<C>(line[i].real() * scale);
+            if (out_parts == 2) y.data()[at + 1] = static_cast<C>(line[i].imag() * scale);
+          }
+        });
       }
     });
     y.finish();
@@ -74,9 +77,11 @@ class Dft final : public OpKernel {
   static void load(const C* x, const Lines& from, int64_t line, int64_t parts, bool mirror, std::vector<Complex>& out) {
     int64_t length = static_cast<int64_t>(out.size());
     int64_t given = std::min(from.size, mirror ? length / 2 + 1 : length);
-    for (int64_t i = 0; i < length; ++i) {
-      out[i] = i < given ? read(x, from.offset(line) + i * from.inner, parts) : Complex(0, 0);
-    }
+    base::polled_loop(length, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        out[i] = i < given ? read(x, from.offset(line) + i * from.inner, parts) : Complex(0, 0);
+      }
+    });
     if (!mirror) return;
     for (int64_t i = length / 2 + 1; i < length; ++i) out[i] = std::conj(out[length - i]);
     out[0] = out[0].real();
@@ -118,16 +123,20 @@ class Stft final : public OpKernel {
       std::vector<Complex> line(length);
       for (int64_t i = begin; i < end; ++i) {
         int64_t first = i / frames * signal[1] + i % frames * step;
-        for (int64_t k = 0; k < length; ++k) {
-          bool inside = !window || (k >= shift && k - shift < window->element_count());
-          double weight = !inside ? 0.0 : weights ? double(weights[k - shift]) : 1.0;
-          line[k] = read(x, first + k, parts) * weight;
-        }
+        base::polled_loop(length, [&](int64_t from, int64_t to) {
+          for (int64_t k = from; k < to; ++k) {
+            bool inside = !window || (k >= shift && k - shift < window->element_count());
+            double weight = !inside ? 0.0 : weights ? double(weights[k - shift]) : 1.0;
+            line[k] = read(x, first + k, parts) * weight;
+          }
+        });
         fourier.transform(line.data(), false);
-        for (int64_t k = 0; k < bins; ++k) {
-          y.data()[(i * bins + k) * 2] = static_cast<C>(line[k].real());
-          y.data()[(i * bins + k) * 2 + 1] = static_cast<C>(line[k].imag());
-        }
+        base::polled_loop(bins, [&](int64_t from, int64_t to) {
+          for (int64_t k = from; k < to; ++k) {
+            y.data()[(i * bins + k) * 2] = static_cast<C>(line[k].real());
+            y.data()[(i * bins + k) * 2 + 1] = static_cast<C>(line[k].imag());
+          }
+        });
       }
     });
     y.finish();

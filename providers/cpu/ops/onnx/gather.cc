@@ -1,6 +1,5 @@
 // Kernels of Gather, GatherElements and GatherND.
-#include <cstring>
-
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
@@ -17,11 +16,10 @@ template <class E>
 void copy_block(const E* from, E* to, int64_t count) {
   if constexpr (std::is_trivially_copyable_v<E>) {
     if (count > kMostTyped) {
-      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(E));
-      return;
+      return base::polled_copy(to, from, count * static_cast<int64_t>(sizeof(E)));
     }
   }
-  for (int64_t i = 0; i < count; ++i) put(to[i], from[i]);
+  put_n(from, count, to);
 }
 
 /** How many blocks of `count` elements make a thread's work. */
@@ -113,12 +111,16 @@ class GatherElements : public OpKernel {
     const I* index;
     int64_t position, dim, count;
     void gather(E* to) const {
-      for (int64_t i = 0; i < count; ++i) put(to[i], from[checked_index(index[i], position + i, dim)]);
+      base::polled_loop(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) put(to[i], from[checked_index(index[i], position + i, dim)]);
+      });
     }
     void gather_strided(E* to, int64_t step, int64_t along) const {
-      for (int64_t i = 0; i < count; ++i) {
-        put(to[i], from[i * step + checked_index(index[i], position + i, dim) * along]);
-      }
+      base::polled_loop(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          put(to[i], from[i * step + checked_index(index[i], position + i, dim) * along]);
+        }
+      });
     }
   };
 

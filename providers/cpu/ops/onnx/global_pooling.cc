@@ -1,6 +1,7 @@
 // GlobalAveragePool, GlobalMaxPool and GlobalLpPool: one value from each plane. 16-bit floats compute in float.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
@@ -12,13 +13,17 @@ namespace {
 
 double largest(const double* x, int64_t n) {
   double result = -INFINITY;
-  for (int64_t i = 0; i < n; ++i) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
+  });
   return result;
 }
 
 double sum(const double* x, int64_t n) {
   double result = 0;
-  for (int64_t i = 0; i < n; ++i) result += x[i];
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) result += x[i];
+  });
   return result;
 }
 
@@ -26,16 +31,16 @@ double sum(const double* x, int64_t n) {
 template <class C>
 C lp_norm(const C* x, int64_t n, double p) {
   double result = 0;
-  if (p == 1) {
-    for (int64_t i = 0; i < n; ++i) result += std::abs(double(x[i]));
-    return static_cast<C>(result);
-  }
-  if (p == 2) {
-    for (int64_t i = 0; i < n; ++i) result += double(x[i]) * x[i];
-    return static_cast<C>(std::sqrt(result));
-  }
-  for (int64_t i = 0; i < n; ++i) result += std::pow(std::abs(double(x[i])), p);
-  return static_cast<C>(std::pow(result, 1 / p));
+  base::polled_loop(n, [&](int64_t begin, int64_t end) {
+    if (p == 1) {
+      for (int64_t i = begin; i < end; ++i) result += std::abs(double(x[i]));
+    } else if (p == 2) {
+      for (int64_t i = begin; i < end; ++i) result += double(x[i]) * x[i];
+    } else {
+      for (int64_t i = begin; i < end; ++i) result += std::pow(std::abs(double(x[i])), p);
+    }
+  });
+  return static_cast<C>(p == 1 ? result : p == 2 ? std::sqrt(result) : std::pow(result, 1 / p));
 }
 
 /** Calls `reduce(planes, how many, their size, results)`. */

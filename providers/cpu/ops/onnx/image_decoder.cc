@@ -1,5 +1,6 @@
 // ImageDecoder. A file that cannot be decoded is an error, which says more than the empty tensor that the specification
 // speaks of.
+#include "base/polled_loop.h"
 #include "cpu/image_decoding.h"
 
 #include <utility>
@@ -34,9 +35,13 @@ class ImageDecoder final : public OpKernel {
     int64_t count = shape[0] * shape[1];
     if (grey_) {
       uint8_t* to = context.output(0, Shape{shape[0], shape[1], 1}).mutable_data<uint8_t>();
-      for (int64_t i = 0; i < count; ++i) to[i] = grey(pixels + 3 * i);
+      base::polled_loop(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = grey(pixels + 3 * i);
+      });
     } else if (blue_first_) {
-      for (int64_t i = 0; i < count; ++i) std::swap(pixels[3 * i], pixels[3 * i + 2]);
+      base::polled_loop(count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) std::swap(pixels[3 * i], pixels[3 * i + 2]);
+      });
     }
   }
 

@@ -1,6 +1,7 @@
 // InstanceNormalization, GroupNormalization and MeanVarianceNormalization. 16-bit floats compute in float.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/row_normalization.h"
@@ -19,7 +20,9 @@ void scale_rows(ThreadPool& pool, const double* x, int64_t rows, int64_t columns
                 const double* shift, double* y) {
   pool.parallel_for(rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      for (int64_t i = row * columns; i < (row + 1) * columns; ++i) y[i] = x[i] * scale[row] + shift[row];
+      base::polled_loop(columns, [&](int64_t first, int64_t last) {
+        for (int64_t i = row * columns + first; i < row * columns + last; ++i) y[i] = x[i] * scale[row] + shift[row];
+      });
     }
   });
 }
@@ -154,7 +157,9 @@ class MeanVarianceNormalization final : public OpKernel {
         const auto shift = static_cast<C>(mean[runs.set[i]]), scale = static_cast<C>(factor[runs.set[i]]);
         const C* from = x + i * runs.length;
         C* to = y.data() + i * runs.length;
-        for (int64_t j = 0; j < runs.length; ++j) to[j] = (from[j] - shift) * scale;
+        base::polled_loop(runs.length, [&](int64_t first, int64_t last) {
+          for (int64_t j = first; j < last; ++j) to[j] = (from[j] - shift) * scale;
+        });
       }
     });
     y.finish();

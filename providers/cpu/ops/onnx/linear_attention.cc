@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/recurrent_f32.h"
 #include "cpu/kernels/vector_f32.h"
@@ -98,7 +100,9 @@ Rows LinearAttention::beta_rows(KernelContext& context, const Sizes& s) {
 void LinearAttention::run_head(const Head& h, const Sizes& s, float scale, float* output) {
   std::vector<float> scratch(static_cast<size_t>(3 * s.key + s.value));
   float *query = scratch.data(), *factors = query + s.key, *probe = factors + s.key, *change = probe + s.key;
+  base::TerminatePoll poll;
   for (int64_t t = h.first_token; t < h.first_token + s.tokens; ++t) {
+    poll.work(16 + s.key * s.value * (1 + s.group()) / 4);
     const float *key = h.key.at(t, h.head), *value = h.value.at(t, h.head);
     if (h.decay.data && h.decay_per_key) std::copy_n(h.decay.at(t, h.head), s.key, factors);
     if (h.decay.data && !h.decay_per_key) std::fill_n(factors, s.key, *h.decay.at(t, h.head));
@@ -130,8 +134,8 @@ void LinearAttention::run_head(const Head& h, const Sizes& s, float scale, float
 void LinearAttention::first_states(KernelContext& context, const Sizes& s, float* states) {
   const float* past = read_input<float>(context, 3);
   if (past && s.window > 0) past += (s.window - 1) * s.state_count();
-  if (past && past != states) std::copy_n(past, s.state_count(), states);
-  if (!past) std::fill_n(states, s.state_count(), 0.0f);
+  if (past && past != states) put_n(past, s.state_count(), states);
+  if (!past) put_copies(states, s.state_count(), 0.0f);
 }
 
 void LinearAttention::compute(KernelContext& context) const {

@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
@@ -25,7 +27,9 @@ void log_softmax(ThreadPool& threads, const float* x, const Extent& extent, floa
 
 void log_softmax(ThreadPool& threads, const double* x, const Extent& extent, double* y) {
   threads.parallel_for(extent.batch * extent.places, 64, [&](int64_t begin, int64_t end) {
+    base::TerminatePoll poll;
     for (int64_t slice = begin; slice < end; ++slice) {
+      poll.work(8 * extent.classes);
       int64_t first = slice / extent.places * extent.classes * extent.places + slice % extent.places;
       double largest = x[first], sum = 0;
       for (int64_t c = 1; c < extent.classes; ++c) largest = std::max(largest, x[first + c * extent.places]);
@@ -72,7 +76,7 @@ class Loss : public OpKernel {
     if constexpr (std::is_same_v<T, float>) {
       if (kHalfTypes.contains(to.type())) return narrow(to.type(), values, to.mutable_raw(), count);
     }
-    std::copy_n(values, count, to.mutable_data<T>());
+    put_n(values, count, to.mutable_data<T>());
   }
 
   template <class T>
@@ -112,7 +116,9 @@ class Loss : public OpKernel {
   T sum_losses(const T* logs, const std::vector<int64_t>& labels, const T* weights, const Extent& extent,
                T* losses) const {
     double sum = 0, weight_sum = 0;
+    base::TerminatePoll poll;
     for (size_t i = 0; i < labels.size(); ++i) {
+      poll.work(4);
       int64_t label = labels[i];
       losses[i] = T{0};
       if (ignored_ && label == *ignored_) continue;

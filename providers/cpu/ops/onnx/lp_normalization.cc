@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/vector_f32.h"
@@ -14,14 +15,18 @@ namespace {
 template <class T>
 void normalize(const T* x, T* y, int64_t count, int64_t stride, bool absolute) {
   double sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    auto value = static_cast<double>(x[i * stride]);
-    sum += absolute ? std::fabs(value) : value * value;
-  }
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      auto value = static_cast<double>(x[i * stride]);
+      sum += absolute ? std::fabs(value) : value * value;
+    }
+  });
   double norm = absolute ? sum : std::sqrt(sum);
-  for (int64_t i = 0; i < count; ++i) {
-    y[i * stride] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(x[i * stride]) / norm);
-  }
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      y[i * stride] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(x[i * stride]) / norm);
+    }
+  });
 }
 
 /** Of neighbouring elements, by vector functions. */

@@ -1,6 +1,7 @@
 // LRN: each element divided by a power of the sum of squares over neighbouring channels. 16-bit floats use float.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
@@ -45,22 +46,27 @@ class Lrn final : public OpKernel {
         int64_t c = row % channels;
         int64_t first = std::max<int64_t>(0, c - (size_ - 1) / 2);
         int64_t last = std::min(channels - 1, size_ / 2 >= channels ? channels - 1 : c + size_ / 2);
-        normalize(x + row * inner, first - c, last - c, inner, y + row * inner);
+        base::polled_loop(
+            inner,
+            [&](int64_t from, int64_t to) {
+              normalize(x + row * inner + from, first - c, last - c, inner, to - from, y + row * inner + from);
+            },
+            1 + last - first);
       }
     });
   }
-  /** One plane; neighbours lie `first`…`last` planes from it. */
+  /** `count` elements of a plane; its neighbours lie `first`…`last` planes, of `inner` elements, from it. */
   template <class C>
-  void normalize(const C* x, int64_t first, int64_t last, int64_t inner, C* y) const {
-    std::fill(y, y + inner, C(0));
+  void normalize(const C* x, int64_t first, int64_t last, int64_t inner, int64_t count, C* y) const {
+    std::fill(y, y + count, C(0));
     for (int64_t n = first; n <= last; ++n) {
       const C* plane = x + n * inner;
-      for (int64_t i = 0; i < inner; ++i) y[i] += plane[i] * plane[i];
+      for (int64_t i = 0; i < count; ++i) y[i] += plane[i] * plane[i];
     }
     C scale = static_cast<C>(static_cast<double>(alpha_) / static_cast<double>(size_));
-    for (int64_t i = 0; i < inner; ++i) y[i] = static_cast<C>(bias_) + scale * y[i];
-    raise(y, -static_cast<double>(beta_), inner);
-    for (int64_t i = 0; i < inner; ++i) y[i] *= x[i];
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<C>(bias_) + scale * y[i];
+    raise(y, -static_cast<double>(beta_), count);
+    for (int64_t i = 0; i < count; ++i) y[i] *= x[i];
   }
 
   int64_t size_;

@@ -1,6 +1,5 @@
 // MaxUnpool: puts values back where MaxPool found them; all else is zero. Moves elements by their size.
-#include <cstring>
-
+#include "base/polled_loop.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
 
@@ -20,7 +19,7 @@ class MaxUnpool final : public OpKernel {
     require(x.shape() == indices.shape(), ErrorCode::kInvalidArgument, "X has shape ", x.shape(), " but I has ",
             indices.shape(), "; they must be equal");
     Tensor& y = context.output(0);
-    if (y.byte_count() > 0) std::memset(y.mutable_raw(), 0, y.byte_count());
+    base::polled_clear(y.mutable_raw(), static_cast<int64_t>(y.byte_count()));
     Shape pooled = unpooled(x.shape());
     dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
       place(x.data<T>(), indices.data<int64_t>(), x.element_count(), pooled, y.shape(), y.mutable_data<T>());
@@ -46,7 +45,9 @@ class MaxUnpool final : public OpKernel {
     int64_t limit = from.element_count();
     bool same = from == to;
     require(from.rank() == to.rank(), ErrorCode::kInvalidArgument, "output_shape ", to, " needs rank ", from.rank());
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < count; ++i) {
+      poll.work(4);
       int64_t index = indices[i];
       require(index >= 0 && index < limit, ErrorCode::kInvalidArgument, "index ", index, " at element ", i,
               " is outside the unpooled shape ", from);

@@ -1,8 +1,8 @@
 // NonMaxSuppression: per image and class, boxes by falling score, without those that overlap a chosen one too much.
 #include <algorithm>
 #include <bit>
-#include <functional>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "runtime/kernel_registry.h"
 
@@ -92,8 +92,13 @@ class BestFirst {
     auto first = keys_.begin() + static_cast<ptrdiff_t>(sorted_);
     sorted_ = std::min(keys_.size(), sorted_ + chunk_);
     auto end = keys_.begin() + static_cast<ptrdiff_t>(sorted_);
-    if (end != keys_.end()) std::nth_element(first, end, keys_.end(), std::greater<>());
-    std::sort(first, end, std::greater<>());
+    base::TerminatePoll poll;
+    auto greater = [&](uint64_t a, uint64_t b) {
+      poll.work();
+      return a > b;
+    };
+    if (end != keys_.end()) std::nth_element(first, end, keys_.end(), greater);
+    std::sort(first, end, greater);
     chunk_ *= 2;
   }
 
@@ -159,12 +164,16 @@ class NonMaxSuppression final : public OpKernel {
   /** Indices of the boxes of one image and class that stay. */
   std::vector<int64_t> choose(const float* boxes, const float* scores, int64_t count, const Limits& limits) const {
     BestFirst order(std::min(limits.count, count) * 2, count);
-    for (int64_t i = 0; i < count; ++i) {
-      if (!limits.score || scores[i] > *limits.score) order.add(i, scores[i]);
-    }
+    base::polled_loop(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (!limits.score || scores[i] > *limits.score) order.add(i, scores[i]);
+      }
+    });
     std::vector<int64_t> result;
     KeptBoxes kept;
+    base::TerminatePoll poll;
     for (int64_t i; kept.size() < limits.count && (i = order.next()) >= 0;) {
+      poll.work(8 + kept.size());
       Box box = box_of(boxes + 4 * i, center_);
       if (kept.hide(box, limits.overlap)) continue;
       result.push_back(i);
@@ -175,10 +184,16 @@ class NonMaxSuppression final : public OpKernel {
 
   static void write(KernelContext& context, const std::vector<std::vector<int64_t>>& chosen, int64_t classes) {
     int64_t total = 0;
-    for (const auto& list : chosen) total += static_cast<int64_t>(list.size());
+    base::TerminatePoll poll;
+    for (const auto& list : chosen) {
+      poll.work();
+      total += static_cast<int64_t>(list.size());
+    }
     int64_t* out = context.output(0, Shape{total, 3}).mutable_data<int64_t>();
     for (size_t i = 0; i < chosen.size(); ++i) {
+      poll.work();
       for (int64_t box : chosen[i]) {
+        poll.work();
         *out++ = static_cast<int64_t>(i) / classes;
         *out++ = static_cast<int64_t>(i) % classes;
         *out++ = box;

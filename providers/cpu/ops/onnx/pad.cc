@@ -1,6 +1,7 @@
 // Kernels of Pad and CenterCropPad.
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
@@ -84,9 +85,9 @@ class PadCopy {
       require(size > 0 || mode == PadMode::kConstant || !outside, ErrorCode::kInvalidArgument, "dimension ", i,
               " of the input is 0, so there is nothing to pad with; use mode constant");
       std::vector<int64_t> map(static_cast<size_t>(dims.output[i]));
-      for (size_t o = 0; o < map.size(); ++o) {
-        map[o] = source_position(static_cast<int64_t>(o) - dims.begins[i], size, mode);
-      }
+      base::polled_loop(std::ssize(map), [&](int64_t begin, int64_t end) {
+        for (int64_t o = begin; o < end; ++o) map[o] = source_position(o - dims.begins[i], size, mode);
+      });
       maps_.push_back(std::move(map));
     }
     strides_ = row_strides(dims.input);
@@ -135,9 +136,14 @@ class PadCopy {
     if (first < end && map[static_cast<size_t>(first)] < 0) {  // no position outside has a source then
       put_copies(to + first * inner, (end - first) * inner, fill);
     } else if (inner == 1) {
-      for (int64_t i = first; i < end; ++i) put(to[i], from[map[i]]);
+      base::polled_loop(end - first, [&](int64_t begin, int64_t last) {
+        for (int64_t i = first + begin; i < first + last; ++i) put(to[i], from[map[i]]);
+      });
     } else {
-      for (int64_t i = first; i < end; ++i) put_n(from + map[i] * inner, inner, to + i * inner);
+      auto put_all = [&](int64_t begin, int64_t last) {
+        for (int64_t i = first + begin; i < first + last; ++i) put_n(from + map[i] * inner, inner, to + i * inner);
+      };
+      base::polled_loop(end - first, put_all, inner);
     }
   }
 

@@ -2,6 +2,7 @@
 // are.
 #include <limits>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/pool_geometry.h"
@@ -186,8 +187,11 @@ class MaxpoolWithMask final : public WindowPool {
 
   template <class C>
   void plane(const kernels::PoolGeometry& g, const C* x, const int32_t* mask, C* y) const {
+    base::TerminatePoll poll;
+    const int64_t work = 8 + g.kernel[0] * g.kernel[1] * g.kernel[2];
     for (int64_t d = 0; d < g.out[0]; ++d) {
       for (int64_t h = 0; h < g.out[1]; ++h) {
+        poll.work(g.out[2] * work);
         for (int64_t w = 0; w < g.out[2]; ++w)
           *y++ = window(g, x, mask, reach(g, 0, d), reach(g, 1, h), reach(g, 2, w));
       }

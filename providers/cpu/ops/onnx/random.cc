@@ -1,4 +1,5 @@
 // Random tensors. With attribute seed a new session gives the same numbers again.
+#include "base/polled_loop.h"
 #include "cpu/random_stream.h"
 
 #include <algorithm>
@@ -95,6 +96,19 @@ class Bernoulli : public OpKernel {
   RandomSource random_;
 };
 
+/** The running sums of what the classes are worth, the most likely one 1; gives the last. */
+double add_up(base::TerminatePoll& poll, const double* logits, std::span<double> sums) {
+  double largest = logits[0], sum = 0;
+  base::polled_loop(poll, std::ssize(sums), [&](int64_t begin, int64_t end) {
+    largest = std::max(largest, *std::max_element(logits + begin, logits + end));
+  });
+  auto add = [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) sums[c] = sum += std::exp(logits[c] - largest);
+  };
+  base::polled_loop(poll, std::ssize(sums), add, 8);
+  return sum;
+}
+
 /** Draws classes from unnormalised log-probabilities, a row of draws for each row of the input. */
 class Multinomial : public OpKernel {
  public:
@@ -117,15 +131,17 @@ class Multinomial : public OpKernel {
   static void draw(const double* logits, int64_t batch, int64_t classes, const RandomStream& stream, T* y,
                    int64_t samples) {
     std::vector<double> sums(static_cast<size_t>(classes));
+    base::TerminatePoll poll;
     for (int64_t row = 0; row < batch; ++row, logits += classes) {
-      double largest = *std::max_element(logits, logits + classes);
-      double sum = 0;
-      for (int64_t c = 0; c < classes; ++c) sums[c] = sum += std::exp(logits[c] - largest);
-      for (int64_t i = 0; i < samples; ++i) {
-        double at = stream.uniform(row * samples + i) * sum;
-        int64_t chosen = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
-        y[row * samples + i] = static_cast<T>(std::min(chosen, classes - 1));
-      }
+      const double sum = add_up(poll, logits, sums);
+      auto choose = [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          double at = stream.uniform(row * samples + i) * sum;
+          int64_t chosen = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
+          y[row * samples + i] = static_cast<T>(std::min(chosen, classes - 1));
+        }
+      };
+      base::polled_loop(poll, samples, choose, 16);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/polled_loop.h"
 #include "cpu/broadcast.h"
 #include "cpu/kernels/cast.h"
 #include "cpu/kernels/number_loops.h"
@@ -77,8 +78,11 @@ void reduce_outer(const T* x, const Extent& extent, T* y) {
     if (extent.axis > 0) *y = kernels::reduce_numbers(kOp, x, extent.axis);
     return;
   }
+  base::TerminatePoll poll;
   for (int64_t a = 0; a < extent.axis; ++a, x += extent.inner) {
-    for (int64_t i = 0; i < extent.inner; ++i) y[i] = S::apply(y[i], x[i]);
+    base::polled_loop(poll, extent.inner, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = S::apply(y[i], x[i]);
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 // Kernels of Resize and Upsample: nearest neighbours are copied line by line, linear and cubic interpolation goes over
 // one dimension after the other.
+#include "base/polled_loop.h"
 #include "cpu/resize_table.h"
 
 #include <cmath>
@@ -73,11 +74,13 @@ class NearestCopy {
     const ResizeTable& table = tables_.back();
     int64_t length = out_.back();
     if (table.identity) {
-      std::copy_n(from, length, to);
+      put_n(from, length, to);
       return;
     }
     const int64_t* positions = table.positions.data();
-    for (int64_t i = 0; i < length; ++i) put(to[i], positions[i] < 0 ? fill_ : from[positions[i]]);
+    base::polled_loop(length, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) put(to[i], positions[i] < 0 ? fill_ : from[positions[i]]);
+    });
   }
 
   const std::vector<ResizeTable>& tables_;
@@ -90,10 +93,11 @@ class NearestCopy {
 int64_t repetitions(const ResizeTable& table, int64_t size) {
   auto count = static_cast<int64_t>(table.positions.size()), times = count / size;
   if (times == 0 || count % size != 0) return 0;
-  for (int64_t i = 0; i < count; ++i) {
-    if (table.positions[static_cast<size_t>(i)] != i / times) return 0;
-  }
-  return times;
+  bool all = true;
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && all; ++i) all = table.positions[static_cast<size_t>(i)] == i / times;
+  });
+  return all ? times : 0;
 }
 
 /** Repeats the elements of the last two dimensions where that is all there is to do; else gives false. */

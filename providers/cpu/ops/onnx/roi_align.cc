@@ -1,6 +1,7 @@
 // RoiAlign: averages (or maxima) of bilinear samples on a grid over each region. 16-bit floats compute in float.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/plane_mixes.h"
@@ -142,6 +143,7 @@ void RoiAlign::average_bins(const C* planes, const Shape& shape, const Side<C>& 
   const int64_t samples = rows.samples * columns.samples, bins = out[2] * out[3], plane = shape[2] * shape[3];
   kernels::PlaneMixes<C> mixes;
   mixes.width = shape[3];
+  base::TerminatePoll poll;
   for (int64_t first = 0, count; first < bins; first += count) {
     count = std::min(most / samples, bins - first);
     mixes.count = samples * count;
@@ -151,6 +153,7 @@ void RoiAlign::average_bins(const C* planes, const Shape& shape, const Side<C>& 
                 across[static_cast<size_t>(bin % out[3] * columns.samples + sample % columns.samples)]);
     }
     for (int64_t c = 0; c < shape[1]; ++c) {
+      poll.work(mixes.count);
       C parts[most];
       kernels::mix_plane(mixes, planes + c * plane, parts);
       for (int64_t i = count; i < mixes.count; i += count) {
@@ -181,6 +184,7 @@ void RoiAlign::run(KernelContext& context) const {
   const C* corners = read_input<C>(context, 1);
   context.threads().parallel_for(out[0], 1, [&](int64_t begin, int64_t end) {
     std::vector<Sample<C>> samples;
+    base::TerminatePoll poll;
     for (int64_t r = begin; r < end; ++r) {
       Side<C> columns = side(corners[4 * r], corners[4 * r + 2], out[3]);
       Side<C> rows = side(corners[4 * r + 1], corners[4 * r + 3], out[2]);
@@ -199,7 +203,10 @@ void RoiAlign::run(KernelContext& context) const {
                                       columns.position(bin % out[3], i % columns.samples), height, width));
         }
         C* to = y.data() + r * channels * out[2] * out[3] + bin;
-        for (int64_t c = 0; c < channels; ++c) to[c * out[2] * out[3]] = pool(planes + c * height * width, samples);
+        for (int64_t c = 0; c < channels; ++c) {
+          poll.work(1 + 4 * std::ssize(samples));
+          to[c * out[2] * out[3]] = pool(planes + c * height * width, samples);
+        }
       }
     }
   });

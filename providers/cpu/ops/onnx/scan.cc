@@ -1,6 +1,7 @@
 // Kernels of Scan: opset 8 with a batch around it, and from opset 9 on.
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/run_scope.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
@@ -80,8 +81,10 @@ class ScanBody {
 /** The slices in reverse order. */
 Tensor reversed_slices(KernelContext& context, const Tensor& stack) {
   Tensor result = new_tensor(context, &stack.memory(), stack.type(), stack.shape());
-  int64_t count = stack.shape()[0];
+  int64_t count = stack.element_count() > 0 ? stack.shape()[0] : 0;
+  base::TerminatePoll poll;
   for (int64_t i = 0; i < count; ++i) {
+    poll.work(64);
     Tensor target = slice_at(result, count - 1 - i);
     copy_anywhere(context, slice_at(stack, i), target);
   }
@@ -162,7 +165,10 @@ class BatchedScan : public OpKernel {
     int64_t batch = 0, longest = 0;
     check_inputs(context, batch, longest);
     std::vector<StackedSlices> results(types_.size());
-    for (int64_t b = 0; b < batch; ++b) run_entry(context, b, length_at(context, b, batch, longest), longest, results);
+    for (int64_t b = 0; b < batch; ++b) {
+      base::check_terminate();
+      run_entry(context, b, length_at(context, b, batch, longest), longest, results);
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       if (!context.has_output(i)) continue;
       context.set_output(i, results[i].finish(types_[i], context, output_memory(context, i), nullptr));
@@ -232,7 +238,11 @@ class BatchedScan : public OpKernel {
       copy_anywhere(context, zeros, there);
       zeros = there;
     }
-    while (slices.count() < longest) slices.append(zeros, context.services().max_tensor_bytes);
+    base::TerminatePoll poll;
+    while (slices.count() < longest) {
+      poll.work(64 + zeros.element_count());
+      slices.append(zeros, context.services().max_tensor_bytes);
+    }
   }
 
   ScanBody body_;

@@ -1,6 +1,5 @@
 // Kernels of Scatter, ScatterElements and ScatterND.
-#include <cstring>
-
+#include "base/polled_loop.h"
 #include "cpu/checked_indices.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/strided_copy.h"
@@ -140,11 +139,14 @@ class ScatterElements : public OpKernel {
     with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
       auto* from = static_cast<const E*>(updates.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
+      base::TerminatePoll poll;
       for_each_line(shape, strides, 0, static_cast<int64_t>(indices.size()) / line,
                     [&](int64_t number, int64_t offset) {
                       const int64_t* index = indices.data() + number * line;
-                      for (int64_t i = 0; i < line; ++i)
-                        assign(to[offset + i * step + index[i] * along], from[number * line + i]);
+                      base::polled_loop(poll, line, [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i)
+                          assign(to[offset + i * step + index[i] * along], from[number * line + i]);
+                      });
                     });
     });
   }
@@ -176,8 +178,11 @@ class ScatterNd : public OpKernel {
       if constexpr (std::is_trivially_copyable_v<E>) {
         if (reduction_ == Reduction::kNone && block > 8) return copy_blocks(from, offsets, block, to);
       }
-      for (size_t i = 0; i < offsets.size(); ++i, from += block) {
-        for (int64_t j = 0; j < block; ++j) assign(to[offsets[i] + j], from[j]);
+      base::TerminatePoll poll;
+      for (size_t i = 0; block > 0 && i < offsets.size(); ++i, from += block) {
+        base::polled_loop(poll, block, [&](int64_t begin, int64_t end) {
+          for (int64_t j = begin; j < end; ++j) assign(to[offsets[i] + j], from[j]);
+        });
       }
     });
   }
@@ -187,7 +192,9 @@ class ScatterNd : public OpKernel {
     constexpr kernels::BinaryOp kOps[] = {kernels::BinaryOp::kAdd, kernels::BinaryOp::kMul, kernels::BinaryOp::kMax,
                                           kernels::BinaryOp::kMin};
     const auto op = kOps[static_cast<int>(reduction_) - 1];
+    base::TerminatePoll poll;
     for (int64_t offset : offsets) {
+      poll.work(block);
       kernels::binary(op, to + offset, from, to + offset, block);
       from += block;
     }
@@ -195,8 +202,10 @@ class ScatterNd : public OpKernel {
 
   template <class E>
   static void copy_blocks(const E* from, std::span<const int64_t> offsets, int64_t block, E* to) {
+    base::TerminatePoll poll;
     for (int64_t offset : offsets) {
-      std::memcpy(to + offset, from, static_cast<size_t>(block) * sizeof(E));
+      poll.work(block);
+      base::polled_copy(to + offset, from, block * static_cast<int64_t>(sizeof(E)));
       from += block;
     }
   }

@@ -1,6 +1,7 @@
 // Kernels of OneHot, NonZero and Compress.
 #include <cmath>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
 #include "cpu/element_number.h"
@@ -36,18 +37,22 @@ class OneHot : public OpKernel {
     int64_t depth = output.shape()[axis], inner = output.shape().count_from(axis + 1);
     auto at = context.scratch<int64_t>(indices.element_count());
     dispatch<kNumericTypes>(indices.type(), [&]<class T>(TypeTag<T>) {
-      auto from = indices.span<T>();
-      for (size_t i = 0; i < at.size(); ++i) at[i] = as_index(from[i]);
+      const T* from = indices.data<T>();
+      base::polled_loop(std::ssize(at), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) at[i] = as_index(from[i]);
+      });
     });
     if (output.element_count() == 0) return;
     dispatch_moved(values.type(), [&]<class E>(TypeTag<E>) {
       auto* choice = static_cast<const E*>(values.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
       put_copies(to, output.element_count(), choice[0]);
-      for (int64_t i = 0; i < static_cast<int64_t>(at.size()); ++i) {
-        int64_t index = at[static_cast<size_t>(i)] + (at[static_cast<size_t>(i)] < 0 ? depth : 0);
-        if (index >= 0 && index < depth) put(to[(i / inner * depth + index) * inner + i % inner], choice[1]);
-      }
+      base::polled_loop(std::ssize(at), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t index = at[static_cast<size_t>(i)] + (at[static_cast<size_t>(i)] < 0 ? depth : 0);
+          if (index >= 0 && index < depth) put(to[(i / inner * depth + index) * inner + i % inner], choice[1]);
+        }
+      });
     });
   }
 
@@ -77,32 +82,44 @@ class NonZero : public OpKernel {
       kernels::cast(*number, input.raw(), count, kernels::Number::kBool, flags.data());
     } else {
       dispatch<kPlainTypes | ElementType::kString>(input.type(), [&]<class T>(TypeTag<T>) {
-        std::ranges::transform(input.span<T>(), flags.begin(), [](const T& value) { return !is_zero(value); });
+        const T* from = input.data<T>();
+        base::polled_loop(count, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) flags[i] = !is_zero(from[i]);
+        });
       });
     }
-    int64_t found = 0;
-    for (uint8_t flag : flags) found += flag;
+    const int64_t found = sum_of(flags);
     auto rank = static_cast<int64_t>(input.rank());
     int64_t* to = context.output(0, Shape{rank, found}).mutable_data<int64_t>();
     if (rank > 0 && found > 0) write(flags.data(), input.shape(), found, to);
   }
 
  private:
+  static int64_t sum_of(std::span<const uint8_t> flags) {
+    int64_t sum = 0;
+    base::polled_loop(std::ssize(flags), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sum += flags[i];
+    });
+    return sum;
+  }
+
   /** The indices along the last dimension one by one, those along the others for a whole line. */
   static void write(const uint8_t* flags, const Shape& shape, int64_t found, int64_t* to) {
     const size_t last = shape.rank() - 1;
     const int64_t length = shape[last], lines = shape.count_to(last);
     Dims at(last);
     int64_t next = 0;
+    base::TerminatePoll poll;
     for (int64_t line = 0; line < lines; ++line, flags += length) {
       const int64_t first = next;
       int64_t* columns = to + static_cast<int64_t>(last) * found;
-      for (int64_t i = 0; i < length; ++i) {
-        if (flags[i]) columns[next++] = i;
-      }
+      base::polled_loop(poll, length, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          if (flags[i]) columns[next++] = i;
+        }
+      });
       for (size_t axis = 0; axis < last; ++axis) {
-        std::fill(to + static_cast<int64_t>(axis) * found + first, to + static_cast<int64_t>(axis) * found + next,
-                  at[axis]);
+        put_copies(to + static_cast<int64_t>(axis) * found + first, next - first, at[axis]);
       }
       for (size_t axis = last; axis-- > 0;) {
         if (++at[axis] < shape[axis]) break;
@@ -124,31 +141,50 @@ class Compress : public OpKernel {
     int64_t outer = axis_ ? input.shape().count_to(axis) : 1;
     int64_t inner = axis_ ? input.shape().count_from(axis + 1) : 1;
     int64_t length = axis_ ? input.shape()[axis] : input.element_count();
-    std::vector<int64_t> kept(static_cast<size_t>(std::min(length, static_cast<int64_t>(condition.size()))));
-    size_t next = 0;
-    for (size_t i = 0; i < kept.size(); ++i) {
-      kept[next] = static_cast<int64_t>(i);
-      next += condition[i] ? 1 : 0;
-    }
-    kept.resize(next);
+    const std::vector<int64_t> kept = chosen(condition.first(std::min(static_cast<size_t>(length), condition.size())));
     auto count = static_cast<int64_t>(kept.size());
     Shape shape = axis_ ? input.shape() : Shape{count};
     shape[axis] = count;
     Tensor& output = context.output(0, shape);
+    if (output.element_count() == 0) return;
     dispatch_moved(input.type(), [&]<class E>(TypeTag<E>) {
-      auto* from = static_cast<const E*>(input.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
-      for (int64_t o = 0; o < outer; ++o) {
-        if (inner == 1) {
-          for (int64_t index : kept) *to++ = from[o * length + index];
-          continue;
-        }
-        for (int64_t index : kept) to = std::copy_n(from + (o * length + index) * inner, inner, to);
+      base::TerminatePoll poll;
+      for (int64_t o = 0; o < outer; ++o, to += count * inner) {
+        copy_chosen(poll, static_cast<const E*>(input.raw()) + o * length * inner, inner, kept, to);
       }
     });
   }
 
  private:
+  /** The places where the condition holds. */
+  static std::vector<int64_t> chosen(std::span<const bool> condition) {
+    std::vector<int64_t> kept(condition.size());
+    size_t next = 0;
+    base::polled_loop(std::ssize(condition), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        kept[next] = i;
+        next += condition[i] ? 1 : 0;
+      }
+    });
+    kept.resize(next);
+    return kept;
+  }
+
+  /** Blocks of `inner` elements one after the other. */
+  template <class E>
+  static void copy_chosen(base::TerminatePoll& poll, const E* from, int64_t inner, std::span<const int64_t> kept,
+                          E* to) {
+    auto copy = [&](int64_t begin, int64_t end) {
+      if (inner == 1) {
+        for (int64_t i = begin; i < end; ++i) to[i] = from[kept[i]];
+      } else {
+        for (int64_t i = begin; i < end; ++i) put_n(from + kept[i] * inner, inner, to + i * inner);
+      }
+    };
+    base::polled_loop(poll, std::ssize(kept), copy, inner);
+  }
+
   std::optional<int64_t> axis_;
 };
 

@@ -1,6 +1,7 @@
 // Kernels of the operators on sequences and optionals.
 #include "ops/split_lengths.h"
 
+#include "base/polled_loop.h"
 #include "cpu/stacked_slices.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -21,6 +22,16 @@ size_t position(const KernelContext& context, size_t i, size_t size, size_t limi
   require(at >= 0 && at <= static_cast<int64_t>(limit), ErrorCode::kInvalidArgument, "position ", given,
           " is outside a sequence of ", size, " elements");
   return static_cast<size_t>(at);
+}
+
+/** Puts copies of the values behind those in `to`. */
+void append(const std::vector<Value>& values, std::vector<Value>& to) {
+  to.reserve(to.size() + values.size());
+  base::TerminatePoll poll;
+  for (const Value& value : values) {
+    poll.work(8);
+    to.push_back(value);
+  }
 }
 
 class SequenceEmpty : public OpKernel {
@@ -64,7 +75,9 @@ class SequenceErase : public OpKernel {
  public:
   explicit SequenceErase(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
-    auto copy = std::make_shared<Sequence>(context.input_value(0).sequence());
+    const Sequence& sequence = context.input_value(0).sequence();
+    auto copy = std::make_shared<Sequence>(Sequence{sequence.element_type, {}});
+    append(sequence.items, copy->items);
     auto& items = copy->items;
     require(!items.empty(), ErrorCode::kInvalidArgument, "the sequence is empty, so it has no element to erase");
     items.erase(items.begin() + static_cast<int64_t>(position(context, 1, items.size(), items.size() - 1, -1)));
@@ -86,7 +99,7 @@ class SequenceInsert : public OpKernel {
     auto copy = std::make_shared<Sequence>();
     copy->element_type = item.type();
     copy->items.reserve(size + 1);
-    copy->items = sequence.items;
+    append(sequence.items, copy->items);
     copy->items.insert(copy->items.begin() + static_cast<int64_t>(at), context.input_value(1));
     context.set_output(0, std::move(copy));
   }
@@ -115,7 +128,9 @@ class SplitToSequence : public OpKernel {
     auto sequence = std::make_shared<Sequence>();
     sequence->element_type = input.type();
     int64_t offset = 0;
+    base::TerminatePoll poll;
     for (int64_t part : lengths(split, length)) {
+      poll.work(256);
       Shape shape = input.shape();
       shape[axis] = part;
       Tensor piece(input.type(), shape, context.services().allocator);
@@ -169,11 +184,16 @@ class ConcatFromSequence : public OpKernel {
     size_t axis = checked_axis(axis_, shape.rank());
     ElementType type = items[0].tensor().type();
     int64_t total = 0;
-    for (const Value& item : items) total = checked_add(total, checked_length(item.tensor(), type, shape, axis));
+    base::TerminatePoll poll;
+    for (const Value& item : items) {
+      poll.work(32);
+      total = checked_add(total, checked_length(item.tensor(), type, shape, axis));
+    }
     shape[axis] = total;
     Tensor& output = context.output(0, type, shape);
     int64_t outer = shape.count_to(axis), row = shape.count_from(axis), offset = 0;
     for (const Value& item : items) {
+      poll.work(64);
       const Tensor& part = item.tensor();
       if (outer == 0 || part.element_count() == 0) continue;
       int64_t width = part.element_count() / outer;

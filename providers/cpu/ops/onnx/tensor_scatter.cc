@@ -1,5 +1,6 @@
 // TensorScatter: copies each row of new positions to its place, in two pieces where it runs around the end.
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -26,8 +27,8 @@ void write_rows(ThreadPool& threads, const Places& p, const int64_t* indices, co
       int64_t before_end = std::min(p.length, p.room - first);
       const E* source = from + row * p.length * p.inner;
       E* target = to + row * p.room * p.inner;
-      std::copy_n(source, before_end * p.inner, target + first * p.inner);
-      std::copy_n(source + before_end * p.inner, (p.length - before_end) * p.inner, target);
+      put_n(source, before_end * p.inner, target + first * p.inner);
+      put_n(source + before_end * p.inner, (p.length - before_end) * p.inner, target);
     }
   });
 }

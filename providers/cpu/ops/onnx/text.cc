@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/memory_budget.h"
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/regex.h"
 #include "cpu/strided_copy.h"
@@ -31,14 +32,19 @@ class StringNormalizer : public OpKernel {
     require(input.rank() == 1 || (input.rank() == 2 && input.shape()[0] == 1), ErrorCode::kInvalidArgument,
             "the input has shape ", input.shape(), "; it must be [C] or [1,C]");
     std::vector<std::string> kept;
+    base::TerminatePoll poll;
     for (const std::string& word : input.span<std::string>()) {
+      poll.work(32 + std::ssize(word));
       if (!stop_words_.empty() && stop_words_.contains(case_sensitive_ ? word : lower_case(word))) continue;
       kept.push_back(lower_ ? lower_case(word) : upper_ ? upper_case(word) : word);
     }
     if (kept.empty()) kept.emplace_back();
     Shape shape(input.rank(), 1);
     shape.back() = static_cast<int64_t>(kept.size());
-    std::ranges::move(kept, context.output(0, ElementType::kString, shape).mutable_data<std::string>());
+    auto* to = context.output(0, ElementType::kString, shape).mutable_data<std::string>();
+    base::polled_loop(std::ssize(kept), [&](int64_t begin, int64_t end) {
+      std::move(kept.begin() + begin, kept.begin() + end, to + begin);
+    });
   }
 
  private:
@@ -55,9 +61,11 @@ class StringConcat : public OpKernel {
     Tensor right = spread(context, context.input(1), output.shape());
     const auto* a = left.data<std::string>();
     const auto* b = right.data<std::string>();
-    auto to = output.mutable_span<std::string>();
-    for (size_t i = 0; i < to.size(); ++i) {
+    auto* to = output.mutable_data<std::string>();
+    base::TerminatePoll poll;
+    for (int64_t i = 0; i < output.element_count(); ++i) {
       const size_t size = a[i].size() + b[i].size();
+      poll.work(4 + static_cast<int64_t>(size) / base::kBytesPerUnit);
       base::count_string(size);
       if (size > to[i].capacity()) to[i].reserve(size);
       to[i].assign(a[i]).append(b[i]);
@@ -81,19 +89,28 @@ class StringConcat : public OpKernel {
   }
 };
 
+/** The first place from `at` on where the delimiter stands; `end` where there is none. */
+const char* find_delimiter(base::TerminatePoll& poll, std::string_view delimiter, const char* at, const char* end) {
+  const char first = delimiter[0];
+  while (static_cast<size_t>(end - at) >= delimiter.size()) {
+    const auto places = end - at - std::ssize(delimiter) + 1;
+    const char* const stop = at + std::min<ptrdiff_t>(places, base::TerminatePoll::kUnits);
+    poll.work(1 + (stop - at) / 64);
+    // Texts are short: a loop finds the first letter sooner than a call.
+    while (at != stop && (*at != first || std::memcmp(at, delimiter.data(), delimiter.size()) != 0)) ++at;
+    if (at != stop) return at;
+  }
+  return end;
+}
+
 /** Pieces between delimiters, at most `limit` of them; the last one takes the rest. */
 void split_at(std::string_view text, std::string_view delimiter, size_t limit, Pieces& pieces) {
   const char* begin = text.data();
   const char* const end = begin + text.size();
-  const char first = delimiter[0];
+  base::TerminatePoll poll;
   for (size_t count = 1; count < limit; ++count) {
-    // Texts are short: a loop finds the first letter sooner than a call.
-    const char* at = begin;
-    while (static_cast<size_t>(end - at) >= delimiter.size() &&
-           (*at != first || std::memcmp(at, delimiter.data(), delimiter.size()) != 0)) {
-      ++at;
-    }
-    if (static_cast<size_t>(end - at) < delimiter.size()) break;
+    const char* at = find_delimiter(poll, delimiter, begin, end);
+    if (at == end) break;
     pieces.emplace_back(begin, at - begin);
     begin = at + delimiter.size();
   }
@@ -106,7 +123,9 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 void split_words(std::string_view text, size_t limit, Pieces& pieces) {
   const char* at = text.data();
   const char* const end = at + text.size();
+  base::TerminatePoll poll;
   for (size_t count = 1;; ++count) {
+    poll.work(8);
     while (at != end && is_space(*at)) ++at;
     if (at == end) return;
     const char* begin = at;

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/counted_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -117,7 +119,7 @@ class TfIdfVectorizer : public OpKernel {
     float* to = output.mutable_data<float>();
     context.threads().parallel_for(rows, 1 + 4096 / std::max<int64_t>(length, 1), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        std::fill_n(to + r * width, width, 0.0f);
+        put_copies(to + r * width, width, 0.0f);
         count_row(items.subspan(static_cast<size_t>(r * length), static_cast<size_t>(length)), to + r * width);
       }
     });
@@ -154,22 +156,31 @@ class TfIdfVectorizer : public OpKernel {
 
   void number_items(const Tensor& input, std::span<int64_t> items) const {
     auto look_up = [&](const auto& values) {
-      std::ranges::transform(values, items.begin(), [&](int64_t value) { return numbers_.find(value); });
+      base::polled_loop(std::ssize(values), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) items[i] = numbers_.find(values[i]);
+      });
     };
     if (input.type() == ElementType::kInt32) return look_up(input.span<int32_t>());
     if (input.type() == ElementType::kInt64) return look_up(input.span<int64_t>());
-    std::ranges::transform(input.span<std::string>(), items.begin(), [&](const std::string& word) {
-      auto found = words_.find(word);
-      return found == words_.end() ? -1 : found->second;
-    });
+    auto words = input.span<std::string>();
+    auto look_up_words = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        auto found = words_.find(words[i]);
+        items[i] = found == words_.end() ? -1 : found->second;
+      }
+    };
+    base::polled_loop(std::ssize(words), look_up_words, 8);
   }
 
   void count_row(std::span<const int64_t> row, float* to) const {
     auto length = static_cast<int64_t>(row.size());
+    base::TerminatePoll poll;
     for (int64_t step = 1; step <= skips_ + 1 && step <= std::max<int64_t>(length, 1); ++step) {
       for (int64_t begin = 0; begin < length; ++begin) {
         int64_t node = 0, at = begin;
+        poll.work();
         for (int64_t n = 1; n <= longest_ && at < length; ++n, at += step) {
+          poll.work();
           const int64_t item = row[static_cast<size_t>(at)];
           if (item < 0) break;
           node = tree_.child(node, item);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
 #include "cpu/kernels/transpose.h"
@@ -17,7 +18,8 @@ using Comparable = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>
 constexpr int64_t kKeptSorted = 64;  // so many are kept sorted while the others pass by
 constexpr int64_t kLines = 16;       // lines that are taken together, where they are short or their elements lie apart
 constexpr int64_t kShortLine = 24;
-constexpr int64_t kRare = 100;  // behind so many values for each that is kept, better ones have become rare
+constexpr int64_t kLongLine = 1 << 18;  // longer ones are sorted with looks whether to stop
+constexpr int64_t kRare = 100;          // behind so many values for each that is kept, better ones have become rare
 
 /** One candidate; of equal values the lower index is better. NaN is greater than any number. */
 template <class C>
@@ -74,11 +76,14 @@ struct Step {
 /** Copies `count` lines. */
 template <class C>
 const C* copied(const C* from, Step from_step, int64_t length, int64_t count, C* to, Step to_step) {
-  for (int64_t i = 0; i < length; ++i) {
-    const C* x = from + i * from_step.element;
-    C* y = to + i * to_step.element;
-    for (int64_t line = 0; line < count; ++line) y[line * to_step.line] = x[line * from_step.line];
-  }
+  auto copy = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const C* x = from + i * from_step.element;
+      C* y = to + i * to_step.element;
+      for (int64_t line = 0; line < count; ++line) y[line * to_step.line] = x[line * from_step.line];
+    }
+  };
+  base::polled_loop(length, copy, kLines);
   return to;
 }
 
@@ -103,7 +108,13 @@ struct BestOfLines {
   template <bool kLargest>
   void find(const C* x, int64_t length, int64_t stride) {
     for (int64_t l = 0; l < kLines; ++l) value[l] = x[l], place[l] = 0;
-    for (int64_t i = 1; i < length; ++i) {
+    auto pass = [&](int64_t begin, int64_t end) { compare<kLargest>(x + begin * stride, begin + 1, end + 1, stride); };
+    base::polled_loop(length - 1, pass, kLines);
+  }
+  /** With the elements [first, end) of each line, of which those before lie at `x`. */
+  template <bool kLargest>
+  void compare(const C* x, int64_t first, int64_t end, int64_t stride) {
+    for (int64_t i = first; i < end; ++i) {
       x += stride;
       for (int64_t l = 0; l < kLines; ++l) {
         const C next = x[l], held = value[l];
@@ -123,6 +134,15 @@ struct BestOfLines {
   }
 };
 
+/** Brings the best `k` to the front, best first where they are to be sorted. */
+template <class C, class Before>
+std::span<Candidate<C>> best_of_all(std::span<Candidate<C>> all, int64_t k, bool sorted, Before before) {
+  if (k < std::ssize(all)) std::ranges::nth_element(all, all.begin() + k, before);
+  auto best = all.subspan(0, static_cast<size_t>(k));
+  if (sorted) std::ranges::sort(best, before);
+  return best;
+}
+
 /** The best `k` of the values, best first; `room` has at least as many places as there are values, or `k` where these
     are kept sorted. */
 template <class C, bool kLargest>
@@ -137,20 +157,27 @@ std::span<Candidate<C>> select(const C* values, int64_t count, int64_t k, bool s
     Candidate<C>* kept = room.data();
     int64_t size = 0;
     for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(kept, size, k, at(i));
-    int64_t i = std::min(count, k * kRare);
-    offer<C, kLargest>(values, k, i, kept, k);
-    for (; i + kLines <= count; i += kLines) {
-      if (any_better<C, kLargest>(values + i, kept[k - 1].value)) offer<C, kLargest>(values, i, i + kLines, kept, k);
-    }
-    offer<C, kLargest>(values, i, count, kept, k);
+    const int64_t first = std::min(count, k * kRare);
+    offer<C, kLargest>(values, k, first, kept, k);
+    base::polled_loop(count - first, [&](int64_t begin, int64_t end) {
+      int64_t i = first + begin;
+      for (; i + kLines <= first + end; i += kLines) {
+        if (any_better<C, kLargest>(values + i, kept[k - 1].value)) offer<C, kLargest>(values, i, i + kLines, kept, k);
+      }
+      offer<C, kLargest>(values, i, first + end, kept, k);
+    });
     return room.subspan(0, static_cast<size_t>(k));
   }
   auto all = room.subspan(0, static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) all[static_cast<size_t>(i)] = at(i);
-  if (k < count) std::ranges::nth_element(all, all.begin() + k, better<C, kLargest>);
-  auto best = all.subspan(0, static_cast<size_t>(k));
-  if (sorted) std::ranges::sort(best, better<C, kLargest>);
-  return best;
+  base::polled_loop(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) all[static_cast<size_t>(i)] = at(i);
+  });
+  if (count <= kLongLine) return best_of_all(all, k, sorted, better<C, kLargest>);
+  base::TerminatePoll poll;
+  return best_of_all(all, k, sorted, [&](const Candidate<C>& a, const Candidate<C>& b) {
+    poll.work();
+    return better<C, kLargest>(a, b);
+  });
 }
 
 class TopK : public OpKernel {
@@ -227,13 +254,18 @@ class TopK : public OpKernel {
         const C* line = from + outer * e.length * e.inner + first;
         if (e.inner > 1) line = copied(line, {e.inner, 1}, e.length, count, lines.data(), {1, e.length});
         for (int64_t i = 0; i < count; ++i, line += e.length) {
-          int64_t to = outer * k * e.inner + first + i;
-          for (const Candidate<C>& best : choose(line, e.length, k, sorted_, room)) {
-            values[to] = static_cast<T>(best.value);
-            indices[to] = best.index;
-            to += e.inner;
-          }
+          write<C>(choose(line, e.length, k, sorted_, room), e.inner, outer * k * e.inner + first + i, values, indices);
         }
+      }
+    });
+  }
+
+  template <class C, class T>
+  static void write(std::span<const Candidate<C>> best, int64_t step, int64_t first, T* values, int64_t* indices) {
+    base::polled_loop(std::ssize(best), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin, to = first + begin * step; i < end; ++i, to += step) {
+        values[to] = static_cast<T>(best[i].value);
+        indices[to] = best[i].index;
       }
     });
   }

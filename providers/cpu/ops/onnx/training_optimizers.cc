@@ -19,6 +19,8 @@ struct StepTensors {
   T* new_state[2];
 };
 
+constexpr int64_t kGrain = 8192;
+
 class Optimizer : public OpKernel {
  public:
   explicit Optimizer(const KernelInfo& info) {
@@ -54,7 +56,7 @@ class Optimizer : public OpKernel {
     for (size_t i = 0; i < n; ++i) {
       dispatch<kFloat32And64>(context.input(2 + i).type(), [&]<class T>(TypeTag<T>) {
         StepTensors<T> tensors = collect<T>(context, i, n);
-        step(tensors, *rate.data<double>(), updates[0]);
+        step(context.threads(), tensors, *rate.data<double>(), updates[0]);
       });
     }
   }
@@ -88,11 +90,17 @@ class Optimizer : public OpKernel {
   }
 
   template <class T>
-  void step(const StepTensors<T>& t, double rate, int64_t updates) const {
-    if (is_momentum_) return momentum(t, rate, updates);
-    if (states_ == 2) return adam(t, rate, updates);
+  void step(ThreadPool& threads, const StepTensors<T>& t, double rate, int64_t updates) const {
+    threads.parallel_for(t.count, kGrain, [&](int64_t begin, int64_t end) {
+      if (is_momentum_) return momentum(t, begin, end, rate, updates);
+      states_ == 2 ? adam(t, begin, end, rate, updates) : adagrad(t, begin, end, rate, updates);
+    });
+  }
+
+  template <class T>
+  void adagrad(const StepTensors<T>& t, int64_t begin, int64_t end, double rate, int64_t updates) const {
     double r = rate / (1 + static_cast<double>(updates) * decay_);
-    for (int64_t i = 0; i < t.count; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
       double gradient = norm_ * t.value[i] + t.gradient[i];
       double sum = t.state[0][i] + gradient * gradient;
       t.new_state[0][i] = static_cast<T>(sum);
@@ -101,12 +109,12 @@ class Optimizer : public OpKernel {
   }
 
   template <class T>
-  void adam(const StepTensors<T>& t, double rate, int64_t updates) const {
+  void adam(const StepTensors<T>& t, int64_t begin, int64_t end, double rate, int64_t updates) const {
     if (updates > 0) {
       auto power = static_cast<double>(updates);
       rate *= std::sqrt(1 - std::pow(beta_, power)) / (1 - std::pow(alpha_, power));
     }
-    for (int64_t i = 0; i < t.count; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
       double gradient = norm_ * t.value[i] + t.gradient[i];
       double mean = alpha_ * t.state[0][i] + (1 - alpha_) * gradient;
       double square = beta_ * t.state[1][i] + (1 - beta_) * gradient * gradient;
@@ -118,9 +126,9 @@ class Optimizer : public OpKernel {
   }
 
   template <class T>
-  void momentum(const StepTensors<T>& t, double rate, int64_t updates) const {
+  void momentum(const StepTensors<T>& t, int64_t begin, int64_t end, double rate, int64_t updates) const {
     double beta = updates > 0 ? beta_ : 1;
-    for (int64_t i = 0; i < t.count; ++i) {
+    for (int64_t i = begin; i < end; ++i) {
       double gradient = norm_ * t.value[i] + t.gradient[i];
       double velocity = alpha_ * t.state[0][i] + beta * gradient;
       double direction = nesterov_ ? gradient + alpha_ * velocity : velocity;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "runtime/kernel_registry.h"
 
@@ -54,16 +55,18 @@ class Trilu : public OpKernel {
     if (x.type() == ElementType::kString) {
       const std::string* from = x.data<std::string>() + start;
       std::string* to = y.mutable_data<std::string>() + start;
-      for (int64_t i = 0; i < columns; ++i) to[i] = i >= first && i < last ? from[i] : std::string();
+      base::polled_loop(columns, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = i >= first && i < last ? from[i] : std::string();
+      });
       return;
     }
     int64_t size = bits_of(x.type()) / 8;
     auto* from = static_cast<const char*>(x.raw()) + start * size;
     auto* to = static_cast<char*>(y.mutable_raw()) + start * size;
-    std::memset(to, 0, static_cast<size_t>(first * size));
-    if (last > first) std::memmove(to + first * size, from + first * size, static_cast<size_t>((last - first) * size));
+    base::polled_clear(to, first * size);
+    if (last > first && from != to) base::polled_copy(to + first * size, from + first * size, (last - first) * size);
     last = std::max(first, last);
-    std::memset(to + last * size, 0, static_cast<size_t>((columns - last) * size));
+    base::polled_clear(to + last * size, (columns - last) * size);
   }
 
   bool upper_;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/polled_loop.h"
+#include "cpu/counted_copy.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
 
@@ -34,20 +36,34 @@ struct Distinct {
   std::vector<int64_t> counts;
 };
 
+/** `before`, whose calls are the work of a sort. */
+template <class Before>
+auto polled_order(base::TerminatePoll& poll, Before& before, int64_t cost = 8) {
+  return [&poll, &before, cost](int64_t a, int64_t b) {
+    poll.work(cost);
+    return before(a, b);
+  };
+}
+
 /** Puts the groups in the order of `before(a, b)` of their numbers. */
 template <class Before>
 void reorder(Distinct& distinct, Before before) {
   std::vector<int64_t> from(distinct.first.size()), place(distinct.first.size());
   std::iota(from.begin(), from.end(), 0);
-  std::ranges::sort(from, before);
+  base::TerminatePoll poll;
+  std::ranges::sort(from, polled_order(poll, before));
   Distinct ordered;
   for (size_t i = 0; i < from.size(); ++i) {
+    poll.work();
     const auto group = static_cast<size_t>(from[i]);
     place[group] = static_cast<int64_t>(i);
     ordered.first.push_back(distinct.first[group]);
     ordered.counts.push_back(distinct.counts[group]);
   }
-  for (int64_t& group : distinct.inverse) group = place[static_cast<size_t>(group)];
+  for (int64_t& group : distinct.inverse) {
+    poll.work();
+    group = place[static_cast<size_t>(group)];
+  }
   distinct.first = std::move(ordered.first);
   distinct.counts = std::move(ordered.counts);
 }
@@ -71,7 +87,9 @@ Distinct hash_numbers(const T* values, int64_t count) {
   std::vector<uint64_t> keys;
   Distinct result;
   result.inverse.resize(static_cast<size_t>(count));
+  base::TerminatePoll poll;
   for (int64_t i = 0; i < count; ++i) {
+    poll.work(8);
     const uint64_t key = key_of(values[i]);
     size_t slot = ((key ^ (key >> 32)) * 0x9e3779b97f4a7c15) >> (64 - bits);
     while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = (slot + 1) & (table.size() - 1);
@@ -91,17 +109,23 @@ Distinct hash_numbers(const T* values, int64_t count) {
 template <class T>
 Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
   auto compare = [&](int64_t a, int64_t b) {
-    for (int64_t i = 0; i < width; ++i) {
-      if (int difference = order(rows[a * width + i], rows[b * width + i])) return difference;
-    }
-    return 0;
+    int difference = 0;
+    base::polled_loop(width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end && difference == 0; ++i) {
+        difference = order(rows[a * width + i], rows[b * width + i]);
+      }
+    });
+    return difference;
   };
   std::vector<int64_t> by_value(static_cast<size_t>(count));
   std::iota(by_value.begin(), by_value.end(), 0);
-  std::ranges::stable_sort(by_value, [&](int64_t a, int64_t b) { return compare(a, b) < 0; });
+  auto less = [&](int64_t a, int64_t b) { return compare(a, b) < 0; };
+  base::TerminatePoll poll;
+  std::ranges::stable_sort(by_value, polled_order(poll, less));
   Distinct result;
   result.inverse.resize(static_cast<size_t>(count));
   for (size_t i = 0; i < by_value.size(); ++i) {
+    poll.work(8);
     if (i == 0 || compare(by_value[i - 1], by_value[i]) != 0) {
       result.first.push_back(by_value[i]);
       result.counts.push_back(0);
@@ -155,7 +179,7 @@ class Unique : public OpKernel {
   static void set_list(KernelContext& context, size_t output, const std::vector<int64_t>& list) {
     if (!context.has_output(output)) return;
     Tensor& result = context.output(output, Shape{static_cast<int64_t>(list.size())});
-    std::ranges::copy(list, result.mutable_data<int64_t>());
+    put_n(list.data(), std::ssize(list), result.mutable_data<int64_t>());
   }
 
   static void set_values(KernelContext& context, const Tensor& rows, const Distinct& distinct, size_t axis) {
@@ -166,12 +190,14 @@ class Unique : public OpKernel {
     const auto bytes = static_cast<int64_t>(shape.count_from(1) * bits_of(rows.type()) / 8);
     auto* from = static_cast<const char*>(rows.raw());
     auto* to = static_cast<char*>(picked.mutable_raw());
+    base::TerminatePoll poll;
     for (size_t i = 0; i < distinct.first.size(); ++i) {
+      poll.work(8 + bytes / base::kBytesPerUnit);
       if (rows.type() == ElementType::kString) {
         Tensor target = slice_at(picked, static_cast<int64_t>(i));
         copy_elements(slice_at(rows, distinct.first[i]), target);
       } else if (bytes > 0) {
-        std::memcpy(to + static_cast<int64_t>(i) * bytes, from + distinct.first[i] * bytes, static_cast<size_t>(bytes));
+        base::polled_copy(to + static_cast<int64_t>(i) * bytes, from + distinct.first[i] * bytes, bytes);
       }
     }
     Tensor moved = with_axis_moved(context, picked, 0, axis);

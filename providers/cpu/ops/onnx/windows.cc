@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/polled_loop.h"
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/math_f64.h"
@@ -27,7 +28,9 @@ void fill(Tensor& y, Block&& block) {
   int64_t count = y.element_count();
   dispatch<kNumericTypes>(y.type(), [&]<class T>(TypeTag<T>) {
     T* out = y.mutable_data<T>();
+    base::TerminatePoll poll;
     for (int64_t first = 0; first < count; first += kBlock, out += kBlock) {
+      poll.work(8 * kBlock);
       int64_t now = std::min(kBlock, count - first);
       block(first, now, values);
       std::transform(values, values + now, out, as<T>);
@@ -104,7 +107,9 @@ class MelWeightMatrix final : public OpKernel {
     double low = to_mel(*read_input<double>(context, 3)), high = to_mel(*read_input<double>(context, 4));
     double step = (high - low) / static_cast<double>(columns + 2);
     std::vector<int64_t> result;
+    base::TerminatePoll poll;
     for (int64_t i = 0; i < columns + 2; ++i) {
+      poll.work(32);
       double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595.0) - 1.0);
       result.push_back(
           saturate_cast<int64_t>(std::floor((static_cast<double>(length) + 1) * hertz / static_cast<double>(rate))));

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/polled_loop.h"
+#include "cpu/counted_copy.h"
 #include "cpu/element_conversion.h"
 #include "runtime/kernel_registry.h"
 
@@ -38,19 +40,21 @@ class ReduceLike final : public OpKernel {
  private:
   template <class T>
   static void sum(const Tensor& large, const std::vector<int64_t>& strides, T* out, int64_t count) {
-    std::fill(out, out + count, T(0));
+    put_copies(out, count, T(0));
     const T* from = large.data<T>();
     std::vector<int64_t> index(strides.size(), 0);
     int64_t target = 0;
-    for (int64_t i = 0, total = large.element_count(); i < total; ++i) {
-      out[target] += from[i];
-      for (size_t d = strides.size(); d-- > 0;) {
-        target += strides[d];
-        if (++index[d] < large.shape()[d]) break;
-        target -= strides[d] * index[d];
-        index[d] = 0;
+    base::polled_loop(large.element_count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        out[target] += from[i];
+        for (size_t d = strides.size(); d-- > 0;) {
+          target += strides[d];
+          if (++index[d] < large.shape()[d]) break;
+          target -= strides[d] * index[d];
+          index[d] = 0;
+        }
       }
-    }
+    });
   }
 };
 
