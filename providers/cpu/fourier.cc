@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -37,6 +38,7 @@ Fourier::Fourier(int64_t length) : length_(length) {
   bool power = std::has_single_bit(static_cast<uint64_t>(length));
   padded_ = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(power ? length : 2 * length - 1)));
   base::TerminatePoll poll;
+  roots_.reserve(static_cast<size_t>(padded_ / 2));
   for (int64_t k = 0; k < padded_ / 2; ++k) {
     poll.work(16);
     roots_.push_back(turn(double(k) / double(padded_)));
@@ -48,7 +50,7 @@ Fourier::Fourier(int64_t length) : length_(length) {
     chirp_.push_back(
         turn(double(static_cast<int64_t>(square % static_cast<uint64_t>(2 * length))) / double(2 * length)));
   }
-  filter_.assign(padded_, 0);
+  filter_ = base::polled_vector<Complex>(padded_);
   for (int64_t k = 0; k < length; ++k) {
     poll.work(8);
     filter_[k] = filter_[(padded_ - k) % padded_] = std::conj(chirp_[k]);
@@ -80,7 +82,7 @@ void Fourier::transform_power(Complex* x, bool inverse) const {
 
 void Fourier::transform(Complex* x, bool inverse) const {
   if (chirp_.empty()) return transform_power(x, inverse);
-  std::vector<Complex> work(padded_);
+  auto work = base::polled_vector<Complex>(padded_);
   auto value = [&](Complex v) { return inverse ? std::conj(v) : v; };
   base::polled_loop(length_, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) work[k] = times(value(x[k]), chirp_[k]);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -145,8 +146,8 @@ ResizeTable resize_table(const ResizeAttributes& attributes, const ops::ResizeAx
   auto count = static_cast<size_t>(checked_mul(axis.to, taps));
   require(count <= size_t{1} << 26, ErrorCode::kInvalidArgument, "resizing ", axis.from, " to ", axis.to, " needs ",
           count, " weights, which is too many");
-  table.positions.resize(count);
-  table.weights.resize(count, 1.0f);
+  table.positions = base::polled_vector<int64_t>(static_cast<int64_t>(count));
+  table.weights = base::polled_vector<float>(static_cast<int64_t>(count), 1.0f);
   base::TerminatePoll poll;
   for (int64_t i = 0; i < axis.to; ++i) {
     poll.work(16 + 16 * taps);

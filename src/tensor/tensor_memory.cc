@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/memory_budget.h"
+#include "base/polled_loop.h"
 
 namespace ortolan::tensor {
 namespace {
@@ -36,7 +37,12 @@ std::shared_ptr<void> allocate_strings(int64_t count, const std::shared_ptr<Allo
   auto bytes = static_cast<size_t>(checked_mul(count, static_cast<int64_t>(sizeof(std::string))));
   StringsEnd end(allocator, static_cast<size_t>(count), MemoryCharge(checked_add(bytes, kBookkeeping)));
   auto* strings = static_cast<std::string*>(allocator->allocate(bytes));
-  std::uninitialized_default_construct_n(strings, count);
+  auto give_back = [&](void*) { allocator->free(strings); };  // empty strings hold nothing
+  std::unique_ptr<void, decltype(give_back)> guard(strings, give_back);
+  base::polled_loop(count, [&](int64_t begin, int64_t last) {
+    std::uninitialized_default_construct(strings + begin, strings + last);
+  });
+  guard.release();
   return std::shared_ptr<void>(strings, std::move(end));
 }
 

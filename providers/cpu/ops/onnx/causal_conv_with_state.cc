@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
@@ -87,7 +88,7 @@ class CausalConvWithState final : public OpKernel {
   }
 
   void rows(const Run& r, int64_t begin, int64_t end) const {
-    std::vector<float> whole(static_cast<size_t>(r.carried + r.length));
+    auto whole = base::polled_vector<float>(r.carried + r.length);
     for (int64_t row = begin; row < end; ++row) {
       if (r.past) std::copy_n(r.past + row * r.carried, r.carried, whole.data());
       std::copy_n(r.x + row * r.length, r.length, whole.data() + r.carried);

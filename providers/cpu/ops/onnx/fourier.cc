@@ -1,6 +1,7 @@
 // DFT and STFT. Sums run in double whatever the type.
 #include "cpu/fourier.h"
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
@@ -56,7 +57,7 @@ class Dft final : public OpKernel {
     Fourier fourier(length);
     double scale = inverse_ ? 1.0 / static_cast<double>(length) : 1.0;
     context.threads().parallel_for(outer * inner, 1 + 2048 / length, [&](int64_t begin, int64_t end) {
-      std::vector<Complex> line(length);
+      auto line = base::polled_vector<Complex>(length);
       for (int64_t l = begin; l < end; ++l) {
         load(x, from, l, parts, real_result, line);
         fourier.transform(line.data(), inverse_);
@@ -120,7 +121,7 @@ class Stft final : public OpKernel {
     int64_t shift = window ? (length - window->element_count()) / 2 : 0;
     Fourier fourier(length);
     context.threads().parallel_for(signal[0] * frames, 1 + 2048 / length, [&](int64_t begin, int64_t end) {
-      std::vector<Complex> line(length);
+      auto line = base::polled_vector<Complex>(length);
       for (int64_t i = begin; i < end; ++i) {
         int64_t first = i / frames * signal[1] + i % frames * step;
         base::polled_loop(length, [&](int64_t from, int64_t to) {

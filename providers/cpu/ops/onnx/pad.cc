@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
@@ -84,7 +85,7 @@ class PadCopy {
       bool outside = dims.begins[i] > 0 || dims.output[i] > size - std::max<int64_t>(-dims.begins[i], 0);
       require(size > 0 || mode == PadMode::kConstant || !outside, ErrorCode::kInvalidArgument, "dimension ", i,
               " of the input is 0, so there is nothing to pad with; use mode constant");
-      std::vector<int64_t> map(static_cast<size_t>(dims.output[i]));
+      auto map = base::polled_vector<int64_t>(dims.output[i]);
       base::polled_loop(std::ssize(map), [&](int64_t begin, int64_t end) {
         for (int64_t o = begin; o < end; ++o) map[o] = source_position(o - dims.begins[i], size, mode);
       });

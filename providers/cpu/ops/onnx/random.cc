@@ -1,5 +1,6 @@
 // Random tensors. With attribute seed a new session gives the same numbers again.
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "cpu/random_stream.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ class Multinomial : public OpKernel {
   template <class T>
   static void draw(const double* logits, int64_t batch, int64_t classes, const RandomStream& stream, T* y,
                    int64_t samples) {
-    std::vector<double> sums(static_cast<size_t>(classes));
+    auto sums = base::polled_vector<double>(classes);
     base::TerminatePoll poll;
     for (int64_t row = 0; row < batch; ++row, logits += classes) {
       const double sum = add_up(poll, logits, sums);

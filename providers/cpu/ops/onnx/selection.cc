@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
 #include "cpu/element_number.h"
@@ -159,7 +160,7 @@ class Compress : public OpKernel {
  private:
   /** The places where the condition holds. */
   static std::vector<int64_t> chosen(std::span<const bool> condition) {
-    std::vector<int64_t> kept(condition.size());
+    auto kept = base::polled_vector<int64_t>(std::ssize(condition));
     size_t next = 0;
     base::polled_loop(std::ssize(condition), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

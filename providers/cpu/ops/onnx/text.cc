@@ -32,6 +32,7 @@ class StringNormalizer : public OpKernel {
     require(input.rank() == 1 || (input.rank() == 2 && input.shape()[0] == 1), ErrorCode::kInvalidArgument,
             "the input has shape ", input.shape(), "; it must be [C] or [1,C]");
     std::vector<std::string> kept;
+    kept.reserve(static_cast<size_t>(input.element_count()));
     base::TerminatePoll poll;
     for (const std::string& word : input.span<std::string>()) {
       poll.work(32 + std::ssize(word));

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
 #include "cpu/kernels/transpose.h"
@@ -246,8 +247,8 @@ class TopK : public OpKernel {
     const int64_t beside = std::min(e.inner, kLines), groups = (e.inner + beside - 1) / beside;
     auto choose = largest_ ? select<C, true> : select<C, false>;
     threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * beside), [&](int64_t begin, int64_t end) {
-      std::vector<Candidate<C>> room(static_cast<size_t>(k <= kKeptSorted && k < e.length ? k : e.length));
-      std::vector<C> lines(static_cast<size_t>(e.inner == 1 ? 0 : beside * e.length));
+      auto room = base::polled_vector<Candidate<C>>(k <= kKeptSorted && k < e.length ? k : e.length);
+      auto lines = base::polled_vector<C>(e.inner == 1 ? 0 : beside * e.length);
       for (int64_t group = begin; group < end; ++group) {
         const int64_t outer = group / groups, first = group % groups * beside;
         const int64_t count = std::min(beside, e.inner - first);
@@ -299,7 +300,7 @@ class TopK : public OpKernel {
   void run_best(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
     const int64_t groups = (e.inner + kLines - 1) / kLines;
     threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * kLines), [&](int64_t begin, int64_t end) {
-      std::vector<C> lines(static_cast<size_t>(e.inner % kLines == 0 ? 0 : e.length * kLines));
+      auto lines = base::polled_vector<C>(e.inner % kLines == 0 ? 0 : e.length * kLines);
       BestOfLines<C, Index> best;
       for (int64_t group = begin; group < end; ++group) {
         const int64_t outer = group / groups, first = group % groups * kLines,

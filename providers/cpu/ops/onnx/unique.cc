@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/polled_loop.h"
+#include "base/polled_vector.h"
 #include "cpu/counted_copy.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
@@ -48,7 +49,8 @@ auto polled_order(base::TerminatePoll& poll, Before& before, int64_t cost = 8) {
 /** Puts the groups in the order of `before(a, b)` of their numbers. */
 template <class Before>
 void reorder(Distinct& distinct, Before before) {
-  std::vector<int64_t> from(distinct.first.size()), place(distinct.first.size());
+  const int64_t groups = std::ssize(distinct.first);
+  auto from = base::polled_vector<int64_t>(groups), place = base::polled_vector<int64_t>(groups);
   std::iota(from.begin(), from.end(), 0);
   base::TerminatePoll poll;
   std::ranges::sort(from, polled_order(poll, before));
@@ -83,10 +85,10 @@ uint64_t key_of(T value) {
 template <class T>
 Distinct hash_numbers(const T* values, int64_t count) {
   const int bits = std::bit_width(static_cast<uint64_t>(count)) + 1;
-  std::vector<int64_t> table(size_t{1} << bits, -1);
+  auto table = base::polled_vector<int64_t>(int64_t{1} << bits, -1);
   std::vector<uint64_t> keys;
   Distinct result;
-  result.inverse.resize(static_cast<size_t>(count));
+  result.inverse = base::polled_vector<int64_t>(count);
   base::TerminatePoll poll;
   for (int64_t i = 0; i < count; ++i) {
     poll.work(8);
@@ -117,13 +119,13 @@ Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
     });
     return difference;
   };
-  std::vector<int64_t> by_value(static_cast<size_t>(count));
+  auto by_value = base::polled_vector<int64_t>(count);
   std::iota(by_value.begin(), by_value.end(), 0);
   auto less = [&](int64_t a, int64_t b) { return compare(a, b) < 0; };
   base::TerminatePoll poll;
   std::ranges::stable_sort(by_value, polled_order(poll, less));
   Distinct result;
-  result.inverse.resize(static_cast<size_t>(count));
+  result.inverse = base::polled_vector<int64_t>(count);
   for (size_t i = 0; i < by_value.size(); ++i) {
     poll.work(8);
     if (i == 0 || compare(by_value[i - 1], by_value[i]) != 0) {
