@@ -78,13 +78,23 @@ void copy_elements(const Tensor& from, Tensor& to) {
   }
 }
 
+namespace {
+
+template <class I>
+std::vector<int64_t> widened(std::span<const I> values) {
+  std::vector<int64_t> result;
+  result.reserve(values.size());
+  const I* from = values.data();
+  base::polled_loop(std::ssize(values),
+                    [&](int64_t begin, int64_t end) { result.insert(result.end(), from + begin, from + end); });
+  return result;
+}
+
+}  // namespace
+
 std::vector<int64_t> to_int64s(const Tensor& tensor) {
-  if (tensor.type() == ElementType::kInt32) {
-    auto values = tensor.span<int32_t>();
-    return {values.begin(), values.end()};
-  }
-  auto values = tensor.span<int64_t>();
-  return {values.begin(), values.end()};
+  if (tensor.type() == ElementType::kInt32) return widened(tensor.span<int32_t>());
+  return widened(tensor.span<int64_t>());
 }
 
 int unpack_element(ElementType type, const void* data, int64_t index) {
