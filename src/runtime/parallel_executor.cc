@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 namespace ortolan::runtime {
 namespace {
@@ -60,7 +61,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
         changed_.wait(lock);
       }
     }
-    if (error_ != nullptr) std::rethrow_exception(error_);
+    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
@@ -89,7 +90,7 @@ class ParallelRun : public std::enable_shared_from_this<ParallelRun> {
     lock.unlock();
     std::exception_ptr error = failed ? nullptr : run_step(step);
     lock.lock();
-    if (error != nullptr && error_ == nullptr) error_ = error;
+    if (error != nullptr && error_ == nullptr) error_ = std::move(error);  // which is the caller's alone from here on
     const size_t ready = finish(step);
     lock.unlock();
     changed_.notify_all();
