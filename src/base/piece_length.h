@@ -15,7 +15,8 @@ namespace ortolan::base {
 template <class System = SystemTurns>
 class PieceLength {
  public:
-  static constexpr std::chrono::milliseconds kPiece{5};
+  // Much less than a person notices, as the first use of memory makes a piece take many times as long.
+  static constexpr std::chrono::milliseconds kPiece{2};
   static constexpr int64_t kGrowth = 64;
 
   // Pieces of at most `most` items, in units of a few grains.

@@ -40,18 +40,18 @@ std::vector<int64_t> pieces(int64_t count, int64_t grain, std::chrono::nanosecon
   return made;
 }
 
-TEST(PieceLength, TakesAboutFiveMillisecondsAPiece) {
+TEST(PieceLength, TakesAboutTwoMillisecondsAPiece) {
   const std::vector<int64_t> made = pieces(1'000'000, 1, microseconds(10));
   EXPECT_EQ(made[0], 1);
   EXPECT_EQ(made[1], Pieces::kGrowth);
-  for (size_t i = 2; i + 1 < made.size(); ++i) EXPECT_EQ(made[i], 500) << i;
+  for (size_t i = 2; i + 1 < made.size(); ++i) EXPECT_EQ(made[i], 200) << i;
 }
 
 TEST(PieceLength, NeverGrowsBeyondAFewMillisecondsByGuessing) {
   for (int64_t nanoseconds = 1; nanoseconds < 1'000'000'000; nanoseconds *= 3) {
     const std::chrono::nanoseconds item(nanoseconds);
     for (int64_t made : pieces(10'000, 1, item))
-      EXPECT_LE(item * made, std::max<std::chrono::nanoseconds>(milliseconds(5), item));
+      EXPECT_LE(item * made, std::max<std::chrono::nanoseconds>(milliseconds(2), item));
   }
 }
 
