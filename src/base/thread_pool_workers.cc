@@ -71,10 +71,19 @@ void ThreadPool::State::run_here(Queued first) {
   here = mine.outer;
 }
 
+// When the lock is given back, a worker may take the task, which may end the pool: nothing of it is read or written
+// after that. To wake a thread takes the address alone.
 void ThreadPool::State::enqueue(Queued next) {
-  std::lock_guard lock(mutex);
-  tasks.push_back(std::move(next));
-  queued.fetch_add(1);
+  bool somebody_sleeps = false;
+  {
+    std::lock_guard lock(mutex);
+    tasks.push_back(std::move(next));
+    queued.fetch_add(1);
+    caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
+    signal.fetch_add(1);
+    somebody_sleeps = sleepers.load() > 0;
+  }
+  if (somebody_sleeps) futex_wake(signal, 1);
 }
 
 bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
@@ -211,8 +220,6 @@ void ThreadPool::schedule(Task task) {
   State::Queued next{std::move(task), run_scope(), state.announced.announce()};
   if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return state.run_here(std::move(next));
   state.enqueue(std::move(next));
-  state.caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
-  state.notify(1);
 }
 
 }  // namespace ortolan::base
