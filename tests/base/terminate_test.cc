@@ -176,7 +176,10 @@ class Steps final : public SteppedWork {
   void prepare(int64_t step, int lane) noexcept override {
     if (lane == 0 && step == last_) terminate_ = true;
   }
-  void run_part(int64_t, int, int) noexcept override { ++done; }
+  void run_part(int64_t step, int, int lane) noexcept override {
+    while (last_ >= 0 && step > last_ && lane != 0 && !stopped()) std::this_thread::yield();
+    ++done;
+  }
 
  private:
   std::atomic<bool>& terminate_;
