@@ -12,12 +12,10 @@ void MemoryBudget::refuse(size_t bytes, size_t in_use) const {
 }
 
 void MemoryCharge::add(size_t bytes) {
-  if (budget_ == nullptr) {
-    MemoryBudget* const budget = run_scope().memory;
-    if (budget == nullptr) return;
-    budget_ = budget->shared_from_this();
-  }
-  budget_->charge(bytes);
+  MemoryBudget* const budget = budget_ != nullptr ? budget_ : run_scope().memory;
+  if (budget == nullptr || bytes == 0) return;
+  budget->charge(bytes);
+  budget_ = budget;
   bytes_ += bytes;
 }
 

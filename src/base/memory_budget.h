@@ -4,39 +4,54 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace ortolan::base {
 
-/** Counts what a run holds: values, planned blocks, scratch. Owned by std::shared_ptr, because values that leave the
-    run still give back what they were charged. All calls may come from any thread. */
-class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
+/** Counts what a run holds: values, planned blocks, scratch. Lives as long as the run, and after it as long as anything
+    that left the run has not given back what it was charged. All calls may come from any thread. */
+class MemoryBudget {
  public:
-  /** `remedy` tells the reader of an error how to raise the limit and lives as long as the process. */
-  MemoryBudget(size_t limit, const char* remedy) : limit_(limit), remedy_(remedy) {}
+  struct EndOfRun {
+    void operator()(MemoryBudget* budget) const noexcept { budget->release(kRun); }
+  };
+  using OfRun = std::unique_ptr<MemoryBudget, EndOfRun>;
+
+  /** The budget of a run that begins. `remedy` tells the reader of an error how to raise the limit and lives as long as
+      the process. */
+  static OfRun make(size_t limit, const char* remedy) { return OfRun(new MemoryBudget(limit, remedy)); }
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  /** Throws Error (kFail), with nothing charged, where that would be more than the limit. */
+  /** During the run. Throws Error (kFail), with nothing charged, where that would be more than the limit. */
   void charge(size_t bytes) {
     if (bytes > limit_) [[unlikely]]
       refuse(bytes, in_use());
-    const size_t before = in_use_.fetch_add(bytes, std::memory_order_relaxed);
+    const size_t before = held_.fetch_add(bytes, std::memory_order_relaxed) - kRun;
     if (before > limit_ - bytes) [[unlikely]] {
       release(bytes);
       refuse(bytes, before);
     }
   }
-  void release(size_t bytes) noexcept { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
+  /** At any time, of what was charged. */
+  void release(size_t bytes) noexcept {
+    if (held_.fetch_sub(bytes, std::memory_order_acq_rel) == bytes) delete this;
+  }
 
-  size_t in_use() const noexcept { return in_use_.load(std::memory_order_relaxed); }
+  /** During the run. */
+  size_t in_use() const noexcept { return held_.load(std::memory_order_relaxed) - kRun; }
   size_t limit() const noexcept { return limit_; }
 
  private:
+  static constexpr size_t kRun = 1;  // what the run itself holds, so that its budget stays
+
+  MemoryBudget(size_t limit, const char* remedy) : limit_(limit), remedy_(remedy) {}
+  ~MemoryBudget() = default;
   [[noreturn]] void refuse(size_t bytes, size_t in_use) const;
 
   const size_t limit_;
   const char* const remedy_;
-  std::atomic<size_t> in_use_ = 0;
+  std::atomic<size_t> held_ = kRun;
 };
 
 /** What a block of memory was charged; given back when it ends. Used by one thread at a time. */
@@ -57,16 +72,16 @@ class MemoryCharge {
   /** More for the same run. */
   void add(size_t bytes);
   size_t bytes() const noexcept { return bytes_; }
-  /** Whom it was charged to; NULL for nobody. */
-  const MemoryBudget* budget() const noexcept { return budget_.get(); }
+  /** Whom it was charged to; NULL for nobody, or where it is nothing. */
+  const MemoryBudget* budget() const noexcept { return budget_; }
 
  private:
   void swap(MemoryCharge& other) noexcept {
-    budget_.swap(other.budget_);
+    std::swap(budget_, other.budget_);
     std::swap(bytes_, other.bytes_);
   }
 
-  std::shared_ptr<MemoryBudget> budget_;
+  MemoryBudget* budget_ = nullptr;  // where bytes_ is more than nothing
   size_t bytes_ = 0;
 };
 

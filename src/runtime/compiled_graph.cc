@@ -198,7 +198,7 @@ std::shared_ptr<const MemoryPlan> CompiledGraph::plan_for(const Feeds& feeds) co
 
 void CompiledGraph::run_step(StepContext& context) const {
   try {
-    base::check_terminate();
+    if (context.frame().is_asked_to_stop()) base::fail_terminated();
     if (context.dynamic()) context.begin();
     if (context.has_content()) [[unlikely]]
       return compute_charged(context);

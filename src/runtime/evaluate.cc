@@ -73,7 +73,7 @@ std::optional<std::vector<Tensor>> Evaluator::run(const Node& node) const {
     run_services.threads = &threads_;
     run_services.allocator = cpu_allocator();
     run_services.max_tensor_bytes = max_tensor_bytes_;
-    const auto budget = std::make_shared<base::MemoryBudget>(max_run_bytes_, "fold less");
+    const auto budget = base::MemoryBudget::make(max_run_bytes_, "fold less");
     base::RunScope scope = base::run_scope();
     scope.memory = budget.get();
     const base::ScopedRunScope bounded(scope);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/run_scope.h"
 #include "ops/schema.h"
 #include "runtime/devices.h"
 #include "runtime/resolve.h"
@@ -241,6 +242,7 @@ void Frame::make_contexts() {
 void Frame::begin(const RunServices& services, std::span<const Value* const> inputs,
                   std::span<const Value* const> captured, std::span<const int> wanted, std::span<const Value> results) {
   services_ = services;
+  terminate_ = base::run_scope().terminate;
   for (size_t i = 0; i < inputs.size(); ++i) slots_[graph_.input_slots()[i]] = *inputs[i];
   for (size_t i = 0; i < captured.size(); ++i) slots_[graph_.captures()[i].second] = *captured[i];
   place_outputs(wanted, results);

@@ -118,6 +118,8 @@ class Frame {
       when the slot is emptied. Safe for steps that run at the same time. */
   void charge_list(int slot);
   void uncharge_lists(std::span<const int> slots);
+  /** Whether the run is asked to stop. */
+  bool is_asked_to_stop() const { return terminate_ != nullptr && terminate_->load(std::memory_order_relaxed); }
   bool holds_lists() const { return holds_lists_.load(std::memory_order_relaxed); }
 
  private:
@@ -141,6 +143,7 @@ class Frame {
   std::vector<Bound> bound_;  // many are sorted by slot
   ScratchArea scratch_;
   RunServices services_;
+  const std::atomic<bool>* terminate_ = nullptr;  // of the run's scope
   Profiler* profiler_ = nullptr;
 };
 

@@ -217,7 +217,7 @@ base::RunScope Session::scope_of_run(const RunOptions* options, base::MemoryBudg
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs,
                   std::span<const MemoryInfo* const> places) const {
-  const auto budget = std::make_shared<base::MemoryBudget>(max_run_bytes_, more_run_bytes_);
+  const auto budget = base::MemoryBudget::make(max_run_bytes_, more_run_bytes_);
   const base::ScopedRunScope scope(scope_of_run(options, *budget));
   std::optional<Profiler> own;
   if (options != nullptr && options->profile) own.emplace(options->profile_prefix);

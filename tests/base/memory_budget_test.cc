@@ -23,9 +23,7 @@ class InRun {
   ScopedRunScope scope_;
 };
 
-std::shared_ptr<MemoryBudget> budget_of(size_t limit) {
-  return std::make_shared<MemoryBudget>(limit, "raise the test's limit");
-}
+MemoryBudget::OfRun budget_of(size_t limit) { return MemoryBudget::make(limit, "raise the test's limit"); }
 
 TEST(MemoryBudget, RefusesWhatIsBeyondItAndSaysHowToRaiseIt) {
   auto budget = budget_of(100);
@@ -72,16 +70,17 @@ TEST(MemoryCharge, OutsideOfRunsIsNobodys) {
 
 TEST(MemoryCharge, OutlivesTheRun) {
   auto budget = budget_of(100);
-  std::weak_ptr<MemoryBudget> seen = budget;
-  MemoryCharge kept;
+  MemoryCharge kept, last;
   {
     const InRun run(*budget);
     kept = MemoryCharge(10);
+    last = MemoryCharge(20);
   }
+  EXPECT_EQ(budget->in_use(), 30u);
   budget.reset();
-  EXPECT_EQ(seen.lock()->in_use(), 10u);
   kept = MemoryCharge();
-  EXPECT_TRUE(seen.expired());
+  EXPECT_EQ(last.bytes(), 20u);
+  EXPECT_EQ(last.budget()->limit(), 100u);  // still there
 }
 
 TEST(MemoryCharge, OfHelpingThreadsIsTheRuns) {

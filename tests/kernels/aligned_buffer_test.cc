@@ -88,8 +88,8 @@ TEST(ThreadScratch, ThatIsInUseTwiceIsFoundByAddressSanitizer) {
 
 TEST(ThreadScratch, ChargesTheRunThatUsesIt) {
   constexpr int64_t kBytes = 1 << 20;
-  auto first = std::make_shared<base::MemoryBudget>(2 * kBytes, "raise it");
-  auto second = std::make_shared<base::MemoryBudget>(kBytes / 2, "raise it");
+  auto first = base::MemoryBudget::make(2 * kBytes, "raise it");
+  auto second = base::MemoryBudget::make(kBytes / 2, "raise it");
   {
     const base::ScopedRunScope run(base::RunScope{.memory = first.get()});
     thread_scratch<char>(Scratch::kSums, kBytes);
