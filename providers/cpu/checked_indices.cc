@@ -8,8 +8,8 @@ namespace {
 
 template <class I>
 void normalise(std::span<const I> indices, std::span<int64_t> result, int64_t dim) {
-  base::polled_loop(std::ssize(indices), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) result[i] = checked_index(indices[i], i, dim);
+  base::polled_loop(std::ssize(indices), [from = indices.data(), to = result.data(), dim](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = checked_index(from[i], i, dim);
   });
 }
 
@@ -19,7 +19,7 @@ void tuple_offsets(std::span<const I> indices, std::span<const int64_t> dims, st
   const int64_t width = std::ssize(dims);
   base::polled_loop(
       std::ssize(result),
-      [&](int64_t begin, int64_t end) {
+      [=](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t offset = 0;
           for (int64_t j = 0; j < width; ++j) {

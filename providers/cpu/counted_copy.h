@@ -20,6 +20,10 @@ void put(E& to, const E& from) {
 /** std::copy_n, counted. Throws where the run is asked to stop, as the next one does. */
 template <class E>
 void put_n(const E* from, int64_t count, E* to) {
+  if (!std::is_same_v<E, std::string> && count <= base::TerminatePoll::kUnits) {
+    std::copy_n(from, count, to);
+    return;
+  }
   base::polled_loop(count, [&](int64_t begin, int64_t end) {
     if constexpr (std::is_same_v<E, std::string>) {
       for (int64_t i = begin; i < end; ++i) put(to[i], from[i]);
@@ -32,6 +36,10 @@ void put_n(const E* from, int64_t count, E* to) {
 /** std::fill_n, counted. */
 template <class E>
 void put_copies(E* to, int64_t count, const E& value) {
+  if (!std::is_same_v<E, std::string> && count <= base::TerminatePoll::kUnits) {
+    std::fill_n(to, count, value);
+    return;
+  }
   base::polled_loop(count, [&](int64_t begin, int64_t end) {
     if constexpr (std::is_same_v<E, std::string>) {
       for (int64_t i = begin; i < end; ++i) put(to[i], value);

@@ -35,6 +35,18 @@ void polled_loop(int64_t count, Body&& body, int64_t cost = 1) {
   } while (begin < count);
 }
 
+/** Calls sort(before) for a sort of `count` items. In a long one whose run may be asked to stop, the comparisons look.
+ */
+template <class Before, class Sort>
+void polled_sort(int64_t count, Before before, Sort&& sort) {
+  if (count <= TerminatePoll::kUnits || run_scope().terminate == nullptr) return sort(before);
+  TerminatePoll poll;
+  sort([&](const auto& a, const auto& b) {
+    poll.work(8);
+    return before(a, b);
+  });
+}
+
 /** Bytes are moved in blocks of so many, each of some milliseconds. */
 inline constexpr int64_t kBytesAtOnce = int64_t{16} << 20;
 inline constexpr int64_t kBytesPerUnit = kBytesAtOnce / TerminatePoll::kUnits;

@@ -33,6 +33,8 @@ T reduce_numbers(ReduceOp op, const T* x, int64_t n) {
   const auto reduce = kernels().numbers->reduce[static_cast<int>(op)][static_cast<int>(number_of<T>())];
   T result;
   reduce(x, std::min(n, kAtOnce), &result);
+  if (n <= kAtOnce) [[likely]]
+    return result;
   for (int64_t begin = kAtOnce; begin < n; begin += kAtOnce) {
     base::check_terminate();
     T joined[2] = {result, T{}};
@@ -46,6 +48,8 @@ T reduce_numbers(ReduceOp op, const T* x, int64_t n) {
 template <class T>
 int64_t find_first(T value, const T* x, int64_t n) {
   const auto find = kernels().numbers->find[static_cast<int>(number_of<T>())];
+  if (n <= kAtOnce) [[likely]]
+    return find(&value, x, n);
   for (int64_t begin = 0; begin < n; begin += kAtOnce) {
     if (begin > 0) base::check_terminate();
     const int64_t count = std::min(n - begin, kAtOnce), found = find(&value, x + begin, count);

@@ -34,21 +34,27 @@ struct Options {
   bool product, exclusive, reverse;
 };
 
+/** A part of a slice of neighbouring elements, from `running` on, which it returns as it is at the end. */
+template <bool kProduct, class T, class R>
+R cumulate_part(const T* x, T* y, int64_t count, int64_t step, bool exclusive, R running) {
+  for (int64_t i = 0; count > 0; --count, i += step) {
+    R before = running;
+    R element = static_cast<R>(x[i]);
+    running = kProduct ? before * element : before + element;
+    y[i] = static_cast<T>(exclusive ? before : running);
+  }
+  return running;
+}
+
 /** One slice of neighbouring elements. */
 template <class T, class R>
 void cumulate_row(const T* x, T* y, int64_t count, const Options& options) {
   R running = options.product ? R{1} : R{0};
-  int64_t step = options.reverse ? -1 : 1;
-  const int64_t first = options.reverse ? count - 1 : 0;
+  const int64_t step = options.reverse ? -1 : 1, first = options.reverse ? count - 1 : 0;
+  const auto cumulate = options.product ? cumulate_part<true, T, R> : cumulate_part<false, T, R>;
   base::polled_loop(count, [&](int64_t begin, int64_t end) {
-    R sum = running;
-    for (int64_t n = begin, i = first + begin * step; n < end; ++n, i += step) {
-      R before = sum;
-      R element = static_cast<R>(x[i]);
-      sum = options.product ? before * element : before + element;
-      y[i] = static_cast<T>(options.exclusive ? before : sum);
-    }
-    running = sum;
+    const int64_t at = first + begin * step;
+    running = cumulate(x + at, y + at, end - begin, step, options.exclusive, running);
   });
 }
 

@@ -137,8 +137,8 @@ class PadCopy {
     if (first < end && map[static_cast<size_t>(first)] < 0) {  // no position outside has a source then
       put_copies(to + first * inner, (end - first) * inner, fill);
     } else if (inner == 1) {
-      base::polled_loop(end - first, [&](int64_t begin, int64_t last) {
-        for (int64_t i = first + begin; i < first + last; ++i) put(to[i], from[map[i]]);
+      base::polled_loop(end - first, [=, places = map.data() + first, out = to + first](int64_t begin, int64_t last) {
+        for (int64_t i = begin; i < last; ++i) put(out[i], from[places[i]]);
       });
     } else {
       auto put_all = [&](int64_t begin, int64_t last) {

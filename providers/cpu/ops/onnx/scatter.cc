@@ -143,9 +143,11 @@ class ScatterElements : public OpKernel {
       for_each_line(shape, strides, 0, static_cast<int64_t>(indices.size()) / line,
                     [&](int64_t number, int64_t offset) {
                       const int64_t* index = indices.data() + number * line;
-                      base::polled_loop(poll, line, [&](int64_t begin, int64_t end) {
+                      E* to_line = to + offset;
+                      const E* from_line = from + number * line;
+                      base::polled_loop(poll, line, [=](int64_t begin, int64_t end) {
                         for (int64_t i = begin; i < end; ++i)
-                          assign(to[offset + i * step + index[i] * along], from[number * line + i]);
+                          assign(to_line[i * step + index[i] * along], from_line[i]);
                       });
                     });
     });

@@ -19,8 +19,7 @@ using Comparable = std::conditional_t<kHalfTypes.contains(kTypeOf<T>), float, T>
 constexpr int64_t kKeptSorted = 64;  // so many are kept sorted while the others pass by
 constexpr int64_t kLines = 16;       // lines that are taken together, where they are short or their elements lie apart
 constexpr int64_t kShortLine = 24;
-constexpr int64_t kLongLine = 1 << 18;  // longer ones are sorted with looks whether to stop
-constexpr int64_t kRare = 100;          // behind so many values for each that is kept, better ones have become rare
+constexpr int64_t kRare = 100;  // behind so many values for each that is kept, better ones have become rare
 
 /** One candidate; of equal values the lower index is better. NaN is greater than any number. */
 template <class C>
@@ -115,18 +114,20 @@ struct BestOfLines {
   /** With the elements [first, end) of each line, of which those before lie at `x`. */
   template <bool kLargest>
   void compare(const C* x, int64_t first, int64_t end, int64_t stride) {
+    BestOfLines best = *this;  // in registers
     for (int64_t i = first; i < end; ++i) {
       x += stride;
       for (int64_t l = 0; l < kLines; ++l) {
-        const C next = x[l], held = value[l];
+        const C next = x[l], held = best.value[l];
         bool wins = kLargest ? next > held : next < held;
         if constexpr (std::is_floating_point_v<C>) {
           wins = wins | (kLargest ? (next != next) & (held == held) : (next == next) & (held != held));
         }
-        value[l] = wins ? next : held;
-        place[l] = wins ? static_cast<Index>(i) : place[l];
+        best.value[l] = wins ? next : held;
+        best.place[l] = wins ? static_cast<Index>(i) : best.place[l];
       }
     }
+    *this = best;
   }
   template <class T>
   void write(int64_t count, T* values, int64_t* indices) const {
@@ -134,15 +135,6 @@ struct BestOfLines {
     std::copy_n(place, count, indices);
   }
 };
-
-/** Brings the best `k` to the front, best first where they are to be sorted. */
-template <class C, class Before>
-std::span<Candidate<C>> best_of_all(std::span<Candidate<C>> all, int64_t k, bool sorted, Before before) {
-  if (k < std::ssize(all)) std::ranges::nth_element(all, all.begin() + k, before);
-  auto best = all.subspan(0, static_cast<size_t>(k));
-  if (sorted) std::ranges::sort(best, before);
-  return best;
-}
 
 /** The best `k` of the values, best first; `room` has at least as many places as there are values, or `k` where these
     are kept sorted. */
@@ -173,12 +165,12 @@ std::span<Candidate<C>> select(const C* values, int64_t count, int64_t k, bool s
   base::polled_loop(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) all[static_cast<size_t>(i)] = at(i);
   });
-  if (count <= kLongLine) return best_of_all(all, k, sorted, better<C, kLargest>);
-  base::TerminatePoll poll;
-  return best_of_all(all, k, sorted, [&](const Candidate<C>& a, const Candidate<C>& b) {
-    poll.work();
-    return better<C, kLargest>(a, b);
+  auto best = all.subspan(0, static_cast<size_t>(k));
+  base::polled_sort(count, better<C, kLargest>, [&](auto before) {
+    if (k < count) std::ranges::nth_element(all, all.begin() + k, before);
+    if (sorted) std::ranges::sort(best, before);
   });
+  return best;
 }
 
 class TopK : public OpKernel {

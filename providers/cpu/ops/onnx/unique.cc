@@ -37,15 +37,6 @@ struct Distinct {
   std::vector<int64_t> counts;
 };
 
-/** `before`, whose calls are the work of a sort. */
-template <class Before>
-auto polled_order(base::TerminatePoll& poll, Before& before, int64_t cost = 8) {
-  return [&poll, &before, cost](int64_t a, int64_t b) {
-    poll.work(cost);
-    return before(a, b);
-  };
-}
-
 /** Puts the groups in the order of `before(a, b)` of their numbers. */
 template <class Before>
 void reorder(Distinct& distinct, Before before) {
@@ -53,7 +44,7 @@ void reorder(Distinct& distinct, Before before) {
   auto from = base::polled_vector<int64_t>(groups), place = base::polled_vector<int64_t>(groups);
   std::iota(from.begin(), from.end(), 0);
   base::TerminatePoll poll;
-  std::ranges::sort(from, polled_order(poll, before));
+  base::polled_sort(groups, before, [&](auto by) { std::ranges::sort(from, by); });
   Distinct ordered;
   for (size_t i = 0; i < from.size(); ++i) {
     poll.work();
@@ -122,8 +113,8 @@ Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
   auto by_value = base::polled_vector<int64_t>(count);
   std::iota(by_value.begin(), by_value.end(), 0);
   auto less = [&](int64_t a, int64_t b) { return compare(a, b) < 0; };
+  base::polled_sort(count, less, [&](auto by) { std::ranges::stable_sort(by_value, by); });
   base::TerminatePoll poll;
-  std::ranges::stable_sort(by_value, polled_order(poll, less));
   Distinct result;
   result.inverse = base::polled_vector<int64_t>(count);
   for (size_t i = 0; i < by_value.size(); ++i) {
