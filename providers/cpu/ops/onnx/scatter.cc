@@ -131,6 +131,21 @@ class ScatterElements : public OpKernel {
   }
 
  private:
+  /** Neighbouring updates: where they go lies `step` apart, and `along` for each index. */
+  template <class E>
+  struct Line {
+    E* to;
+    const E* from;
+    const int64_t* index;
+    int64_t step, along;
+
+    template <class Assign>
+    void put(int64_t begin, int64_t end, Assign assign) const {
+      E* target = to + begin * step;
+      for (int64_t i = begin; i < end; ++i, target += step) assign(target[index[i] * along], from[i]);
+    }
+  };
+
   void scatter(Tensor& output, const Tensor& updates, std::span<const int64_t> indices, size_t axis) const {
     const Shape& shape = updates.shape();
     Dims strides = row_strides(output.shape());
@@ -140,16 +155,11 @@ class ScatterElements : public OpKernel {
       auto* from = static_cast<const E*>(updates.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
       base::TerminatePoll poll;
-      for_each_line(shape, strides, 0, static_cast<int64_t>(indices.size()) / line,
-                    [&](int64_t number, int64_t offset) {
-                      const int64_t* index = indices.data() + number * line;
-                      E* to_line = to + offset;
-                      const E* from_line = from + number * line;
-                      base::polled_loop(poll, line, [=](int64_t begin, int64_t end) {
-                        for (int64_t i = begin; i < end; ++i)
-                          assign(to_line[i * step + index[i] * along], from_line[i]);
-                      });
-                    });
+      for_each_line(
+          shape, strides, 0, static_cast<int64_t>(indices.size()) / line, [&](int64_t number, int64_t offset) {
+            const Line<E> of_line{to + offset, from + number * line, indices.data() + number * line, step, along};
+            base::polled_loop(poll, line, [&](int64_t begin, int64_t end) { of_line.put(begin, end, assign); });
+          });
     });
   }
 
