@@ -29,8 +29,8 @@ const C* read_input(KernelContext& context, size_t i) {
   const Tensor* tensor = context.input_if(i);
   return tensor ? read_as<C>(context, *tensor) : nullptr;
 }
-/** A float copy of a constant of any floating-point type, which may be unaligned, or the tensor itself where it is
- * float. */
+/** A float copy of a constant of any floating-point type, which may be unaligned, or the tensor itself
+    where it is float. */
 Tensor to_float_tensor(const Tensor& tensor);
 
 /** Output i, to be written as C; finish() converts where the tensor holds another type. */

@@ -20,14 +20,8 @@ Complex times(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-void join_pair(Complex& a, Complex& b, Complex root) {
-  const Complex even = a, odd = times(b, root);
-  a = even + odd;
-  b = even - odd;
-}
-
-/** Exchanges the values at [begin, end) with those at the reversed indices; `j` is that of begin - 1. Returns that of
-   the last. */
+/** Exchanges the values at [begin, end) with those at the reversed indices; `j` is that of begin - 1, and the result
+    that of the last. */
 int64_t reverse_part(Complex* x, int64_t n, int64_t begin, int64_t end, int64_t j) {
   for (int64_t i = begin; i < end; ++i) {
     int64_t bit = n >> 1;
@@ -69,16 +63,14 @@ Fourier::Fourier(int64_t length) : length_(length) {
   transform_power(filter_.data(), false);
 }
 
-void Fourier::join_halves(Complex* x, int64_t half, int64_t begin, int64_t end, int64_t step, bool inverse) const {
-  for (int64_t i = begin; i < end; ++i) {
-    join_pair(x[i], x[half + i], inverse ? std::conj(roots_[i * step]) : roots_[i * step]);
-  }
-}
-
-void Fourier::join_parts(Complex* x, int64_t half, int64_t begin, int64_t end, int64_t step, bool inverse) const {
-  for (Complex* part = x + begin * 2 * half; part < x + end * 2 * half; part += 2 * half) {
-    for (int64_t i = 0; i < half; ++i) {
-      join_pair(part[i], part[half + i], inverse ? std::conj(roots_[i * step]) : roots_[i * step]);
+void Fourier::join_halves(Complex* x, int64_t half, Range parts, Range of_half, bool inverse) const {
+  const int64_t step = padded_ / (2 * half);
+  for (Complex* part = x + parts.begin * 2 * half; part < x + parts.end * 2 * half; part += 2 * half) {
+    for (int64_t i = of_half.begin; i < of_half.end; ++i) {
+      const Complex root = inverse ? std::conj(roots_[i * step]) : roots_[i * step];
+      const Complex even = part[i], odd = times(part[half + i], root);
+      part[i] = even + odd;
+      part[half + i] = even - odd;
     }
   }
 }
@@ -86,16 +78,16 @@ void Fourier::join_parts(Complex* x, int64_t half, int64_t begin, int64_t end, i
 void Fourier::transform_power(Complex* x, bool inverse) const {
   reverse_bits(x, padded_);
   for (int64_t half = 1; half < padded_; half *= 2) {
-    const int64_t step = padded_ / (2 * half);
+    const int64_t parts = padded_ / (2 * half);
     if (half <= base::TerminatePoll::kUnits) {
-      auto join = [&](int64_t begin, int64_t end) { join_parts(x, half, begin, end, step, inverse); };
-      base::polled_loop(step, join, 2 * half);
+      auto join = [&](int64_t begin, int64_t end) { join_halves(x, half, {begin, end}, {0, half}, inverse); };
+      base::polled_loop(parts, join, 2 * half);
       continue;
     }
-    for (int64_t part = 0; part < step; ++part) {
-      Complex* of_part = x + part * 2 * half;
-      base::polled_loop(half,
-                        [&](int64_t begin, int64_t end) { join_halves(of_part, half, begin, end, step, inverse); });
+    for (int64_t part = 0; part < parts; ++part) {
+      base::polled_loop(half, [&](int64_t begin, int64_t end) {
+        join_halves(x, half, {part, part + 1}, {begin, end}, inverse);
+      });
     }
   }
 }

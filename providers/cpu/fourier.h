@@ -18,11 +18,12 @@ class Fourier {
 
  private:
   void transform_power(std::complex<double>* x, bool inverse) const;
-  /** The values [begin, end) of one transform, and those `half` behind, from two of half its length, whose roots are
-      `step` apart. */
-  void join_halves(std::complex<double>* x, int64_t half, int64_t begin, int64_t end, int64_t step, bool inverse) const;
-  /** The whole of each of the transforms [begin, end), which lie one behind the other. */
-  void join_parts(std::complex<double>* x, int64_t half, int64_t begin, int64_t end, int64_t step, bool inverse) const;
+  struct Range {
+    int64_t begin, end;
+  };
+  /** Of those `parts` of x that are transforms of 2 * half values: the values `of_half` and those `half` behind them,
+      from two transforms of half the length. */
+  void join_halves(std::complex<double>* x, int64_t half, Range parts, Range of_half, bool inverse) const;
 
   int64_t length_, padded_;
   std::vector<std::complex<double>> roots_;   // e^(-2 pi i k / padded), half a turn

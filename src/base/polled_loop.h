@@ -35,8 +35,7 @@ void polled_loop(int64_t count, Body&& body, int64_t cost = 1) {
   } while (begin < count);
 }
 
-/** Calls sort(before) for a sort of `count` items. In a long one whose run may be asked to stop, the comparisons look.
- */
+/** Calls sort(before) for a sort of `count` items. In a long one whose run may be asked to stop, comparisons look. */
 template <class Before, class Sort>
 void polled_sort(int64_t count, Before before, Sort&& sort) {
   if (count <= TerminatePoll::kUnits || run_scope().terminate == nullptr) return sort(before);

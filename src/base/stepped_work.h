@@ -62,8 +62,8 @@ class SteppedWork {
   std::atomic<bool> stopped_{false};
 };
 
-/** Does the work on the calling thread, lane 0, and on workers of the pool, as far as they come. Throws where the run
-   is asked to stop. */
+/** Does the work on the calling thread, lane 0, and on workers of the pool, as far as they come. Throws where the
+    run is asked to stop. */
 void run_steps(ThreadPool& pool, const std::shared_ptr<SteppedWork>& work);
 
 }  // namespace ortolan::base

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "../thrown_text.h"
 #include "base/error.h"
 #include "base/piece_length.h"
 #include "base/run_scope.h"
@@ -76,17 +77,6 @@ TEST(PieceLength, HoldsForAnyNumbers) {
 
 constexpr auto kStopped = "the run was stopped because terminate is set in its run options";
 
-/** What the error says that ends `work`; empty where none does. */
-template <class Work>
-std::string stopped_text(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 /** Which pool a loop has, and where it is started. */
 enum class Way { kShared, kDegreeOne, kNested };
 
@@ -115,7 +105,7 @@ TEST_P(TerminateLoop, StopsBetweenTwoPieces) {
   const ScopedRunScope of_run(scope);
   std::atomic<int64_t> done{0};
   const int64_t endless = int64_t{1} << 40;
-  const std::string text = stopped_text([&] {
+  const std::string text = test::error_of([&] {
     run(endless, [&](int64_t begin, int64_t end) {
       done += end - begin;
       if (done > 1000) terminate = true;
@@ -194,7 +184,7 @@ TEST(TerminateSteps, StopAfterTheStepInWhichItWasAsked) {
     ThreadPool pool(threads(4));
     const ScopedRunScope of_run(scope);
     const auto work = std::make_shared<Steps>(lanes, terminate, 10);
-    EXPECT_EQ(stopped_text([&] { run_steps(pool, work); }), kStopped);
+    EXPECT_EQ(test::error_of([&] { run_steps(pool, work); }), kStopped);
     EXPECT_TRUE(work->stopped());
     EXPECT_GE(work->done, 11 * lanes);
     EXPECT_LT(work->done, 1000 * lanes);
