@@ -250,7 +250,7 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
   const PanelSplit split(n, *packed.kernels_);
   const int64_t width = n == 1 ? 1 : split.padded();
   AlignedBuffer buffer(static_cast<size_t>(k) * width * sizeof(float), Lifetime::kSession);
-  packed.storage_ = std::make_unique<PackedMatrix::Storage>(std::move(buffer), split);
+  packed.storage_.reset(new PackedMatrix::Storage{std::move(buffer), split});
   float* data = packed.storage_->buffer.as<float>();
   if (n == 1) {
     for (int64_t i = 0; i < k; ++i) data[i] = read_unaligned(b + (trans_b ? i : i * ldb));
