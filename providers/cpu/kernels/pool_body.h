@@ -206,6 +206,19 @@ ORTOLAN_INLINE void join_rows(const T* x, const PoolTaps& t, const PoolDivisors*
 }
 
 #if defined(__AVX2__)
+/** Stores the elements of two vectors, seen as one list, that stand at `places`. */
+template <class P, class Places, class T>
+ORTOLAN_INLINE void store_picked(T* picked, typename P::V low, typename P::V high, Places places) {
+#if defined(__clang__)  // it has no shuffle by variables
+  T both[2 * P::kCount];
+  P::store(both, low);
+  P::store(both + P::kCount, high);
+  for (int i = 0; i < P::kCount; ++i) picked[i] = both[places[i]];
+#else
+  P::store(picked, __builtin_shuffle(low, high, places));
+#endif
+}
+
 /** Outputs far apart: two vectors of neighbours are joined, and those wanted picked from them. */
 template <class Op, int kTaps, class T>
 ORTOLAN_INLINE void join_far_rows(const T* x, const PoolTaps& t, const PoolDivisors* divisors, T* y) {
@@ -226,7 +239,7 @@ ORTOLAN_INLINE void join_far_rows(const T* x, const PoolTaps& t, const PoolDivis
       const typename P::V low = join_at(from);
       const typename P::V high = (count - 1) * t.stride < P::kCount ? low : join_at(from + P::kCount);
       T picked[P::kCount];
-      P::store(picked, __builtin_shuffle(low, high, places));
+      store_picked<P>(picked, low, high, places);
       for_packs<T>(count, [&]<class Q>(const Q& pack, int64_t o) {
         pack.store(y + first + o, Op::finish(pack, pack.load(picked + o), by, first + o));
       });
