@@ -110,12 +110,15 @@ class BifurcationDetector : public OpKernel {
     };
     for (int64_t size = least_; size <= std::min(most_, std::ssize(joined)); ++size) {
       auto suffix = joined.last(static_cast<size_t>(size));
-      auto first = std::ranges::search(source, suffix, equal);
-      if (first.empty()) break;
-      match = first.end() - source.begin();
+      auto place_in = [&](std::span<const int64_t> ids) {
+        return std::search(ids.begin(), ids.end(), suffix.begin(), suffix.end(), equal) - ids.begin();
+      };
+      const int64_t place = place_in(source);
+      if (place == std::ssize(source)) break;
+      match = place + size;
       if (match == std::ssize(source)) break;
-      if (!std::ranges::search(source.subspan(static_cast<size_t>(match - size + 1)), suffix, equal).empty())
-        match = -1;
+      auto behind = source.subspan(static_cast<size_t>(place + 1));
+      if (place_in(behind) < std::ssize(behind)) match = -1;
     }
     return match;
   }
