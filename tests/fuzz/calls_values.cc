@@ -132,7 +132,7 @@ void create_sparse(Handles& h) {
   }
   h.add_value(value);
   Held<OrtMemoryInfo> info = h.memory_infos.pick(h.choices);
-  std::vector<double> numbers(8);
+  std::vector<double> numbers(16);  // eight of the widest elements, complex128
   auto count = static_cast<int64_t>(h.choices.below(9));
   std::vector<int64_t> indices(h.choices.below(17));
   for (int64_t& index : indices) index = static_cast<int64_t>(h.choices.below(12)) - 1;
