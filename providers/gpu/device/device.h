@@ -1,0 +1,144 @@
+// A device that runs kernels: what a backend provides and the core uses. Names no API.
+//
+// All failures are gpu::Error. Devices are thread-safe; a queue or a command list is used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpu/device/error.h"
+
+namespace ortolan::gpu {
+
+/** Which algorithms suit a device. */
+enum class DeviceClass {
+  kWide,   // a CPU as an OpenCL device: one item a group, wide vectors, no use of shared memory
+  kLanes,  // a CPU as a Vulkan device: items are lanes of a vector, large tiles in registers
+  kGpu,    // many items a group, fast shared memory
+};
+
+struct DeviceTraits {
+  std::string name;    // of the device, as its driver says
+  std::string vendor;
+  std::string driver;  // its version: a compiled kernel is good for one device, driver and text
+  DeviceClass kind = DeviceClass::kGpu;
+  int vector_width = 4;           // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
+  int max_group_items = 1;        // work-items a group may have
+  size_t shared_bytes = 0;        // shared memory of a group
+  size_t memory_bytes = 0;        // of the device
+  size_t max_buffer_bytes = 0;    // of one buffer
+  size_t offset_alignment = 256;  // of offsets into buffers in bindings, in bytes; a power of two
+  int compute_units = 1;
+  bool has_int64 = false;         // 64-bit integers in kernels
+};
+
+/** A block of device memory. It may end while queued work uses it: the backend keeps the memory until that is done. */
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  size_t bytes() const { return bytes_; }
+
+ protected:
+  explicit Buffer(size_t bytes) : bytes_(bytes) {}
+
+ private:
+  size_t bytes_;
+};
+
+/** Part of a buffer. Kernels see exactly these bytes. */
+struct BufferRange {
+  Buffer* buffer = nullptr;
+  size_t offset = 0;  // a multiple of the device's offset_alignment where it is bound to a kernel
+  size_t bytes = 0;
+};
+
+struct KernelConstant {
+  std::string_view name;  // of a K_CONST of the text, or WGX, WGY: the group's size
+  int value;
+  bool operator==(const KernelConstant&) const = default;
+};
+
+/** A kernel text with its constants: what is compiled. */
+struct KernelSpec {
+  std::string_view name;
+  std::vector<KernelConstant> constants;  // WGX and WGY first
+  bool operator==(const KernelSpec&) const = default;
+};
+
+/** A compiled kernel. Belongs to its device, which must outlive it. */
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  /** What the device can load again without compiling; empty where it knows no such thing. */
+  virtual std::vector<std::byte> binary() const { return {}; }
+};
+
+/** What a kernel's buffer argument stands for in a recorded list. */
+struct Binding {
+  BufferRange range;   // the memory; for an external one the part of it: offset and bytes, without a buffer
+  int external = -1;   // position among the ranges given at each run; -1: `range` is the memory
+};
+
+/** A kernel's start. */
+struct Launch {
+  std::shared_ptr<const Kernel> kernel;
+  std::array<uint32_t, 3> groups = {1, 1, 1};  // each at least 1
+  std::vector<Binding> bindings;               // in the order of the kernel's bindings
+  std::vector<std::byte> params;               // the kernel's parameter block, at most 128 bytes
+  bool after_barrier = true;                   // reads or overwrites what a launch since the last barrier used
+};
+
+/** Launches that are prepared once and run many times. The buffers bound in it must outlive it. */
+class CommandList {
+ public:
+  virtual ~CommandList() = default;
+};
+
+/** A point in a queue. */
+class Mark {
+ public:
+  virtual ~Mark() = default;
+  /** Waits for the work before it. */
+  virtual void wait() = 0;
+};
+
+/** Work in order. Nothing need start before flush, wait or finish. The end of a queue waits for its work. */
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  /** Copies to.bytes bytes. `from` must stay as it is until the queue has passed this point. */
+  virtual void write(const BufferRange& to, const void* from) = 0;
+  /** Copies from.bytes bytes; they are there when the queue has passed this point. */
+  virtual void read(void* to, const BufferRange& from) = 0;
+  /** Copies from.bytes bytes on the device. The ranges must not overlap. */
+  virtual void copy(const BufferRange& to, const BufferRange& from) = 0;
+  /** Runs a list. Without allocation where `externals` has the buffers and offsets of the list's last run. */
+  virtual void run(CommandList& list, std::span<const BufferRange> externals) = 0;
+  virtual std::shared_ptr<Mark> mark() = 0;
+  /** What follows in this queue starts after a mark of another queue of the same device. */
+  virtual void wait_for(const Mark& mark) = 0;
+  virtual void flush() = 0;
+  virtual void finish() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceTraits& traits() const = 0;
+  /** At least one byte. The contents are undefined. */
+  virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
+  /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled. */
+  virtual std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) = 0;
+  virtual std::unique_ptr<CommandList> record(std::vector<Launch> launches) = 0;
+  virtual std::unique_ptr<Queue> create_queue() = 0;
+};
+
+}  // namespace ortolan::gpu

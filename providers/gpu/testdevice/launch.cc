@@ -1,0 +1,132 @@
+// Checks and runs launches.
+#include "gpu/testdevice/launch.h"
+
+#include <cstring>
+#include <numeric>
+
+namespace ortolan::gpu::test {
+namespace {
+
+const TestKernel& kernel_of(const Launch& launch) { return static_cast<const TestKernel&>(*launch.kernel); }
+
+[[noreturn]] void fail(const std::string& kernel, const std::string& what) {
+  throw Error(ErrorKind::kInternal, "test device: kernel " + kernel + ": " + what);
+}
+
+bool is_written(const Launch& launch, size_t i) {
+  return kernel_of(launch).description().buffers[i].access != Access::kRead;
+}
+
+bool overlap(const Argument& a, const Argument& b) {
+  return a.bytes > 0 && b.bytes > 0 && a.data < b.data + b.bytes && b.data < a.data + a.bytes;
+}
+
+LaunchFrame frame_of(const ReadyLaunch& ready, unsigned order) {
+  const Launch& launch = *ready.launch;
+  const TestKernel& kernel = kernel_of(launch);
+  LaunchFrame frame{kernel.name(), ready.arguments, kernel.constants(), launch.params.data(), {}, {}, order, {}};
+  for (int axis = 0; axis < 3; axis++) {
+    frame.groups[axis] = static_cast<int>(launch.groups[axis]);
+    frame.group_size[axis] = kernel.group_size(axis);
+  }
+  return frame;
+}
+
+std::vector<int> order_of_groups(int count, unsigned order) {
+  std::vector<int> turns(count);
+  std::iota(turns.begin(), turns.end(), 0);
+  if (order == 1) std::reverse(turns.begin(), turns.end());
+  for (int i = count - 1; order > 1 && i > 0; i--) {
+    order = order * 1664525u + 1013904223u;
+    std::swap(turns[i], turns[(order >> 8) % static_cast<unsigned>(i + 1)]);
+  }
+  return turns;
+}
+
+}  // namespace
+
+TestKernel::TestKernel(const KernelSpec& spec, int vector_width) : name_(spec.name) {
+  auto& kernels = kernels_of_width(vector_width);
+  auto found = kernels.find(spec.name);
+  if (found == kernels.end()) fail(name_, "there is no such kernel for vectors of " + std::to_string(vector_width));
+  description_ = &found->second;
+  for (const KernelConstant& constant : spec.constants) constants_[std::string(constant.name)] = constant.value;
+  for (auto& [name, value] : constants_) {
+    bool known = name == "WGX" || name == "WGY";
+    for (const ConstantArgument& argument : description_->constants) known |= argument.name == name;
+    if (!known) fail(name_, "its text has no constant " + name);
+  }
+}
+
+int TestKernel::group_size(int axis) const {
+  if (axis == 2) return 1;
+  auto found = constants_.find(axis == 0 ? "WGX" : "WGY");
+  return found == constants_.end() ? 1 : found->second;
+}
+
+std::vector<std::byte> TestKernel::binary() const {
+  std::vector<std::byte> bytes(name_.size());
+  std::memcpy(bytes.data(), name_.data(), name_.size());
+  return bytes;
+}
+
+void check_launch(const Launch& launch, const DeviceTraits& traits) {
+  const TestKernel& kernel = kernel_of(launch);
+  const KernelDescription& description = kernel.description();
+  if (launch.bindings.size() != description.buffers.size()) {
+    fail(kernel.name(), std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
+                            std::to_string(description.buffers.size()));
+  }
+  if (launch.params.size() != description.param_bytes || launch.params.size() > 128) {
+    fail(kernel.name(), "the parameters have " + std::to_string(launch.params.size()) + " bytes, it takes " +
+                            std::to_string(description.param_bytes) + ", at most 128");
+  }
+  for (size_t i = 0; i < launch.bindings.size(); i++) {
+    const BufferRange& range = launch.bindings[i].range;
+    if (description.buffers[i].binding != static_cast<int>(i)) fail(kernel.name(), "its bindings are not in order");
+    if (range.offset % traits.offset_alignment != 0) {
+      fail(kernel.name(), "the offset " + std::to_string(range.offset) + " of buffer " + description.buffers[i].name +
+                              " is not a multiple of " + std::to_string(traits.offset_alignment));
+    }
+  }
+  for (uint32_t groups : launch.groups) {
+    if (groups < 1 || groups > 0x7fffffff) fail(kernel.name(), "it has " + std::to_string(groups) + " groups");
+  }
+  if (kernel.group_size(0) * kernel.group_size(1) > traits.max_group_items) fail(kernel.name(), "its groups are too large");
+}
+
+void check_overlaps(const ReadyLaunch& ready, std::span<const ReadyLaunch> beside) {
+  const Launch& launch = *ready.launch;
+  const std::string& name = kernel_of(launch).name();
+  for (size_t i = 0; i < ready.arguments.size(); i++) {
+    for (size_t j = 0; j < i; j++) {
+      if (!is_written(launch, i) && !is_written(launch, j)) continue;
+      if (overlap(ready.arguments[i], ready.arguments[j])) {
+        fail(name, "buffers " + std::to_string(j) + " and " + std::to_string(i) + " overlap and one is written");
+      }
+    }
+    for (const ReadyLaunch& other : beside) {
+      for (size_t j = 0; j < other.arguments.size(); j++) {
+        if (!is_written(launch, i) && !is_written(*other.launch, j)) continue;
+        if (overlap(ready.arguments[i], other.arguments[j])) {
+          fail(name, "no barrier keeps its buffer " + std::to_string(i) + " from buffer " + std::to_string(j) + " of " +
+                         kernel_of(*other.launch).name() + ", and one is written");
+        }
+      }
+    }
+  }
+}
+
+void run_launch(const ReadyLaunch& ready, unsigned order) {
+  LaunchFrame frame = frame_of(ready, order);
+  int count = frame.groups[0] * frame.groups[1] * frame.groups[2];
+  for (int number : order_of_groups(count, order)) {
+    Group group{&frame,
+                {number % frame.groups[0], number / frame.groups[0] % frame.groups[1],
+                 number / (frame.groups[0] * frame.groups[1])},
+                number};
+    kernel_of(*ready.launch).description().run_group(group);
+  }
+}
+
+}  // namespace ortolan::gpu::test

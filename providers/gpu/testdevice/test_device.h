@@ -1,0 +1,61 @@
+// A device that runs the kernel texts as C++ on the CPU, checks all they do, and fails where it is told to.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "gpu/device/device.h"
+
+namespace ortolan::gpu::test {
+
+/** What a test device does wrong, and how. May change at any time. Counts go down to the fault; negative is never. */
+struct Faults {
+  std::atomic<int64_t> allocations_to_failure{-1};  // that many allocations succeed, then one fails
+  std::atomic<int64_t> launches_to_loss{-1};        // that many launches run, then the device is lost for good
+  std::atomic<int64_t> kernels_to_failure{-1};      // that many kernels load, then one does not compile
+};
+
+struct TestDeviceOptions {
+  DeviceClass kind = DeviceClass::kGpu;
+  int vector_width = 4;        // 1, 4 or 16
+  unsigned order = 0;          // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
+  size_t memory_bytes = size_t{1} << 32;
+  size_t max_buffer_bytes = size_t{1} << 30;
+};
+
+/** Work waits until somebody waits for it, so that a result that is read too early is wrong every time. Launches without
+ *  a barrier between them run in an order of their own; one that needs a barrier and has none is an error. Fresh memory
+ *  holds NaN. A kernel that does what its text must not do is an Error that names the element and the work-item. */
+class TestDevice : public Device {
+ public:
+  explicit TestDevice(const TestDeviceOptions& options);
+  ~TestDevice() override;
+
+  const DeviceTraits& traits() const override { return traits_; }
+  std::unique_ptr<Buffer> allocate(size_t bytes) override;
+  std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
+  std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;
+  std::unique_ptr<Queue> create_queue() override;
+
+  Faults& faults() { return faults_; }
+  /** Kernels made from their texts, and from what the device had given before. */
+  int compiled() const { return compiled_; }
+  int loaded() const { return loaded_; }
+  int64_t launches() const { return launches_; }
+  size_t bytes_in_use() const { return bytes_in_use_; }
+
+ private:
+  friend class TestBuffer;
+  friend class TestQueue;
+  void fail_if_lost() const;
+
+  DeviceTraits traits_;
+  const unsigned order_;
+  Faults faults_;
+  std::atomic<bool> lost_{false};
+  std::atomic<int> compiled_{0}, loaded_{0};
+  std::atomic<int64_t> launches_{0};
+  std::atomic<size_t> bytes_in_use_{0};
+};
+
+}  // namespace ortolan::gpu::test
