@@ -59,7 +59,7 @@ class OutputArray {
     const Argument& argument = argument_of(group, binding, name);
     data_ = reinterpret_cast<T*>(argument.data);
     size_ = static_cast<long>(argument.bytes / sizeof(T));
-    writers_ = &group.launch->writers[argument.data];
+    writers_ = &group.launch->writers[{argument.data, sizeof(T)}];
     if (writers_->size() < static_cast<size_t>(size_)) writers_->resize(size_, -1);
   }
   T load(long index) const {
@@ -98,7 +98,8 @@ class SharedArray {
     History& history = check(index, "read outside");
     int item = group_.item->number;
     if (history.written_in == 0) fail("read before any write", index);
-    if (history.written_in == group_.interval && history.writer != item) fail("race (read of another item's write)", index);
+    if (history.written_in == group_.interval && history.writer != item)
+      fail("race (read of another item's write)", index);
     if (history.read_in != group_.interval) {
       history.read_in = group_.interval;
       history.reader = item;
@@ -111,7 +112,8 @@ class SharedArray {
     History& history = check(index, "write outside");
     int item = group_.item->number;
     if (history.written_in == group_.interval && history.writer != item) fail("race (two writers)", index);
-    if (history.read_in == group_.interval && history.reader != item) fail("race (write of what another item read)", index);
+    if (history.read_in == group_.interval && history.reader != item)
+      fail("race (write of what another item read)", index);
     history.written_in = group_.interval;
     history.writer = item;
     values_[index] = value;

@@ -13,6 +13,8 @@ namespace ortolan::gpu::test {
 
 using uint = unsigned;
 using K_LONG = int64_t;
+using K_U8 = uint8_t;
+using K_U16 = uint16_t;
 
 struct int2 {
   int x, y;
@@ -166,6 +168,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
   K_BUFFER(b, T, x, Access::kAtomic)  \
   OutputArray<T> x{k_group, b, #x, true};
 #define K_VIEW(b, T, x4, x) InputArray<T> x4{k_group, b, #x4};
+#define K_VIEW_OUT(b, T, y4, y) OutputArray<T> y4{k_group, b, #y4};
 #define K_CONST(id, name, def)                                                              \
   static inline RegisterConstant k_register_##name{K_VW, k_name, {#name, id, def}};    \
   int name = k_group.launch->constant(#name, def);
@@ -206,6 +209,10 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_HALF_LO(u) half_to_float((u)&0xffffu)
 #define K_HALF_HI(u) half_to_float((u) >> 16)
 #define K_PACK_HALF(a, b) (float_to_half(a) | float_to_half(b) << 16)
+#define K_HALF(h) half_to_float(h)
+#define K_TO_HALF(f) (static_cast<K_U16>(float_to_half(f)))
+#define K_TO_U8(x) (static_cast<K_U8>(x))
+#define K_TO_U16(x) (static_cast<K_U16>(x))
 #define K_OP_ADD(a, b) ((a) + (b))
 #define K_OP_MAX(a, b) k_max((a), (b))
 #define K_OP_MIN(a, b) k_min((a), (b))

@@ -19,8 +19,8 @@ struct Argument {
   size_t bytes;
 };
 
-/** Which group wrote an element of a buffer in the present launch. */
-using Writers = std::map<const void*, std::vector<int>>;
+/** Which group wrote an element in the present launch, by buffer and size of the elements. */
+using Writers = std::map<std::pair<const void*, size_t>, std::vector<int>>;
 
 /** What a launch is made of, the same for all of its groups. */
 struct LaunchFrame {
@@ -80,8 +80,8 @@ struct Barrier {
   void await_resume() noexcept {}
 };
 
-/** Runs all items to their end. `start` makes the task of an item, which must outlive it. Throws what an item throws, and
- *  where items do not meet at the same barriers. */
+/** Runs all items to their end. `start` makes the task of an item, which must outlive it. Throws what an item throws,
+ * and where items do not meet at the same barriers. */
 void run_items(Group& group, const std::function<ItemTask(const Item&)>& start);
 
 }  // namespace ortolan::gpu::test

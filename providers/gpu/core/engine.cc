@@ -1,0 +1,58 @@
+// Kernels and weights, each once.
+#include "gpu/core/engine.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace ortolan::gpu {
+namespace {
+
+std::string key_of(const KernelSpec& spec) {
+  std::string key(spec.name);
+  for (const KernelConstant& constant : spec.constants) {
+    key += ' ';
+    key += constant.name;
+    key += '=' + std::to_string(constant.value);
+  }
+  return key;
+}
+
+std::string key_of(std::span<const std::byte> bytes, const std::string& layout) {
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return std::to_string(hash.high64) + ' ' + std::to_string(hash.low64) + ' ' + std::to_string(bytes.size()) + ' ' +
+         layout;
+}
+
+}  // namespace
+
+std::shared_ptr<const Kernel> KernelCache::get(const KernelSpec& spec) {
+  std::lock_guard lock(mutex_);
+  auto& kernel = kernels_[key_of(spec)];
+  if (kernel == nullptr) kernel = device_.load(spec, {});
+  return kernel;
+}
+
+std::shared_ptr<Buffer> WeightCache::get(
+    std::span<const std::byte> bytes, const std::string& layout,
+    const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack) {
+  std::string key = key_of(bytes, layout);
+  std::lock_guard lock(mutex_);
+  std::erase_if(buffers_, [](const auto& entry) { return entry.second.expired(); });
+  if (auto found = buffers_.find(key); found != buffers_.end()) {
+    if (auto buffer = found->second.lock()) return buffer;
+  }
+  std::shared_ptr<Buffer> buffer = pack == nullptr ? upload(bytes) : upload(pack(bytes));
+  buffers_[key] = buffer;
+  return buffer;
+}
+
+std::shared_ptr<Buffer> WeightCache::upload(std::span<const std::byte> bytes) {
+  std::shared_ptr<Buffer> buffer = device_.allocate(std::max<size_t>(bytes.size(), 4));
+  if (bytes.empty()) return buffer;
+  std::unique_ptr<Queue> queue = device_.create_queue();
+  queue->write({buffer.get(), 0, bytes.size()}, bytes.data());
+  queue->finish();
+  return buffer;
+}
+
+}  // namespace ortolan::gpu

@@ -1,0 +1,44 @@
+// Attributes by name.
+#include "gpu/core/graph.h"
+
+#include "gpu/device/error.h"
+
+namespace ortolan::gpu {
+namespace {
+
+template <class T>
+const T* find(const Node& node, std::string_view name) {
+  auto found = node.attributes.find(name);
+  if (found == node.attributes.end()) return nullptr;
+  const T* value = std::get_if<T>(&found->second);
+  if (value == nullptr) {
+    throw Error(ErrorKind::kInvalid, describe(node) + ": attribute '" + std::string(name) + "' is of another kind");
+  }
+  return value;
+}
+
+}  // namespace
+
+int64_t Node::integer(std::string_view name, int64_t fallback) const {
+  const auto* value = find<int64_t>(*this, name);
+  return value == nullptr ? fallback : *value;
+}
+
+float Node::number(std::string_view name, float fallback) const {
+  const auto* value = find<float>(*this, name);
+  return value == nullptr ? fallback : *value;
+}
+
+std::string Node::text(std::string_view name, std::string_view fallback) const {
+  const auto* value = find<std::string>(*this, name);
+  return value == nullptr ? std::string(fallback) : *value;
+}
+
+std::vector<int64_t> Node::integers(std::string_view name) const {
+  const auto* value = find<std::vector<int64_t>>(*this, name);
+  return value == nullptr ? std::vector<int64_t>() : *value;
+}
+
+std::string describe(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }
+
+}  // namespace ortolan::gpu

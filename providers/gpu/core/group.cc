@@ -1,0 +1,227 @@
+// Recording a group's nodes for one set of shapes, and runs.
+#include "gpu/core/group.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/core/host_operators.h"
+
+namespace ortolan::gpu {
+namespace {
+
+constexpr size_t kMostPlans = 16;           // kept for a group
+constexpr int64_t kFewElements = 4096;      // larger results are computed on the device where it can
+constexpr int64_t kMostElements = 1 << 24;  // that the host computes
+
+bool is_known(const TensorState& state) { return state.host.has_value(); }
+
+/** The node's inputs on the host; nothing where one is not known and its elements matter. */
+std::optional<HostInputs> host_inputs(const Node& node, const std::vector<TensorState>& tensors,
+                                      std::vector<HostTensor>& shapes) {
+  HostInputs inputs;
+  shapes.reserve(node.inputs.size());
+  for (int value : node.inputs) {
+    if (value == kMissing) {
+      inputs.push_back(nullptr);
+    } else if (is_known(tensors[value])) {
+      inputs.push_back(&*tensors[value].host);
+    } else if (reads_shapes_alone(node)) {
+      shapes.push_back({tensors[value].type, tensors[value].shape, {}});
+      inputs.push_back(&shapes.back());
+    } else {
+      return {};
+    }
+  }
+  return inputs;
+}
+
+void copy_bytes(Recording& recording, Memory to, Memory from) {
+  int bytes = from.bytes % 4 == 0 ? 4 : 1;
+  int32_t count = static_cast<int32_t>(from.bytes / bytes);
+  std::vector<std::byte> params(sizeof count);
+  std::memcpy(params.data(), &count, sizeof count);
+  recording.launch({"copy", {{"WGX", 64}, {"WGY", 1}, {"BYTES", bytes}}},
+                   {static_cast<uint32_t>((count + 63) / 64), 1, 1}, {{from, false}, {to, true}}, std::move(params));
+}
+
+bool compute_on_host(const Node& node, std::vector<TensorState>& tensors) {
+  if (!has_host_operator(node)) return false;
+  std::vector<HostTensor> shapes;
+  std::optional<HostInputs> inputs = host_inputs(node, tensors, shapes);
+  if (!inputs) return false;
+  std::optional<std::vector<HostTensor>> results =
+      evaluate_on_host(node, *inputs, find_operator(node) == nullptr ? kMostElements : kFewElements);
+  if (!results) return false;
+  for (size_t i = 0; i < results->size(); i++) {
+    if (!node.has_output(i)) continue;
+    HostTensor& result = (*results)[i];
+    TensorState state{result.type, result.shape, {}, {}};
+    state.host = std::move(result);
+    tensors[node.outputs[i]] = std::move(state);
+  }
+  return true;
+}
+
+}  // namespace
+
+/** What was recorded for one set of shapes. */
+struct CompiledGroup::Plan {
+  struct Output {
+    ElementType type;
+    Shape shape;
+    std::optional<HostTensor> host;  // known when recorded
+  };
+  RecordedList recorded;
+  std::vector<Output> outputs;
+};
+
+BufferRange WorkingMemory::of(size_t bytes) {
+  bytes = std::max<size_t>(bytes, 4);
+  if (buffer_ == nullptr || buffer_->bytes() < bytes) {
+    buffer_.reset();
+    buffer_ = device_.allocate(bytes);
+  }
+  return {buffer_.get(), 0, buffer_->bytes()};
+}
+
+void WorkingMemory::keep(Queue& queue, std::shared_ptr<const void> what) {
+  if (!kept_.empty() && kept_.back() == what) return;
+  if (kept_.size() == kMostPlans) {
+    queue.finish();
+    kept_.clear();
+  }
+  kept_.push_back(std::move(what));
+}
+
+std::vector<int> inputs_to_read(const Graph& graph) {
+  std::vector<bool> needed(graph.values.size());
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    const Operator* row = find_operator(*node);
+    bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(),
+                             [&](int output) { return output != kMissing && needed[output]; });
+    for (size_t i = 0; i < node->inputs.size(); i++) {
+      if (!node->has_input(i) || graph.values[node->inputs[i]].constant) continue;
+      bool asked = row != nullptr && row->knows != nullptr && row->knows(*node, i);
+      bool alone = row == nullptr && !reads_shapes_alone(*node);  // the host is the only one that computes it
+      if (asked || alone || (feeds && !reads_shapes_alone(*node))) needed[node->inputs[i]] = true;
+    }
+  }
+  std::vector<int> positions;
+  for (size_t i = 0; i < graph.inputs.size(); i++) {
+    if (needed[graph.inputs[i]]) positions.push_back(static_cast<int>(i));
+  }
+  return positions;
+}
+
+CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
+    : engine_(engine), graph_(std::move(graph)), read_(inputs_to_read(graph_)) {
+  if (!has_static_shapes()) return;
+  Key key;
+  for (int input : graph_.inputs) key.shapes.push_back(*graph_.values[input].shape);
+  plan_for(std::move(key));
+}
+
+CompiledGroup::~CompiledGroup() = default;
+
+bool CompiledGroup::has_static_shapes() const {
+  if (!read_.empty()) return false;
+  return std::all_of(graph_.inputs.begin(), graph_.inputs.end(), [&](int input) {
+    const std::optional<Shape>& shape = graph_.values[input].shape;
+    return shape && std::all_of(shape->begin(), shape->end(), [](int64_t dimension) { return dimension >= 0; });
+  });
+}
+
+CompiledGroup::Key CompiledGroup::key_of(Queue& queue, std::span<const GroupInput> inputs) const {
+  Key key;
+  for (const GroupInput& input : inputs) key.shapes.push_back(input.shape);
+  for (int position : read_) {
+    const GroupInput& input = inputs[position];
+    size_t size =
+        static_cast<size_t>(element_count(input.shape)) * element_bytes(graph_.values[graph_.inputs[position]].type);
+    key.read.emplace_back(size);
+    if (size > 0) queue.read(key.read.back().data(), {input.range.buffer, input.range.offset, size});
+  }
+  if (!read_.empty()) queue.finish();
+  return key;
+}
+
+std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(Key key) {
+  auto found = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.first == key; });
+  if (found != plans_.end()) {
+    plans_.splice(plans_.begin(), plans_, found);
+  } else {
+    std::shared_ptr<Plan> plan = record(key);
+    plans_.emplace_front(std::move(key), std::move(plan));
+    if (plans_.size() > kMostPlans) plans_.pop_back();
+  }
+  return plans_.front().second;
+}
+
+std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
+  auto plan = std::make_shared<Plan>();
+  Recording recording(engine_);
+  std::vector<TensorState> tensors(graph_.values.size());
+  for (size_t i = 0; i < graph_.values.size(); i++) {
+    const Value& value = graph_.values[i];
+    if (!value.constant) continue;
+    tensors[i] = {value.type, *value.shape, {}, HostTensor{value.type, *value.shape, *value.constant}};
+  }
+  for (size_t i = 0; i < graph_.inputs.size(); i++) {
+    ElementType type = graph_.values[graph_.inputs[i]].type;
+    size_t bytes = static_cast<size_t>(element_count(key.shapes[i])) * element_bytes(type);
+    tensors[graph_.inputs[i]] = {type, key.shapes[i], recording.external(static_cast<int>(i), bytes), {}};
+  }
+  for (size_t i = 0; i < read_.size(); i++) {
+    TensorState& state = tensors[graph_.inputs[read_[i]]];
+    auto bytes = std::make_shared<std::vector<std::byte>>(key.read[i]);
+    state.host = HostTensor{state.type, state.shape, {*bytes, bytes}};
+  }
+  for (const Node& node : graph_.nodes) {
+    if (compute_on_host(node, tensors)) continue;
+    Lowering lowering(recording, graph_, tensors, packed_, node);
+    const Operator* row = find_operator(node);
+    if (row == nullptr) lowering.fail("no kernel computes it");
+    row->lower(lowering);
+  }
+  record_outputs(recording, tensors, *plan);
+  plan->recorded = recording.finish();
+  recordings_++;
+  return plan;
+}
+
+// An output that is an input, a constant or another output is copied; any other is computed where it belongs.
+void CompiledGroup::record_outputs(Recording& recording, std::vector<TensorState>& tensors, Plan& plan) {
+  for (size_t i = 0; i < graph_.outputs.size(); i++) {
+    TensorState& state = tensors[graph_.outputs[i]];
+    plan.outputs.push_back({state.type, state.shape, state.host});
+    int position = static_cast<int>(graph_.inputs.size() + i);
+    if (state.memory.bytes == 0 || state.host) continue;
+    if (recording.is_working(state.memory)) {
+      recording.bind_external(state.memory, position);
+    } else {
+      Memory target = recording.external(position, state.memory.bytes);
+      copy_bytes(recording, target, state.memory);
+    }
+  }
+}
+
+void CompiledGroup::run(Queue& queue, WorkingMemory& working, std::span<const GroupInput> inputs,
+                        GroupOutputs& outputs) {
+  Key key = key_of(queue, inputs);
+  std::lock_guard lock(mutex_);
+  std::shared_ptr<Plan> shared = plan_for(std::move(key));
+  Plan& plan = *shared;
+  working.keep(queue, shared);
+  std::vector<BufferRange> externals = {working.of(plan.recorded.working_bytes)};
+  for (const GroupInput& input : inputs) externals.push_back(input.range);
+  for (size_t i = 0; i < plan.outputs.size(); i++) {
+    Plan::Output& output = plan.outputs[i];
+    externals.push_back(outputs.make(i, output.type, output.shape));
+    if (output.host && !output.host->elements.bytes.empty()) {
+      queue.write(externals.back(), output.host->elements.bytes.data());
+    }
+  }
+  if (plan.recorded.launches > 0) queue.run(*plan.recorded.list, externals);
+}
+
+}  // namespace ortolan::gpu

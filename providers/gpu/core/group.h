@@ -1,0 +1,78 @@
+// A group of nodes that runs on a device: recorded once for each set of shapes, then replayed.
+#pragma once
+
+#include <list>
+
+#include "gpu/core/operators.h"
+
+namespace ortolan::gpu {
+
+/** Positions of the inputs that the host must read before commands can be recorded: those whose elements a node needs
+ * to know, such as a target shape, and those that such elements are computed from. In order. */
+std::vector<int> inputs_to_read(const Graph& graph);
+
+/** An input of a run. */
+struct GroupInput {
+  Shape shape;
+  BufferRange range;  // exactly its elements; at least 4 bytes of buffer where it has none
+};
+
+/** Where a run's outputs go. */
+class GroupOutputs {
+ public:
+  virtual ~GroupOutputs() = default;
+  /** The memory for output i: exactly its elements, at least 4 bytes of buffer where it has none. */
+  virtual BufferRange make(size_t i, ElementType type, const Shape& shape) = 0;
+};
+
+/** What the work in a queue uses beside its inputs and outputs. Goes with the queue, and ends after it. */
+class WorkingMemory {
+ public:
+  explicit WorkingMemory(Device& device) : device_(device) {}
+  /** Memory that launches use between them; it grows. */
+  BufferRange of(size_t bytes);
+  /** Keeps what queued work reads until the queue is known to be done with it. */
+  void keep(Queue& queue, std::shared_ptr<const void> what);
+
+ private:
+  Device& device_;
+  std::unique_ptr<Buffer> buffer_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+/** Thread-safe. The engine must outlive it. */
+class CompiledGroup {
+ public:
+  /** Takes the graph, whose constants must live as long. Records at once where all shapes are known. */
+  CompiledGroup(Engine& engine, Graph graph);
+  ~CompiledGroup();
+
+  const Graph& graph() const { return graph_; }
+  /** Queues a run. `inputs` are those of the graph, without its constants. */
+  void run(Queue& queue, WorkingMemory& working, std::span<const GroupInput> inputs, GroupOutputs& outputs);
+  /** Recordings made so far, and launches of the last run: for tests and reports. */
+  size_t recordings() const { return recordings_; }
+
+ private:
+  struct Plan;
+  struct Key {
+    std::vector<Shape> shapes;
+    std::vector<std::vector<std::byte>> read;  // the elements of the inputs that the host must know
+    bool operator==(const Key&) const = default;
+  };
+  Key key_of(Queue& queue, std::span<const GroupInput> inputs) const;
+  std::shared_ptr<Plan> plan_for(Key key);
+  std::shared_ptr<Plan> record(const Key& key);
+  void record_outputs(Recording& recording, std::vector<TensorState>& tensors, Plan& plan);
+  bool has_static_shapes() const;
+
+  Engine& engine_;
+  Graph graph_;
+  std::vector<int> read_;  // positions among the graph's inputs
+  std::mutex mutex_;
+  PackedConstants packed_;
+  std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;  // the last used first
+  size_t recordings_ = 0;
+};
+
+}  // namespace ortolan::gpu

@@ -1,0 +1,35 @@
+// Small tensors whose elements are known when a list of commands is recorded: constants and shape arithmetic.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "gpu/core/element_type.h"
+
+namespace ortolan::gpu {
+
+/** A tensor's elements in the host's memory. */
+struct HostBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;  // of the bytes; NULL: they live as long as the graph
+};
+
+struct HostTensor {
+  ElementType type = ElementType::kUndefined;
+  Shape shape;
+  HostBytes elements;
+
+  /** The elements as integers; the type must be one that is_integer. */
+  std::vector<int64_t> integers() const;
+  /** The elements as floats, from any type but double's and unsigned 64-bit integers' range. */
+  std::vector<float> floats() const;
+
+  static HostTensor of_integers(ElementType type, Shape shape, const std::vector<int64_t>& values);
+  static HostTensor of_floats(ElementType type, Shape shape, const std::vector<float>& values);
+};
+
+/** Conversions of one 16-bit float; to_half rounds to nearest, ties to even. */
+float from_half(uint16_t half);
+uint16_t to_half(float value);
+
+}  // namespace ortolan::gpu

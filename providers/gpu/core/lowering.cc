@@ -1,0 +1,152 @@
+// Tensors of a node, and launches field by field.
+#include "gpu/core/lowering.h"
+
+#include <cstring>
+
+namespace ortolan::gpu {
+namespace {
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T value) {
+  static_assert(sizeof(T) == 4);
+  size_t end = bytes.size();
+  bytes.resize(end + sizeof(T));
+  std::memcpy(bytes.data() + end, &value, sizeof(T));
+}
+
+}  // namespace
+
+KernelCall& KernelCall::group(int x, int y) {
+  group_x_ = x;
+  spec_.constants.insert(spec_.constants.begin(), {{"WGX", x}, {"WGY", y}});
+  return *this;
+}
+
+KernelCall& KernelCall::constant(std::string_view name, int value) {
+  spec_.constants.push_back({name, value});
+  return *this;
+}
+
+KernelCall& KernelCall::read(Memory memory) {
+  uses_.push_back({memory, false});
+  return *this;
+}
+
+KernelCall& KernelCall::write(Memory memory) {
+  uses_.push_back({memory, true});
+  return *this;
+}
+
+void KernelCall::add_field(float value) { append(params_, value); }
+
+void KernelCall::add_field(int64_t value) {
+  if (value < INT32_MIN || value > INT32_MAX) {
+    lowering_.fail("the number " + std::to_string(value) + " is beyond what kernels count, 2^31");
+  }
+  append(params_, static_cast<int32_t>(value));
+}
+
+void KernelCall::run(int64_t groups_x, int64_t groups_y, int64_t groups_z) {
+  if (groups_x == 0 || groups_y == 0 || groups_z == 0) return;
+  std::array<uint32_t, 3> groups;
+  int64_t counts[] = {groups_x, groups_y, groups_z};
+  for (int axis = 0; axis < 3; axis++) {
+    if (counts[axis] < 0 || counts[axis] > INT32_MAX)
+      lowering_.fail("it needs " + std::to_string(counts[axis]) + " groups");
+    groups[axis] = static_cast<uint32_t>(counts[axis]);
+  }
+  lowering_.recording_.launch(std::move(spec_), groups, std::move(uses_), std::move(params_));
+}
+
+void KernelCall::run_items(int64_t items) { run((items + group_x_ - 1) / group_x_); }
+
+const TensorState& Lowering::input_state(size_t i) const {
+  if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  return tensors_[node_.inputs[i]];
+}
+
+TensorState& Lowering::output_state(size_t i) {
+  if (!node_.has_output(i)) fail("output " + std::to_string(i) + " is missing");
+  return tensors_[node_.outputs[i]];
+}
+
+const HostTensor* Lowering::host(size_t i) const {
+  const TensorState& state = input_state(i);
+  return state.host ? &*state.host : nullptr;
+}
+
+std::vector<int64_t> Lowering::integers(size_t i) const {
+  const HostTensor* tensor = host(i);
+  if (tensor == nullptr) fail("input " + std::to_string(i) + " is not known before the run");
+  return tensor->integers();
+}
+
+std::vector<float> Lowering::floats(size_t i) const {
+  const HostTensor* tensor = host(i);
+  if (tensor == nullptr) fail("input " + std::to_string(i) + " is not known before the run");
+  return tensor->floats();
+}
+
+size_t Lowering::axis(int64_t axis, size_t rank) const {
+  int64_t whole = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+  if (whole < 0 || whole >= static_cast<int64_t>(rank)) {
+    fail("axis " + std::to_string(axis) + " is outside of rank " + std::to_string(rank));
+  }
+  return static_cast<size_t>(whole);
+}
+
+Memory Lowering::input(size_t i) {
+  TensorState& state = tensors_[node_.inputs[i]];
+  if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  if (state.memory.block >= 0) return state.memory;
+  const std::span<const std::byte> bytes = state.host->elements.bytes;
+  std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], is_constant(i) ? "" : "host"}];
+  if (buffer == nullptr || !is_constant(i)) buffer = recording_.engine().weights().get(bytes, "", nullptr);
+  state.memory = recording_.constant(buffer, bytes.size());
+  return state.memory;
+}
+
+Memory Lowering::packed(size_t i, const std::string& layout,
+                        const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack) {
+  std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], layout}];
+  if (buffer == nullptr) {
+    buffer = recording_.engine().weights().get(graph_.values[node_.inputs[i]].constant->bytes, layout, pack);
+  }
+  return recording_.constant(buffer, buffer->bytes());
+}
+
+Memory Lowering::output(size_t i, ElementType type, const Shape& shape) {
+  TensorState& state = output_state(i);
+  size_t bytes = static_cast<size_t>(element_count(shape)) * element_bytes(type);
+  state = {type, shape, recording_.working(bytes), {}};
+  state.memory.bytes = bytes;
+  return state.memory;
+}
+
+void Lowering::view(size_t output, size_t input, const Shape& shape) {
+  const TensorState source = input_state(input);
+  if (element_count(shape) != element_count(source.shape)) {
+    fail("a view of " + std::to_string(element_count(source.shape)) + " elements has " +
+         std::to_string(element_count(shape)));
+  }
+  TensorState& state = output_state(output);
+  state = source;
+  state.shape = shape;
+  if (state.host) state.host->shape = shape;
+}
+
+void Lowering::known(size_t output, HostTensor tensor) {
+  TensorState& state = output_state(output);
+  ElementType type = tensor.type;
+  Shape shape = tensor.shape;
+  state = {type, std::move(shape), {}, std::move(tensor)};
+}
+
+Memory Lowering::table(const std::vector<int32_t>& values) {
+  std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+  return recording_.constant(recording_.engine().weights().get(bytes, "", nullptr), bytes.size());
+}
+
+void Lowering::fail(const std::string& what) const { throw Error(ErrorKind::kInvalid, describe(node_) + ": " + what); }
+
+}  // namespace ortolan::gpu

@@ -1,0 +1,116 @@
+// What an operator sees when its node becomes launches: types, shapes and memory of its tensors for one set of shapes.
+#pragma once
+
+#include <functional>
+
+#include "gpu/core/host_tensor.h"
+#include "gpu/core/recording.h"
+
+namespace ortolan::gpu {
+
+/** A tensor of a group for one set of shapes. */
+struct TensorState {
+  ElementType type = ElementType::kUndefined;
+  Shape shape;
+  Memory memory;                   // block -1: not on the device, or not yet
+  std::optional<HostTensor> host;  // its elements, where they are known
+};
+
+/** Packed weights of a group by value and layout, kept from one recording to the next. */
+using PackedConstants = std::map<std::pair<int, std::string>, std::shared_ptr<Buffer>>;
+
+class Lowering;
+
+/** A launch in the making. Buffers come in the order of the kernel's bindings. */
+class KernelCall {
+ public:
+  KernelCall(Lowering& lowering, std::string_view kernel) : lowering_(lowering), spec_{kernel, {}} {}
+  KernelCall& group(int x, int y = 1);
+  KernelCall& constant(std::string_view name, int value);
+  KernelCall& read(Memory memory);
+  KernelCall& write(Memory memory);
+  /** The kernel's parameter block: 32-bit fields, in its order. Integers must fit. */
+  template <class... Fields>
+  KernelCall& params(Fields... fields) {
+    (add_field(fields), ...);
+    return *this;
+  }
+  /** Adds the launch, unless a count is 0: then there is nothing to compute. */
+  void run(int64_t groups_x, int64_t groups_y = 1, int64_t groups_z = 1);
+  /** Groups for at least `items` work-items in x. */
+  void run_items(int64_t items);
+
+ private:
+  void add_field(float value);
+  void add_field(int64_t value);
+  void add_field(int value) { add_field(static_cast<int64_t>(value)); }
+  void add_field(size_t value) { add_field(static_cast<int64_t>(value)); }
+  void add_field(bool value) { add_field(static_cast<int64_t>(value)); }
+  template <class Each>
+  void add_field(const std::vector<Each>& values) {
+    for (Each value : values) add_field(value);
+  }
+
+  Lowering& lowering_;
+  KernelSpec spec_;
+  int group_x_ = 1;
+  std::vector<MemoryUse> uses_;
+  std::vector<std::byte> params_;
+};
+
+class Lowering {
+ public:
+  Lowering(Recording& recording, const Graph& graph, std::vector<TensorState>& tensors, PackedConstants& packed,
+           const Node& node)
+      : recording_(recording), graph_(graph), tensors_(tensors), packed_(packed), node_(node) {}
+
+  const Node& node() const { return node_; }
+  const DeviceTraits& traits() const { return recording_.engine().device().traits(); }
+  Recording& recording() { return recording_; }
+
+  bool has(size_t i) const { return node_.has_input(i); }
+  ElementType type(size_t i) const { return input_state(i).type; }
+  const Shape& shape(size_t i) const { return input_state(i).shape; }
+  int64_t count(size_t i) const { return element_count(shape(i)); }
+  /** The elements of an input where they are known before the run: constants, shape arithmetic. */
+  const HostTensor* host(size_t i) const;
+  /** The same as integers or floats; fails where they are not known. */
+  std::vector<int64_t> integers(size_t i) const;
+  std::vector<float> floats(size_t i) const;
+  /** A negative axis counts from the end. Fails outside of [-rank, rank - 1]. */
+  size_t axis(int64_t axis, size_t rank) const;
+
+  Memory input(size_t i);
+  bool is_constant(size_t i) const { return graph_.values[node_.inputs[i]].constant.has_value(); }
+  /** A constant input as `pack` lays it out; `layout` names all that decides the result but the bytes. */
+  Memory packed(size_t i, const std::string& layout,
+                const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack);
+
+  /** Says the shape of an output and gives its memory. */
+  Memory output(size_t i, ElementType type, const Shape& shape);
+  Memory output(size_t i, const Shape& shape) { return output(i, type(0), shape); }
+  /** The output is the input with another shape. */
+  void view(size_t output, size_t input, const Shape& shape);
+  /** The output's elements are known now. */
+  void known(size_t output, HostTensor tensor);
+  Memory scratch(size_t bytes) { return recording_.working(bytes); }
+  /** Data that goes with the list. */
+  Memory table(const std::vector<int32_t>& values);
+
+  KernelCall call(std::string_view kernel) { return {*this, kernel}; }
+  /** Throws kInvalid with the node's name. */
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  friend class KernelCall;
+  const TensorState& input_state(size_t i) const;
+  TensorState& output_state(size_t i);
+
+  Recording& recording_;
+  const Graph& graph_;
+  std::vector<TensorState>& tensors_;
+  PackedConstants& packed_;
+  const Node& node_;
+};
+
+}  // namespace ortolan::gpu

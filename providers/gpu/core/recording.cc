@@ -1,0 +1,119 @@
+// Plans working memory, finds where barriers stand, and records.
+#include "gpu/core/recording.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ortolan::gpu {
+
+Memory Recording::add(Block block) {
+  size_t bytes = block.bytes;
+  blocks_.push_back(std::move(block));
+  return {static_cast<int>(blocks_.size()) - 1, bytes};
+}
+
+Memory Recording::working(size_t bytes) { return add({Kind::kWorking, std::max<size_t>(bytes, 4)}); }
+Memory Recording::external(int position, size_t bytes) { return add({Kind::kExternal, bytes, position}); }
+Memory Recording::constant(std::shared_ptr<Buffer> buffer, size_t bytes) {
+  return add({Kind::kConstant, bytes, -1, std::move(buffer)});
+}
+
+void Recording::bind_external(Memory memory, int position) {
+  blocks_[memory.block].kind = Kind::kExternal;
+  blocks_[memory.block].position = position;
+}
+
+void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
+                       std::vector<std::byte> params) {
+  int number = static_cast<int>(launches_.size());
+  for (const MemoryUse& use : uses) {
+    Block& block = blocks_[use.memory.block];
+    if (block.first < 0) block.first = number;
+    block.last = number;
+  }
+  launches_.push_back({std::move(spec), groups, std::move(uses), std::move(params)});
+}
+
+// The largest blocks first, each at the lowest place that is free while it lives.
+size_t Recording::plan_working_memory() {
+  size_t alignment = engine_.device().traits().offset_alignment, total = 0;
+  std::vector<Block*> waiting, placed;
+  for (Block& block : blocks_) {
+    if (block.kind == Kind::kWorking && block.first >= 0) waiting.push_back(&block);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [](const Block* a, const Block* b) { return a->bytes > b->bytes; });
+  for (Block* block : waiting) {
+    size_t place = 0;
+    for (const Block* other : placed) {  // by offset
+      bool beside = block->first <= other->last && other->first <= block->last;
+      if (!beside || other->offset + other->bytes <= place) continue;
+      if (place + block->bytes <= other->offset) break;
+      place = (other->offset + other->bytes + alignment - 1) / alignment * alignment;
+    }
+    block->offset = place;
+    total = std::max(total, place + block->bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), block,
+                                   [](const Block* a, const Block* b) { return a->offset < b->offset; }),
+                  block);
+  }
+  return total;
+}
+
+Binding Recording::binding_of(const MemoryUse& use) const {
+  const Block& block = blocks_[use.memory.block];
+  size_t bytes = std::max<size_t>(use.memory.bytes, 4);  // no API binds nothing
+  switch (block.kind) {
+    case Kind::kConstant:
+      return {{block.buffer.get(), 0, bytes}, -1};
+    case Kind::kExternal:
+      return {{nullptr, 0, bytes}, block.position + 1};
+    default:
+      return {{nullptr, block.offset, bytes}, 0};
+  }
+}
+
+bool Recording::conflicts(const MemoryUse& a, const MemoryUse& b) const {
+  if (!a.written && !b.written) return false;
+  const Block &left = blocks_[a.memory.block], &right = blocks_[b.memory.block];
+  if (left.kind != right.kind) return false;
+  if (left.kind == Kind::kWorking) {
+    return left.offset < right.offset + right.bytes && right.offset < left.offset + left.bytes;
+  }
+  return left.kind == Kind::kExternal ? left.position == right.position : left.buffer == right.buffer;
+}
+
+std::vector<bool> Recording::find_barriers() const {
+  std::vector<bool> barriers;
+  std::vector<const MemoryUse*> since;  // the last barrier
+  for (const Entry& entry : launches_) {
+    bool needed = false;
+    for (const MemoryUse& use : entry.uses) {
+      needed |= std::any_of(since.begin(), since.end(), [&](const MemoryUse* other) { return conflicts(use, *other); });
+    }
+    if (needed) since.clear();
+    for (const MemoryUse& use : entry.uses) since.push_back(&use);
+    barriers.push_back(needed);
+  }
+  return barriers;
+}
+
+RecordedList Recording::finish() {
+  RecordedList result;
+  result.working_bytes = plan_working_memory();
+  result.launches = launches_.size();
+  std::vector<bool> barriers = find_barriers();
+  std::vector<Launch> launches;
+  for (size_t i = 0; i < launches_.size(); i++) {
+    Entry& entry = launches_[i];
+    Launch launch{engine_.kernels().get(entry.spec), entry.groups, {}, std::move(entry.params), barriers[i]};
+    for (const MemoryUse& use : entry.uses) launch.bindings.push_back(binding_of(use));
+    launches.push_back(std::move(launch));
+  }
+  for (Block& block : blocks_) {
+    if (block.kind == Kind::kConstant) result.constants.push_back(std::move(block.buffer));
+  }
+  result.list = engine_.device().record(std::move(launches));
+  return result;
+}
+
+}  // namespace ortolan::gpu

@@ -1,0 +1,76 @@
+// A list of launches in the making: memory blocks by their lives, launches by their uses.
+#pragma once
+
+#include "gpu/core/engine.h"
+
+namespace ortolan::gpu {
+
+/** Memory in a recording. */
+struct Memory {
+  int block = -1;
+  size_t bytes = 0;
+};
+
+struct MemoryUse {
+  Memory memory;
+  bool written;
+};
+
+/** What a recording becomes. Its first external range is working memory of `working_bytes`, which holds nothing between
+ *  runs; the others are those of external(). */
+struct RecordedList {
+  std::unique_ptr<CommandList> list;
+  size_t working_bytes = 0;
+  size_t launches = 0;
+  std::vector<std::shared_ptr<Buffer>> constants;  // that the list reads
+};
+
+class Recording {
+ public:
+  explicit Recording(Engine& engine) : engine_(engine) {}
+
+  /** Memory between launches of this list; what reads it comes after what writes it. */
+  Memory working(size_t bytes);
+  /** Memory given at each run, number `position`. */
+  Memory external(int position, size_t bytes);
+  Memory constant(std::shared_ptr<Buffer> buffer, size_t bytes);
+  bool is_working(Memory memory) const { return blocks_[memory.block].kind == Kind::kWorking; }
+  /** Lets working memory be the external one of that number from now on, for launches past and to come. */
+  void bind_external(Memory memory, int position);
+
+  void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
+              std::vector<std::byte> params);
+  size_t launches() const { return launches_.size(); }
+
+  Engine& engine() { return engine_; }
+  /** Plans the memory and records. The recording is used up. */
+  RecordedList finish();
+
+ private:
+  enum class Kind { kWorking, kExternal, kConstant };
+  struct Block {
+    Kind kind;
+    size_t bytes;
+    int position = -1;               // of an external block
+    std::shared_ptr<Buffer> buffer;  // of a constant
+    int first = -1, last = -1;       // launches that use it
+    size_t offset = 0;               // in the working memory
+  };
+  struct Entry {
+    KernelSpec spec;
+    std::array<uint32_t, 3> groups;
+    std::vector<MemoryUse> uses;
+    std::vector<std::byte> params;
+  };
+  Memory add(Block block);
+  size_t plan_working_memory();
+  Binding binding_of(const MemoryUse& use) const;
+  bool conflicts(const MemoryUse& a, const MemoryUse& b) const;
+  std::vector<bool> find_barriers() const;
+
+  Engine& engine_;
+  std::vector<Block> blocks_;
+  std::vector<Entry> launches_;
+};
+
+}  // namespace ortolan::gpu

@@ -1,0 +1,148 @@
+// One node as a graph, its tensors on the device and back.
+#include "gpu/single_node.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "gpu/core/claims.h"
+#include "gpu/core/host_operators.h"
+#include "gpu/testdevice/test_device.h"
+
+namespace ortolan::gpu::test {
+namespace {
+
+Tensor of_host(const HostTensor& host) {
+  return {host.type, host.shape, {host.elements.bytes.begin(), host.elements.bytes.end()}};
+}
+
+Graph graph_of(const TestNode& test, const std::vector<NodeInput>& inputs, size_t outputs) {
+  Graph graph;
+  Node node{"n", test.domain, test.op, test.since_version, test.attributes, {}, {}, {}};
+  for (const NodeInput& input : inputs) {
+    node.inputs.push_back(input.missing ? kMissing : static_cast<int>(graph.values.size()));
+    if (input.missing) continue;
+    graph.values.push_back({"in", input.tensor.type, input.tensor.shape, {}});
+    if (input.constant) {
+      graph.values.back().constant = HostBytes{input.tensor.bytes, nullptr};
+    } else {
+      graph.inputs.push_back(node.inputs.back());
+    }
+  }
+  for (size_t i = 0; i < outputs; i++) {
+    node.outputs.push_back(static_cast<int>(graph.values.size()));
+    graph.outputs.push_back(node.outputs.back());
+    graph.values.push_back({"out", ElementType::kUndefined, {}, {}});
+  }
+  graph.nodes.push_back(std::move(node));
+  return graph;
+}
+
+class Outputs : public GroupOutputs {
+ public:
+  explicit Outputs(Device& device) : device_(device) {}
+  BufferRange make(size_t, ElementType type, const Shape& shape) override {
+    size_t bytes = static_cast<size_t>(element_count(shape)) * element_bytes(type);
+    buffers_.push_back(device_.allocate(std::max<size_t>(bytes, 4)));
+    tensors_.push_back({type, shape, std::vector<std::byte>(bytes)});
+    return {buffers_.back().get(), 0, std::max<size_t>(bytes, 4)};
+  }
+  std::vector<Tensor> read(Queue& queue) {
+    for (size_t i = 0; i < tensors_.size(); i++) {
+      size_t bytes = tensors_[i].bytes.size();
+      if (bytes > 0) queue.read(tensors_[i].bytes.data(), {buffers_[i].get(), 0, bytes});
+    }
+    queue.finish();
+    return std::move(tensors_);
+  }
+
+ private:
+  Device& device_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<Tensor> tensors_;
+};
+
+std::vector<Tensor> run_once(Device& device, CompiledGroup& group, const std::vector<NodeInput>& inputs) {
+  std::unique_ptr<Queue> queue = device.create_queue();
+  WorkingMemory working(device);
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<GroupInput> given;
+  for (const NodeInput& input : inputs) {
+    if (input.missing || input.constant) continue;
+    size_t bytes = input.tensor.bytes.size();
+    buffers.push_back(device.allocate(std::max<size_t>(bytes, 4)));
+    if (bytes > 0) queue->write({buffers.back().get(), 0, bytes}, input.tensor.bytes.data());
+    given.push_back({input.tensor.shape, {buffers.back().get(), 0, std::max<size_t>(bytes, 4)}});
+  }
+  Outputs outputs(device);
+  group.run(*queue, working, given, outputs);
+  return outputs.read(*queue);
+}
+
+Device& test_device(DeviceClass kind, int width, unsigned order) {
+  TestDeviceOptions options;
+  options.kind = kind;
+  options.vector_width = width;
+  options.order = order;
+  return *new TestDevice(options);
+}
+
+}  // namespace
+
+Tensor floats(Shape shape, std::vector<float> values, ElementType type) {
+  return of_host(HostTensor::of_floats(type, std::move(shape), values));
+}
+
+Tensor integers(Shape shape, std::vector<int64_t> values, ElementType type) {
+  return of_host(HostTensor::of_integers(type, std::move(shape), values));
+}
+
+Tensor random_floats(Shape shape, unsigned seed, float low, float high) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> draw(low, high);
+  std::vector<float> values(static_cast<size_t>(element_count(shape)));
+  for (float& value : values) value = draw(random);
+  return floats(std::move(shape), std::move(values));
+}
+
+std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs) {
+  return claim_nodes(graph_of(node, inputs, 1), {false}, device.traits()).refusals.at(0);
+}
+
+std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,
+                             size_t outputs) {
+  Engine engine(device);
+  CompiledGroup group(engine, graph_of(node, inputs, outputs));
+  std::vector<Tensor> first = run_once(device, group, inputs), second = run_once(device, group, inputs);
+  EXPECT_EQ(group.recordings(), 1u);
+  for (size_t i = 0; i < first.size(); i++) EXPECT_TRUE(first[i].bytes == second[i].bytes) << "output " << i;
+  return first;
+}
+
+const std::vector<NamedDevice>& all_devices() {
+  static const auto* devices = new std::vector<NamedDevice>{
+      {"test_wide", &test_device(DeviceClass::kWide, 16, 0)},
+      {"test_lanes", &test_device(DeviceClass::kLanes, 4, 1)},
+      {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
+      {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
+  };
+  return *devices;
+}
+
+void expect_near(const Tensor& actual, const Tensor& wanted, float relative, float absolute) {
+  ASSERT_EQ(actual.type, wanted.type);
+  ASSERT_EQ(actual.shape, wanted.shape);
+  std::vector<float> a = actual.floats(), w = wanted.floats();
+  ASSERT_EQ(a.size(), w.size());
+  for (size_t i = 0; i < a.size(); i++) {
+    if (std::isnan(w[i])) {
+      EXPECT_TRUE(std::isnan(a[i])) << "element " << i << " is " << a[i];
+    } else if (a[i] != w[i]) {
+      EXPECT_LE(std::fabs(a[i] - w[i]), absolute + relative * std::fabs(w[i]))
+          << "element " << i << ": " << a[i] << ", not " << w[i];
+    }
+  }
+}
+
+}  // namespace ortolan::gpu::test

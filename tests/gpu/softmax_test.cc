@@ -1,0 +1,65 @@
+// Softmax and LogSoftmax against double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gpu/single_node.h"
+
+namespace ortolan::gpu::test {
+namespace {
+
+/** Over the axis of size cols with `inner` elements behind it. */
+Tensor reference(const Tensor& x, int64_t cols, int64_t inner, bool logarithm) {
+  std::vector<float> in = x.floats(), out(in.size());
+  for (size_t row = 0; row < in.size() / static_cast<size_t>(cols); row++) {
+    size_t base = row / inner * cols * inner + row % inner;
+    double most = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < cols; i++) most = std::max<double>(most, in[base + i * inner]);
+    for (int64_t i = 0; i < cols; i++) sum += std::exp(in[base + i * inner] - most);
+    for (int64_t i = 0; i < cols; i++) {
+      double d = in[base + i * inner] - most;
+      out[base + i * inner] = static_cast<float>(logarithm ? d - std::log(sum) : std::exp(d) / sum);
+    }
+  }
+  return floats(x.shape, out);
+}
+
+class Softmax : public testing::TestWithParam<NamedDevice> {};
+
+TEST_P(Softmax, RowsOfManySizes) {
+  for (int64_t cols : {1, 2, 63, 64, 65, 200}) {
+    Tensor x = random_floats({3, cols}, static_cast<unsigned>(cols), -9, 9);
+    expect_near(run_node(*GetParam().device, {"Softmax"}, {{x}})[0], reference(x, cols, 1, false));
+    expect_near(run_node(*GetParam().device, {"LogSoftmax"}, {{x}})[0], reference(x, cols, 1, true));
+  }
+}
+
+TEST_P(Softmax, AnAxisInTheMiddle) {
+  Tensor x = random_floats({2, 5, 7}, 1);
+  expect_near(run_node(*GetParam().device, {"Softmax", {{"axis", int64_t{-2}}}}, {{x}})[0], reference(x, 5, 7, false));
+}
+
+TEST_P(Softmax, BeforeOpset13AllAxesFromOneOn) {
+  Tensor x = random_floats({2, 3, 5}, 2);
+  expect_near(run_node(*GetParam().device, {"Softmax", {}, 11}, {{x}})[0], reference(x, 15, 1, false));
+}
+
+TEST_P(Softmax, NothingAndScalars) {
+  EXPECT_EQ(run_node(*GetParam().device, {"Softmax"}, {{floats({0, 4}, {})}})[0].shape, (Shape{0, 4}));
+  expect_near(run_node(*GetParam().device, {"Softmax"}, {{floats({}, {3})}})[0], floats({}, {1}));
+}
+
+TEST_P(Softmax, AnAxisOutside) {
+  try {
+    run_node(*GetParam().device, {"Softmax", {{"axis", int64_t{2}}}}, {{floats({2, 2}, {1, 2, 3, 4})}});
+    FAIL() << "it ran";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "node 'n' (Softmax): axis 2 is outside of rank 2");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Softmax, testing::ValuesIn(all_devices()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace ortolan::gpu::test
