@@ -77,7 +77,9 @@ std::vector<Tensor> run_once(Device& device, CompiledGroup& group, const std::ve
   }
   Outputs outputs(device);
   group.run(*queue, working, given, outputs);
-  return outputs.read(*queue);
+  std::vector<Tensor> results = outputs.read(*queue);
+  working.check();
+  return results;
 }
 
 Device& test_device(DeviceClass kind, int width, unsigned order) {

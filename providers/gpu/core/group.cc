@@ -93,6 +93,31 @@ void WorkingMemory::keep(Queue& queue, std::shared_ptr<const void> what) {
   kept_.push_back(std::move(what));
 }
 
+uint32_t* WorkingMemory::report(Queue& queue, std::shared_ptr<const std::vector<std::string>> texts) {
+  if (reported_ == reports_.size()) {
+    queue.finish();
+    settle();
+  }
+  Report& report = reports_[reported_++];
+  report = {std::move(texts), 0};
+  return &report.word;
+}
+
+void WorkingMemory::settle() {
+  for (Report& report : std::span(reports_).first(reported_)) {
+    for (size_t bit = 0; bit < report.texts->size() && failure_.empty(); bit++) {
+      if ((report.word >> bit & 1) != 0) failure_ = (*report.texts)[bit];
+    }
+    report.texts.reset();
+  }
+  reported_ = 0;
+}
+
+void WorkingMemory::check() {
+  settle();
+  if (!failure_.empty()) throw Error(ErrorKind::kInvalid, std::exchange(failure_, {}));
+}
+
 std::vector<int> inputs_to_read(const Graph& graph) {
   std::vector<bool> needed(graph.values.size());
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
@@ -222,6 +247,10 @@ void CompiledGroup::run(Queue& queue, WorkingMemory& working, std::span<const Gr
     }
   }
   if (plan.recorded.launches > 0) queue.run(*plan.recorded.list, externals);
+  if (!plan.recorded.errors.empty()) {
+    uint32_t* word = working.report(queue, {shared, &plan.recorded.errors});
+    queue.read(word, {externals[0].buffer, plan.recorded.error_word, sizeof *word});
+  }
 }
 
 }  // namespace ortolan::gpu

@@ -1,6 +1,7 @@
 // A group of nodes that runs on a device: recorded once for each set of shapes, then replayed.
 #pragma once
 
+#include <array>
 #include <list>
 
 #include "gpu/core/operators.h"
@@ -33,11 +34,25 @@ class WorkingMemory {
   BufferRange of(size_t bytes);
   /** Keeps what queued work reads until the queue is known to be done with it. */
   void keep(Queue& queue, std::shared_ptr<const void> what);
+  /** Where a run's word of errors is read to; `texts` says what its bits mean. */
+  uint32_t* report(Queue& queue, std::shared_ptr<const std::vector<std::string>> texts);
+  /** To be called when the queue has finished. Throws kInvalid where kernels met an error since the last call, such as
+   *  an index outside of its axis; what such a run gave is not to be used. */
+  void check();
 
  private:
+  struct Report {
+    std::shared_ptr<const std::vector<std::string>> texts;
+    uint32_t word = 0;
+  };
+  void settle();
+
   Device& device_;
   std::unique_ptr<Buffer> buffer_;
   std::vector<std::shared_ptr<const void>> kept_;
+  std::array<Report, 16> reports_;
+  size_t reported_ = 0;
+  std::string failure_;  // the first since the last check
 };
 
 /** Thread-safe. The engine must outlive it. */

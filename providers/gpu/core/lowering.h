@@ -94,6 +94,8 @@ class Lowering {
   /** The output's elements are known now. */
   void known(size_t output, HostTensor tensor);
   Memory scratch(size_t bytes) { return recording_.working(bytes); }
+  /** For errors that show while kernels run: the run ends with this text behind the node's name. */
+  ErrorBit error(const std::string& what) { return recording_.error(describe(node_) + ": " + what); }
   /** Data that goes with the list. */
   Memory table(const std::vector<int32_t>& values);
 

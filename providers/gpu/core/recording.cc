@@ -2,9 +2,15 @@
 #include "gpu/core/recording.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace ortolan::gpu {
+namespace {
+
+constexpr size_t kErrorBits = 31;  // more errors than these share bits
+
+}  // namespace
 
 Memory Recording::add(Block block) {
   size_t bytes = block.bytes;
@@ -21,6 +27,27 @@ Memory Recording::constant(std::shared_ptr<Buffer> buffer, size_t bytes) {
 void Recording::bind_external(Memory memory, int position) {
   blocks_[memory.block].kind = Kind::kExternal;
   blocks_[memory.block].position = position;
+}
+
+void Recording::clear_on_device(Memory word) {
+  int32_t fields[] = {1, 1, 0, 0};  // of kernel fill: elements, elements an item, the value's words
+  std::vector<std::byte> params(sizeof fields);
+  std::memcpy(params.data(), fields, sizeof fields);
+  launch({"fill", {{"WGX", 1}, {"WGY", 1}, {"BYTES", 4}}}, {1, 1, 1}, {{word, true}}, std::move(params));
+}
+
+ErrorBit Recording::error(const std::string& text) {
+  if (errors_.empty()) {
+    error_word_ = working(4);
+    clear_on_device(error_word_);
+  }
+  size_t number = error_count_++ % kErrorBits;
+  if (number == errors_.size()) {
+    errors_.push_back(text);
+  } else {
+    errors_[number] += "; or " + text;
+  }
+  return {error_word_, 1 << number};
 }
 
 void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
@@ -99,7 +126,10 @@ std::vector<bool> Recording::find_barriers() const {
 
 RecordedList Recording::finish() {
   RecordedList result;
+  if (!errors_.empty()) blocks_[error_word_.block].last = static_cast<int>(launches_.size());
   result.working_bytes = plan_working_memory();
+  if (!errors_.empty()) result.error_word = blocks_[error_word_.block].offset;
+  result.errors = std::move(errors_);
   result.launches = launches_.size();
   std::vector<bool> barriers = find_barriers();
   std::vector<Launch> launches;

@@ -16,6 +16,12 @@ struct MemoryUse {
   bool written;
 };
 
+/** What a kernel does where it meets an error: it ORs `bit` into the word. */
+struct ErrorBit {
+  Memory word;
+  int bit;
+};
+
 /** What a recording becomes. Its first external range is working memory of `working_bytes`, which holds nothing between
  *  runs; the others are those of external(). */
 struct RecordedList {
@@ -23,6 +29,8 @@ struct RecordedList {
   size_t working_bytes = 0;
   size_t launches = 0;
   std::vector<std::shared_ptr<Buffer>> constants;  // that the list reads
+  std::vector<std::string> errors;                 // texts by bit of the word of errors; empty: the list has none
+  size_t error_word = 0;                           // its offset in the working memory, where it is after a run
 };
 
 class Recording {
@@ -37,6 +45,8 @@ class Recording {
   bool is_working(Memory memory) const { return blocks_[memory.block].kind == Kind::kWorking; }
   /** Lets working memory be the external one of that number from now on, for launches past and to come. */
   void bind_external(Memory memory, int position);
+  /** A way to tell of an error that shows on the device alone. The word is 0 when a run begins. */
+  ErrorBit error(const std::string& text);
 
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
               std::vector<std::byte> params);
@@ -63,6 +73,7 @@ class Recording {
     std::vector<std::byte> params;
   };
   Memory add(Block block);
+  void clear_on_device(Memory word);
   size_t plan_working_memory();
   Binding binding_of(const MemoryUse& use) const;
   bool conflicts(const MemoryUse& a, const MemoryUse& b) const;
@@ -71,6 +82,9 @@ class Recording {
   Engine& engine_;
   std::vector<Block> blocks_;
   std::vector<Entry> launches_;
+  Memory error_word_;
+  std::vector<std::string> errors_;
+  size_t error_count_ = 0;
 };
 
 }  // namespace ortolan::gpu
