@@ -1,0 +1,71 @@
+// Gather: parts of an axis by indices.
+#include <algorithm>
+
+#include "gpu/core/moves.h"
+
+namespace ortolan::gpu {
+namespace {
+
+std::string refuse(const Candidate& candidate) {
+  std::string refusal = refuse_unstorable(candidate, 0);
+  return refusal.empty() ? refuse_unless(candidate, 1, {ElementType::kInt32, ElementType::kInt64}) : refusal;
+}
+
+Shape shape_of(const Lowering& l, size_t axis) {
+  const Shape &data = l.shape(0), &indices = l.shape(1);
+  Shape shape(data.begin(), data.begin() + static_cast<int64_t>(axis));
+  shape.insert(shape.end(), indices.begin(), indices.end());
+  shape.insert(shape.end(), data.begin() + static_cast<int64_t>(axis) + 1, data.end());
+  return shape;
+}
+
+[[noreturn]] void fail_outside(const Lowering& l, int64_t index, size_t axis, int64_t size) {
+  l.fail("index " + std::to_string(index) + " is outside of axis " + std::to_string(axis) + " of size " +
+         std::to_string(size));
+}
+
+/** One index that is known: a slice. */
+void take_one(Lowering& l, size_t axis, int64_t index) {
+  const Shape& data = l.shape(0);
+  StridedCopy copy{data, strides_of(data), {}};
+  copy.from_start = (index < 0 ? index + data[axis] : index) * copy.from[axis];
+  copy.shape[axis] = 1;
+  copy.to = strides_of(copy.shape);
+  move_input(l, shape_of(l, axis), std::move(copy));
+}
+
+void lower(Lowering& l) {
+  const Shape& data = l.shape(0);
+  size_t axis = l.axis(l.node().integer("axis", 0), data.size());
+  int64_t size = data[axis], inner = element_count(data, axis + 1, data.size());
+  if (const HostTensor* known = l.host(1)) {
+    for (int64_t index : known->integers()) {
+      if (index < -size || index >= size) fail_outside(l, index, axis, size);
+    }
+    if (l.count(1) == 1) return take_one(l, axis, known->integers()[0]);
+  }
+  int64_t rows = element_count(data, 0, axis) * l.count(1);
+  if (size == 0 && rows * inner > 0) l.fail("axis " + std::to_string(axis) + " is empty: no index is inside");
+  Memory x = l.input(0), indices = l.input(1), y = l.output(0, shape_of(l, axis));
+  if (rows * inner == 0) return;
+  ErrorBit error = l.error("an index is outside of axis " + std::to_string(axis) + " of size " + std::to_string(size));
+  Grain grain = grain_of(l.traits(), rows, inner);
+  l.call("gather")
+      .group(grain.group)
+      .constant("BYTES", static_cast<int>(element_bytes(l.type(0))))
+      .constant("LONG", l.type(1) == ElementType::kInt64)
+      .read(x)
+      .write(y)
+      .read(indices)
+      .write(error.word)
+      .params(grain.items(), rows, grain.block, l.count(1), size, inner, grain.chunk, grain.chunks, error.bit)
+      .run_items(grain.items());
+}
+
+constexpr Operator kRows[] = {{"", "Gather", 1, kNewest, refuse, lower}};
+
+}  // namespace
+
+std::span<const Operator> gather_operators() { return kRows; }
+
+}  // namespace ortolan::gpu
