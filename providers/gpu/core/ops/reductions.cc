@@ -2,6 +2,7 @@
 // on for the others. No axes means all of them, or, with noop_with_empty_axes, none.
 #include "gpu/core/operators.h"
 #include "gpu/core/reduced_axes.h"
+#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -43,7 +44,7 @@ struct Operands {
 
 void reduce_integers(Lowering& l, const Operands& o) {
   l.call("reduce_integers")
-      .group(l.traits().kind == DeviceClass::kWide ? 1 : 64)
+      .group(row_items(l.traits()))
       .constant("OP", o.finish == kMean ? kIntegerMean : o.first)
       .constant("BYTES", static_cast<int>(element_bytes(l.type(0))))
       .read(o.x)
@@ -65,9 +66,8 @@ void reduce_floats(Lowering& l, const Operands& o) {
   bool rows = !o.axes.ends_kept || (line < kLongLine && reduced.count() > kShortRow);
   bool flat = reduced.used <= 1;
   bool wide = goes_wide(l, o) && (!rows || (flat && reduced.strides[3] == 1));
-  bool is_cpu = l.traits().kind == DeviceClass::kWide;
   KernelCall call = l.call("reduce");
-  call.group(is_cpu ? 1 : 64).constant("FIRST", o.first).constant("FINISH", o.finish);
+  call.group(row_items(l.traits())).constant("FIRST", o.first).constant("FINISH", o.finish);
   call.constant("HALF", l.type(0) == ElementType::kFloat16).constant("ROWS", rows).constant("FLAT", flat);
   call.constant("WIDE", wide).read(o.x).write(o.y);
   call.params(kept.count(), reduced.count(), line, kept.place_params(), reduced.place_params());
