@@ -34,6 +34,24 @@ TEST_P(Softmax, RowsOfManySizes) {
   }
 }
 
+TEST_P(Softmax, Float16) {
+  Tensor x = floats({3, 70}, random_floats({210}, 3, -9, 9).floats(), ElementType::kFloat16);
+  for (bool logarithm : {false, true}) {
+    Tensor wanted = floats(x.shape, reference(x, 70, 1, logarithm).floats(), ElementType::kFloat16);
+    expect_near(run_node(*GetParam().device, {logarithm ? "LogSoftmax" : "Softmax"}, {{x}})[0], wanted, 1e-3f);
+  }
+}
+
+TEST_P(Softmax, NanAndInfinity) {
+  Tensor x = floats({3, 2}, {NAN, 1, -INFINITY, 1, -INFINITY, -INFINITY});
+  expect_near(run_node(*GetParam().device, {"Softmax"}, {{x}})[0], floats({3, 2}, {NAN, NAN, 0, 1, NAN, NAN}));
+}
+
+TEST_P(Softmax, BeforeOpset13AnAxisPastTheEnd) {
+  Tensor x = floats({2, 1}, {5, 7});
+  expect_near(run_node(*GetParam().device, {"Softmax", {{"axis", int64_t{2}}}, 1}, {{x}})[0], floats({2, 1}, {1, 1}));
+}
+
 TEST_P(Softmax, AnAxisInTheMiddle) {
   Tensor x = random_floats({2, 5, 7}, 1);
   expect_near(run_node(*GetParam().device, {"Softmax", {{"axis", int64_t{-2}}}}, {{x}})[0], reference(x, 5, 7, false));

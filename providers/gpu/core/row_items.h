@@ -1,11 +1,22 @@
-// How many work-items share a row.
+// How rows are split among work-items.
 #pragma once
 
+#include "gpu/core/element_type.h"
 #include "gpu/device/device.h"
 
 namespace ortolan::gpu {
 
 /** Items of a group that has a row to itself: one on a CPU of wide vectors, where shared memory is no gain. */
 inline int row_items(const DeviceTraits& traits) { return traits.kind == DeviceClass::kWide ? 1 : 64; }
+
+/** A tensor as rows of `cols` elements that lie `inner` apart: those of the axes [first, last). */
+struct Rows {
+  int64_t cols, inner, count;
+
+  Rows(const Shape& shape, size_t first, size_t last)
+      : cols(element_count(shape, first, last)), inner(element_count(shape, last, shape.size())), count(0) {
+    if (cols > 0) count = element_count(shape) / cols;
+  }
+};
 
 }  // namespace ortolan::gpu
