@@ -13,6 +13,7 @@ namespace ortolan::gpu::test {
 
 using uint = unsigned;
 using K_LONG = int64_t;
+using K_ULONG = uint64_t;
 using K_U8 = uint8_t;
 using K_U16 = uint16_t;
 
@@ -185,6 +186,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_PRIV(T, a, n) PrivateArray<T> a(k_group, (n), #a)
 #define K_BARRIER() co_await Barrier{__LINE__}
 #define K_UNROLL
+#define K_PRECISE
 #define K_LID(d) (k_item.local[d])
 #define K_GRP(d) (k_group.position[d])
 #define K_NGRP(d) (k_group.launch->groups[d])
@@ -194,6 +196,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_I(x) (static_cast<int>(x))
 #define K_U(x) (static_cast<uint>(x))
 #define K_L(x) (static_cast<K_LONG>(x))
+#define K_UL(x) (static_cast<K_ULONG>(x))
 #define K_LONG_OF(lo, hi) (static_cast<K_LONG>(static_cast<uint64_t>(static_cast<uint>(hi)) << 32 | static_cast<uint>(lo)))
 #define K_LONG_LO(v) (static_cast<uint>(v))
 #define K_LONG_HI(v) (static_cast<uint>(static_cast<uint64_t>(v) >> 32))
