@@ -31,18 +31,18 @@ struct Vector {
   float lanes[N];
 };
 
-#define K_DEFINE_OPERATOR(o)                                                                                         \
-  inline float4 operator o(float4 a, float4 b) { return {a.x o b.x, a.y o b.y, a.z o b.z, a.w o b.w}; }              \
-  inline float4 operator o(float4 a, float b) { return {a.x o b, a.y o b, a.z o b, a.w o b}; }                       \
-  template <int N>                                                                                                   \
-  Vector<N> operator o(Vector<N> a, const Vector<N>& b) {                                                            \
-    for (int i = 0; i < N; i++) a.lanes[i] = a.lanes[i] o b.lanes[i];                                                \
-    return a;                                                                                                        \
-  }                                                                                                                  \
-  template <int N>                                                                                                   \
-  Vector<N> operator o(Vector<N> a, float b) {                                                                       \
-    for (int i = 0; i < N; i++) a.lanes[i] = a.lanes[i] o b;                                                         \
-    return a;                                                                                                        \
+#define K_DEFINE_OPERATOR(o)                                                                            \
+  inline float4 operator o(float4 a, float4 b) { return {a.x o b.x, a.y o b.y, a.z o b.z, a.w o b.w}; } \
+  inline float4 operator o(float4 a, float b) { return {a.x o b, a.y o b, a.z o b, a.w o b}; }          \
+  template <int N>                                                                                      \
+  Vector<N> operator o(Vector<N> a, const Vector<N>& b) {                                               \
+    for (int i = 0; i < N; i++) a.lanes[i] = a.lanes[i] o b.lanes[i];                                   \
+    return a;                                                                                           \
+  }                                                                                                     \
+  template <int N>                                                                                      \
+  Vector<N> operator o(Vector<N> a, float b) {                                                          \
+    for (int i = 0; i < N; i++) a.lanes[i] = a.lanes[i] o b;                                            \
+    return a;                                                                                           \
   }
 K_DEFINE_OPERATOR(+)
 K_DEFINE_OPERATOR(-)
@@ -142,36 +142,35 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_TEST_DEVICE 1
 #define K_HAS_LONG 1
 
-#define K_PARAMS(F) \
-  struct K_ParamBlock {  \
-    F                    \
+#define K_PARAMS(F)     \
+  struct K_ParamBlock { \
+    F                   \
   };
 #define K_FN(T) [[maybe_unused]] static inline T
-#define K_KERNEL(kernel_name)                                                                  \
-  struct Kernel {                                                                              \
-    static constexpr const char* k_name = #kernel_name;                                        \
-    Group& k_group;                                                                            \
-    K_ParamBlock P;                                                                            \
+#define K_KERNEL(kernel_name)                                                                           \
+  struct Kernel {                                                                                       \
+    static constexpr const char* k_name = #kernel_name;                                                 \
+    Group& k_group;                                                                                     \
+    K_ParamBlock P;                                                                                     \
     explicit Kernel(Group& group) : k_group(group) { std::memcpy(&P, group.launch->params, sizeof P); } \
     int WGX = k_group.launch->group_size[0], WGY = k_group.launch->group_size[1];
-#define K_BUFFER(b, T, x, access) \
-  static inline RegisterBuffer k_register_##x{K_VW, k_name, {#x, b, sizeof(T), access}};
-#define K_IN(b, T, x)                    \
-  K_BUFFER(b, T, x, Access::kRead)  \
+#define K_BUFFER(b, T, x, access) static inline RegisterBuffer k_register_##x{K_VW, k_name, {#x, b, sizeof(T), access}};
+#define K_IN(b, T, x)              \
+  K_BUFFER(b, T, x, Access::kRead) \
   InputArray<T> x{k_group, b, #x};
-#define K_OUT(b, T, x)                    \
-  K_BUFFER(b, T, x, Access::kWrite)  \
+#define K_OUT(b, T, x)              \
+  K_BUFFER(b, T, x, Access::kWrite) \
   OutputArray<T> x{k_group, b, #x};
-#define K_IO(b, T, x)                         \
-  K_BUFFER(b, T, x, Access::kReadWrite)  \
+#define K_IO(b, T, x)                   \
+  K_BUFFER(b, T, x, Access::kReadWrite) \
   OutputArray<T> x{k_group, b, #x};
-#define K_ATOM(b, T, x)                    \
-  K_BUFFER(b, T, x, Access::kAtomic)  \
+#define K_ATOM(b, T, x)              \
+  K_BUFFER(b, T, x, Access::kAtomic) \
   OutputArray<T> x{k_group, b, #x, true};
 #define K_VIEW(b, T, x4, x) InputArray<T> x4{k_group, b, #x4};
 #define K_VIEW_OUT(b, T, y4, y) OutputArray<T> y4{k_group, b, #y4};
-#define K_CONST(id, name, def)                                                              \
-  static inline RegisterConstant k_register_##name{K_VW, k_name, {#name, id, def}};    \
+#define K_CONST(id, name, def)                                                      \
+  static inline RegisterConstant k_register_##name{K_VW, k_name, {#name, id, def}}; \
   int name = k_group.launch->constant(#name, def);
 #define K_ARGS_END
 #define K_SHARED(T, s, n) SharedArray<T> s{k_group, (n), #s};
@@ -184,7 +183,8 @@ inline int K_DOT4(uint a, uint b, int sum) {
   static RegisterKernel<Kernel> k_register(K_VW, Kernel::k_name, sizeof(K_ParamBlock));
 
 #define K_PRIV(T, a, n) PrivateArray<T> a(k_group, (n), #a)
-#define K_BARRIER() co_await Barrier{__LINE__}
+#define K_BARRIER() \
+  co_await Barrier { __LINE__ }
 #define K_UNROLL
 #define K_PRECISE
 #define K_LID(d) (k_item.local[d])
@@ -197,7 +197,8 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_U(x) (static_cast<uint>(x))
 #define K_L(x) (static_cast<K_LONG>(x))
 #define K_UL(x) (static_cast<K_ULONG>(x))
-#define K_LONG_OF(lo, hi) (static_cast<K_LONG>(static_cast<uint64_t>(static_cast<uint>(hi)) << 32 | static_cast<uint>(lo)))
+#define K_LONG_OF(lo, hi) \
+  (static_cast<K_LONG>(static_cast<uint64_t>(static_cast<uint>(hi)) << 32 | static_cast<uint>(lo)))
 #define K_LONG_LO(v) (static_cast<uint>(v))
 #define K_LONG_HI(v) (static_cast<uint>(static_cast<uint64_t>(v) >> 32))
 #define fv Vector<K_VW>
@@ -220,12 +221,12 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_OP_MAX(a, b) k_max((a), (b))
 #define K_OP_MIN(a, b) k_min((a), (b))
 #define K_OP_MUL(a, b) ((a) * (b))
-#define K_GROUP_REDUCE(OP, v, red)                                                      \
-  red[K_LID(0)] = v;                                                                    \
-  K_BARRIER();                                                                          \
-  for (int k_s = WGX / 2; k_s > 0; k_s >>= 1) {                                         \
-    if (K_LID(0) < k_s) red[K_LID(0)] = K_OP_##OP(red[K_LID(0)], red[K_LID(0) + k_s]);  \
-    K_BARRIER();                                                                        \
-  }                                                                                     \
-  v = red[0];                                                                           \
+#define K_GROUP_REDUCE(OP, v, red)                                                     \
+  red[K_LID(0)] = v;                                                                   \
+  K_BARRIER();                                                                         \
+  for (int k_s = WGX / 2; k_s > 0; k_s >>= 1) {                                        \
+    if (K_LID(0) < k_s) red[K_LID(0)] = K_OP_##OP(red[K_LID(0)], red[K_LID(0) + k_s]); \
+    K_BARRIER();                                                                       \
+  }                                                                                    \
+  v = red[0];                                                                          \
   K_BARRIER();
