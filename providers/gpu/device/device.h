@@ -126,6 +126,7 @@ class Queue {
   /** What follows in this queue starts after a mark of another queue of the same device. */
   virtual void wait_for(const Mark& mark) = 0;
   virtual void flush() = 0;
+  /** Waits for all work; from any thread. */
   virtual void finish() = 0;
 };
 

@@ -1,0 +1,25 @@
+// What a provider library is made of: a backend with its names.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/device/device.h"
+
+namespace ortolan::gpu::epkit {
+
+/** A provider's names and its devices. Lives as long as the process. */
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const char* provider() const = 0;  // "OpenCLExecutionProvider"
+  virtual const char* memory() const = 0;    // name of its memory, "OpenCL"
+  virtual const char* version() const = 0;
+  /** What the machine has. Throws kNoDevice, with what to install, where that is nothing. */
+  virtual std::vector<DeviceTraits> list_devices() = 0;
+  /** Opens device i of that list. */
+  virtual std::unique_ptr<Device> open(size_t i) = 0;
+};
+
+}  // namespace ortolan::gpu::epkit

@@ -1,0 +1,27 @@
+// A group of nodes that the runtime sees as one.
+#pragma once
+
+#include "gpu/epkit/device_context.h"
+
+namespace ortolan::gpu::epkit {
+
+class CompiledNode : public OrtNodeComputeInfo {
+ public:
+  /** Reads all it needs from the graph, which is gone afterwards. */
+  CompiledNode(const Host& host, DeviceContext& context, const OrtGraph* graph, const OrtNode* fused_node);
+
+ private:
+  static OrtStatus* ORT_API_CALL create_state(OrtNodeComputeInfo* self, OrtNodeComputeContext* context,
+                                              void** state) noexcept;
+  static OrtStatus* ORT_API_CALL compute(OrtNodeComputeInfo* self, void* state, OrtKernelContext* context) noexcept;
+  static void ORT_API_CALL release_state(OrtNodeComputeInfo* self, void* state) noexcept;
+
+  void run(OrtKernelContext* context);
+
+  const Host host_;
+  DeviceContext& context_;
+  std::vector<int> input_positions_;  // of the group's inputs among the node's
+  std::unique_ptr<CompiledGroup> group_;
+};
+
+}  // namespace ortolan::gpu::epkit

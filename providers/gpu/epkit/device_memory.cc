@@ -1,0 +1,129 @@
+// Addresses by block, and blocks used again.
+#include "gpu/epkit/device_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <string>
+
+namespace ortolan::gpu::epkit {
+namespace {
+
+constexpr size_t kRangeBytes = size_t{1} << 40;  // of addresses, not of memory
+constexpr size_t kAlignment = 256;
+
+/** Sizes are rounded so that blocks fit more than one request: to an eighth of the next power of two. */
+size_t rounded(size_t bytes) {
+  size_t step = kAlignment;
+  while (step * 8 < bytes) step *= 2;
+  return (std::max<size_t>(bytes, 1) + step - 1) / step * step;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(Device& device) : device_(device) {
+  void* range = mmap(nullptr, kRangeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) throw Error(ErrorKind::kInternal, "no range of addresses is free for device memory");
+  base_ = reinterpret_cast<uintptr_t>(range);
+}
+
+DeviceMemory::~DeviceMemory() { munmap(reinterpret_cast<void*>(base_), kRangeBytes); }
+
+void* DeviceMemory::allocate(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  size_t size = rounded(bytes);
+  auto block = find_free(size);
+  if (block == blocks_.end()) block = place(make_buffer(size), size);
+  in_use_ += block->second.bytes;
+  return reinterpret_cast<void*>(block->first);
+}
+
+DeviceMemory::Blocks::iterator DeviceMemory::find_free(size_t bytes) {
+  auto found = free_.lower_bound(bytes);
+  if (found == free_.end() || found->first > bytes + bytes / 4) return blocks_.end();
+  auto block = blocks_.find(found->second);
+  free_.erase(found);
+  return block;
+}
+
+std::unique_ptr<Buffer> DeviceMemory::make_buffer(size_t bytes) {
+  try {
+    return device_.allocate(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kOutOfMemory || free_.empty()) throw;
+  }
+  drop_free_blocks();
+  return device_.allocate(bytes);
+}
+
+void DeviceMemory::drop_free_blocks() {
+  for (const auto& [bytes, address] : free_) blocks_.erase(address);
+  free_.clear();
+}
+
+/** Gives the buffer the first gap between blocks. */
+DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffer, size_t bytes) {
+  uintptr_t address = base_;
+  if (!blocks_.empty()) {
+    auto last = std::prev(blocks_.end());
+    address = last->first + last->second.bytes;
+  }
+  if (address + bytes > base_ + kRangeBytes) {
+    address = base_;
+    for (const auto& [start, block] : blocks_) {
+      if (start - address >= bytes) break;
+      address = start + block.bytes;
+    }
+  }
+  if (address + bytes > base_ + kRangeBytes) throw Error(ErrorKind::kOutOfMemory, "the addresses of the device are used up");
+  return blocks_.emplace(address, Block{std::move(buffer), bytes}).first;
+}
+
+void DeviceMemory::free(void* address) {
+  std::lock_guard lock(mutex_);
+  auto block = blocks_.find(reinterpret_cast<uintptr_t>(address));
+  if (block == blocks_.end()) return;
+  in_use_ -= block->second.bytes;
+  if (busy_.empty()) {
+    free_.emplace(block->second.bytes, block->first);
+  } else {
+    freed_.push_back(block->first);
+  }
+}
+
+void DeviceMemory::queue_is_busy(const void* queue) {
+  std::lock_guard lock(mutex_);
+  busy_.insert(queue);
+}
+
+void DeviceMemory::queue_is_idle(const void* queue) {
+  std::lock_guard lock(mutex_);
+  busy_.erase(queue);
+  if (!busy_.empty()) return;
+  for (uintptr_t address : freed_) free_.emplace(blocks_.at(address).bytes, address);
+  freed_.clear();
+}
+
+bool DeviceMemory::holds(const void* address) const {
+  auto number = reinterpret_cast<uintptr_t>(address);
+  return number >= base_ && number < base_ + kRangeBytes;
+}
+
+BufferRange DeviceMemory::range(const void* address, size_t bytes) {
+  auto number = reinterpret_cast<uintptr_t>(address);
+  std::lock_guard lock(mutex_);
+  auto block = blocks_.upper_bound(number);
+  if (block != blocks_.begin()) {
+    --block;
+    size_t offset = number - block->first;
+    if (offset <= block->second.bytes && bytes <= block->second.bytes - offset) return {block->second.buffer.get(), offset, bytes};
+  }
+  throw Error(ErrorKind::kInvalid, "an address of " + std::to_string(bytes) + " bytes is in no block of the device's memory");
+}
+
+size_t DeviceMemory::bytes_in_use() const {
+  std::lock_guard lock(mutex_);
+  return in_use_;
+}
+
+}  // namespace ortolan::gpu::epkit

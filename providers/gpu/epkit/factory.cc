@@ -1,0 +1,232 @@
+// Shows the runtime the backend's devices, and makes providers, allocators, streams and data transfers for them.
+#include "gpu/epkit/factory.h"
+
+#include "gpu/epkit/allocator.h"
+#include "gpu/epkit/data_transfer.h"
+#include "gpu/epkit/options.h"
+#include "gpu/epkit/provider.h"
+#include "gpu/epkit/stream.h"
+
+namespace ortolan::gpu::epkit {
+namespace {
+
+// Devices are shown under a number of our own: what a driver shows need not be on a bus.
+constexpr uint32_t kVendorId = 0x4F52;
+constexpr const char* kVendor = "Ortolan";
+
+Factory& factory_of(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
+
+class KeyValues {
+ public:
+  explicit KeyValues(const Host& host) : host_(host) { host.api->CreateKeyValuePairs(&list_); }
+  ~KeyValues() { host_.api->ReleaseKeyValuePairs(list_); }
+  KeyValues(const KeyValues&) = delete;
+  KeyValues& operator=(const KeyValues&) = delete;
+  void add(const char* key, const std::string& value) { host_.api->AddKeyValuePair(list_, key, value.c_str()); }
+  OrtKeyValuePairs* get() { return list_; }
+
+ private:
+  const Host& host_;
+  OrtKeyValuePairs* list_ = nullptr;
+};
+
+}  // namespace
+
+Factory::Factory(const Host& host, Backend& backend)
+    : OrtEpFactory{},  // every member that is not set below is NULL: not offered
+      host_(host),
+      backend_(backend) {
+  set_functions();
+  for (DeviceTraits& traits : backend.list_devices()) {
+    entries_.emplace_back();
+    entries_.back().traits = std::move(traits);
+    describe(entries_.back(), entries_.size() - 1);
+  }
+}
+
+Factory::~Factory() {
+  for (Entry& entry : entries_) {
+    entry.context.reset();
+    host_.api->ReleaseMemoryInfo(entry.device_memory);
+    host_.api->ReleaseMemoryInfo(entry.host_memory);
+    if (entry.hardware != nullptr) host_.ep->ReleaseHardwareDevice(entry.hardware);
+  }
+}
+
+void Factory::set_functions() {
+  ort_version_supported = host_.level;
+  GetName = get_name;
+  GetVendor = get_vendor;
+  GetSupportedDevices = get_supported_devices;
+  CreateEp = create_ep;
+  ReleaseEp = release_ep;
+  GetVendorId = get_vendor_id;
+  GetVersion = get_version;
+  CreateAllocator = create_allocator;
+  ReleaseAllocator = release_allocator;
+  CreateDataTransfer = create_data_transfer;
+  IsStreamAware = is_stream_aware;
+  CreateSyncStreamForDevice = create_stream;
+}
+
+void Factory::describe(Entry& entry, size_t i) {
+  entry.device_memory = describe_memory(i, OrtDeviceMemoryType_DEFAULT);
+  entry.host_memory = describe_memory(i, OrtDeviceMemoryType_HOST_ACCESSIBLE);
+  entry.hardware = make_hardware(entry.traits, i);
+}
+
+OrtMemoryInfo* Factory::describe_memory(size_t i, OrtDeviceMemoryType kind) {
+  std::string name = backend_.memory();
+  if (kind == OrtDeviceMemoryType_HOST_ACCESSIBLE) name += "Host";
+  OrtMemoryInfo* info = nullptr;
+  check(host_, host_.api->CreateMemoryInfo_V2(name.c_str(), OrtMemoryInfoDeviceType_GPU, kVendorId, static_cast<int>(i),
+                                              kind, 256, OrtDeviceAllocator, &info));
+  return info;
+}
+
+OrtHardwareDevice* Factory::make_hardware(const DeviceTraits& traits, size_t i) {
+  KeyValues metadata(host_);
+  metadata.add("Description", traits.name);
+  metadata.add("Driver", traits.driver);
+  OrtHardwareDevice* hardware = nullptr;
+  check(host_, host_.ep->CreateHardwareDevice(OrtHardwareDeviceType_GPU, kVendorId, static_cast<uint32_t>(i),
+                                              traits.vendor.c_str(), metadata.get(), &hardware));
+  return hardware;
+}
+
+OrtEpDevice* Factory::make_ep_device(const Entry& entry, size_t i) {
+  KeyValues metadata(host_);
+  metadata.add("device", entry.traits.name);
+  metadata.add("device_index", std::to_string(i));
+  metadata.add("memory_bytes", std::to_string(entry.traits.memory_bytes));
+  OrtKeyValuePairs* options = default_options(host_);
+  OrtEpDevice* device = nullptr;
+  OrtStatus* status = host_.ep->CreateEpDevice(this, entry.hardware, metadata.get(), options, &device);
+  host_.api->ReleaseKeyValuePairs(options);
+  check(host_, status);
+  for (OrtMemoryInfo* memory : {entry.device_memory, entry.host_memory}) {
+    if (status == nullptr) status = host_.ep->EpDevice_AddAllocatorInfo(device, memory);
+  }
+  if (status != nullptr) host_.ep->ReleaseEpDevice(device);
+  check(host_, status);
+  return device;
+}
+
+DeviceContext& Factory::context(size_t i) {
+  std::lock_guard lock(mutex_);
+  Entry& entry = entries_.at(i);
+  if (entry.context == nullptr) entry.context = std::make_unique<DeviceContext>(backend_.open(i));
+  return *entry.context;
+}
+
+const OrtMemoryDevice* Factory::memory_device(size_t i) const {
+  return host_.ep->MemoryInfo_GetMemoryDevice(entries_.at(i).device_memory);
+}
+
+int Factory::number_of(const OrtMemoryDevice* memory) const {
+  for (size_t i = 0; i < entries_.size(); i++) {
+    const OrtEpApi& ep = *host_.ep;
+    const OrtMemoryDevice* own = memory_device(i);
+    if (ep.MemoryDevice_GetDeviceType(memory) == ep.MemoryDevice_GetDeviceType(own) &&
+        ep.MemoryDevice_GetVendorId(memory) == ep.MemoryDevice_GetVendorId(own) &&
+        ep.MemoryDevice_GetDeviceId(memory) == ep.MemoryDevice_GetDeviceId(own)) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+DeviceContext* Factory::find_context(const void* address) {
+  std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.context != nullptr && entry.context->memory().holds(address)) return entry.context.get();
+  }
+  return nullptr;
+}
+
+// Not every runtime passes the object that was registered: its device and kind of memory tell which one it is.
+OrtAllocator* Factory::make_allocator(const OrtMemoryInfo* memory, size_t limit) {
+  int number = number_of(host_.ep->MemoryInfo_GetMemoryDevice(memory));
+  if (number < 0) fail(ORT_INVALID_ARGUMENT, std::string(backend_.provider()) + " has no such memory");
+  Entry& entry = entries_[static_cast<size_t>(number)];
+  bool on_device = host_.api->MemoryInfoGetDeviceMemType(memory) == OrtDeviceMemoryType_DEFAULT;
+  return new Allocator(host_, context(static_cast<size_t>(number)), on_device ? entry.device_memory : entry.host_memory, limit);
+}
+
+const char* ORT_API_CALL Factory::get_name(const OrtEpFactory* self) noexcept {
+  return static_cast<const Factory*>(self)->backend_.provider();
+}
+
+const char* ORT_API_CALL Factory::get_vendor(const OrtEpFactory*) noexcept { return kVendor; }
+
+uint32_t ORT_API_CALL Factory::get_vendor_id(const OrtEpFactory*) noexcept { return kVendorId; }
+
+const char* ORT_API_CALL Factory::get_version(const OrtEpFactory* self) noexcept {
+  return static_cast<const Factory*>(self)->backend_.version();
+}
+
+OrtStatus* ORT_API_CALL Factory::get_supported_devices(OrtEpFactory* self, const OrtHardwareDevice* const*, size_t,
+                                                       OrtEpDevice** ep_devices, size_t max_ep_devices,
+                                                       size_t* num_ep_devices) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] {
+    *num_ep_devices = 0;
+    for (size_t i = 0; i < factory.entries_.size() && i < max_ep_devices; i++) {
+      ep_devices[i] = factory.make_ep_device(factory.entries_[i], i);
+      (*num_ep_devices)++;
+    }
+  });
+}
+
+OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardwareDevice* const* devices,
+                                           const OrtKeyValuePairs* const*, size_t num_devices,
+                                           const OrtSessionOptions* session, const OrtLogger* logger,
+                                           OrtEp** ep) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] {
+    if (num_devices != 1) {
+      fail(ORT_INVALID_ARGUMENT, std::string(factory.backend_.provider()) + " works with one device in a session, not " +
+                                     std::to_string(num_devices) + "; choose one");
+    }
+    Host host = factory.host_;
+    host.logger = logger;
+    size_t number = host.api->HardwareDevice_DeviceId(devices[0]);
+    *ep = new Provider(host, factory, number, read_options(host, session, factory.backend_.provider()));
+  });
+}
+
+void ORT_API_CALL Factory::release_ep(OrtEpFactory*, OrtEp* ep) noexcept { delete static_cast<Provider*>(ep); }
+
+OrtStatus* ORT_API_CALL Factory::create_allocator(OrtEpFactory* self, const OrtMemoryInfo* memory,
+                                                  const OrtKeyValuePairs* options, OrtAllocator** allocator) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] {
+    const char* limit = options == nullptr ? nullptr : factory.host_.api->GetKeyValue(options, "memory_limit");
+    *allocator = factory.make_allocator(memory, limit == nullptr ? 0 : parse_number("memory_limit", limit));
+  });
+}
+
+void ORT_API_CALL Factory::release_allocator(OrtEpFactory*, OrtAllocator* allocator) noexcept {
+  delete static_cast<Allocator*>(allocator);
+}
+
+OrtStatus* ORT_API_CALL Factory::create_data_transfer(OrtEpFactory* self, OrtDataTransferImpl** transfer) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] { *transfer = new DataTransfer(factory.host_, factory); });
+}
+
+bool ORT_API_CALL Factory::is_stream_aware(const OrtEpFactory*) noexcept { return true; }
+
+OrtStatus* ORT_API_CALL Factory::create_stream(OrtEpFactory* self, const OrtMemoryDevice* memory,
+                                               const OrtKeyValuePairs*, OrtSyncStreamImpl** stream) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] {
+    int number = factory.number_of(memory);
+    if (number < 0 || factory.host_.ep->MemoryDevice_GetMemoryType(memory) != OrtDeviceMemoryType_DEFAULT) {
+      fail(ORT_INVALID_ARGUMENT, std::string(factory.backend_.provider()) + " has streams for its device memory only");
+    }
+    *stream = new Stream(factory.host_, factory.context(static_cast<size_t>(number)));
+  });
+}
+
+}  // namespace ortolan::gpu::epkit

@@ -1,0 +1,210 @@
+// Each list of the ABI is read the same way: its length, then an array of that length.
+#include "gpu/epkit/graph_reader.h"
+
+#include <cstring>
+#include <map>
+
+#include "gpu/epkit/tensor.h"
+
+namespace ortolan::gpu::epkit {
+namespace {
+
+template <class Item, class Owner, class Count, class Fill>
+std::vector<const Item*> list(const Host& host, const Owner* owner, Count count, Fill fill) {
+  size_t length = 0;
+  check(host, count(owner, &length));
+  std::vector<const Item*> items(length);
+  check(host, fill(owner, items.data(), length));
+  return items;
+}
+
+/** Reads attributes of one kind as vectors. */
+template <class T>
+std::vector<T> read_list(const Host& host, const OrtOpAttr* attribute, OrtOpAttrType type) {
+  size_t bytes = 0;
+  OrtStatus* status = host.api->ReadOpAttr(attribute, type, nullptr, 0, &bytes);
+  host.api->ReleaseStatus(status);  // that there is no room is what it says
+  std::vector<T> values(bytes / sizeof(T));
+  if (bytes > 0) check(host, host.api->ReadOpAttr(attribute, type, values.data(), bytes, &bytes));
+  return values;
+}
+
+std::string read_text(const Host& host, const OrtOpAttr* attribute) {
+  std::vector<char> text = read_list<char>(host, attribute, ORT_OP_ATTR_STRING);
+  return std::string(text.data(), strnlen(text.data(), text.size()));
+}
+
+template <class T>
+T read_one(const Host& host, const OrtOpAttr* attribute, OrtOpAttrType type) {
+  T value{};
+  size_t bytes = 0;
+  check(host, host.api->ReadOpAttr(attribute, type, &value, sizeof(T), &bytes));
+  return value;
+}
+
+HostTensor copied(const Tensor& tensor) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(tensor.bytes);
+  if (tensor.bytes > 0) std::memcpy(bytes->data(), tensor.address, tensor.bytes);
+  return {tensor.type, tensor.shape, {*bytes, bytes}};
+}
+
+class Reader {
+ public:
+  Reader(const Host& host, bool copy_constants) : host_(host), copy_constants_(copy_constants) {}
+
+  void read(const OrtGraph* graph) {
+    for (const OrtValueInfo* value : list<OrtValueInfo>(host_, graph, host_.api->Graph_GetNumInitializers, host_.api->Graph_GetInitializers)) {
+      number_of(value);
+    }
+    for (const OrtNode* node : list<OrtNode>(host_, graph, host_.api->Graph_GetNumNodes, host_.api->Graph_GetNodes)) {
+      result_.nodes.push_back(node);
+      result_.graph.nodes.push_back(read_node(node));
+      const char* provider = nullptr;
+      check(host_, host_.api->Node_GetEpName(node, &provider));
+      result_.taken.push_back(provider != nullptr && provider[0] != '\0');
+    }
+  }
+  std::vector<int> numbers_of(const std::vector<const OrtValueInfo*>& values) {
+    std::vector<int> numbers;
+    for (const OrtValueInfo* value : values) numbers.push_back(number_of(value));
+    return numbers;
+  }
+  std::vector<const OrtValueInfo*> inputs_of(const OrtNode* node) const {
+    return list<OrtValueInfo>(host_, node, host_.api->Node_GetNumInputs, host_.api->Node_GetInputs);
+  }
+  std::vector<const OrtValueInfo*> outputs_of(const OrtNode* node) const {
+    return list<OrtValueInfo>(host_, node, host_.api->Node_GetNumOutputs, host_.api->Node_GetOutputs);
+  }
+  ReadGraph& result() { return result_; }
+
+ private:
+  int number_of(const OrtValueInfo* value) {
+    if (value == nullptr) return kMissing;
+    const char* name = nullptr;
+    check(host_, host_.api->GetValueInfoName(value, &name));
+    auto [place, is_new] = numbers_.try_emplace(name, static_cast<int>(result_.graph.values.size()));
+    if (is_new) result_.graph.values.push_back(read_value(name, value));
+    return place->second;
+  }
+
+  Value read_value(const char* name, const OrtValueInfo* info) {
+    Value value;
+    value.name = name;
+    read_type(info, value);
+    bool is_constant = false;
+    check(host_, host_.api->ValueInfo_IsConstantInitializer(info, &is_constant));
+    if (is_constant) read_constant(info, value);
+    return value;
+  }
+
+  void read_type(const OrtValueInfo* info, Value& value) {
+    const OrtTypeInfo* type = nullptr;
+    check(host_, host_.api->GetValueInfoTypeInfo(info, &type));
+    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+    if (type != nullptr) check(host_, host_.api->CastTypeInfoToTensorInfo(type, &tensor));
+    if (tensor == nullptr) return;  // a sequence or a map: no kernel takes it
+    ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    check(host_, host_.api->GetTensorElementType(tensor, &element));
+    value.type = static_cast<ElementType>(element);
+    if (!host_.api->TensorTypeAndShape_HasShape(tensor)) return;
+    size_t rank = 0;
+    check(host_, host_.api->GetDimensionsCount(tensor, &rank));
+    value.shape.emplace(rank);
+    check(host_, host_.api->GetDimensions(tensor, value.shape->data(), rank));
+  }
+
+  void read_constant(const OrtValueInfo* info, Value& value) {
+    const OrtValue* initializer = nullptr;
+    check(host_, host_.api->ValueInfo_GetInitializerValue(info, &initializer));
+    if (initializer == nullptr || element_bytes(value.type) == 0) return;
+    Tensor tensor = tensor_of(host_, initializer);
+    if (!tensor.reached_by_host) return;
+    value.shape = tensor.shape;
+    value.constant = copy_constants_ ? copied(tensor).elements
+                                     : HostBytes{{static_cast<const std::byte*>(tensor.address), tensor.bytes}, nullptr};
+  }
+
+  Node read_node(const OrtNode* from) {
+    Node node;
+    const char* text = nullptr;
+    check(host_, host_.api->Node_GetName(from, &text));
+    node.name = text;
+    check(host_, host_.api->Node_GetOperatorType(from, &text));
+    node.op = text;
+    check(host_, host_.api->Node_GetDomain(from, &text));
+    node.domain = std::strcmp(text, "ai.onnx") == 0 ? "" : text;
+    check(host_, host_.api->Node_GetSinceVersion(from, &node.since_version));
+    node.inputs = numbers_of(inputs_of(from));
+    node.outputs = numbers_of(outputs_of(from));
+    read_subgraphs(from, node);
+    for (const OrtOpAttr* attribute : list<OrtOpAttr>(host_, from, host_.api->Node_GetNumAttributes, host_.api->Node_GetAttributes)) {
+      if (attribute != nullptr) read_attribute(attribute, node);
+    }
+    return node;
+  }
+
+  /** What a subgraph reads from outside is an input of its node. */
+  void read_subgraphs(const OrtNode* from, Node& node) {
+    size_t subgraphs = 0;
+    check(host_, host_.api->Node_GetNumSubgraphs(from, &subgraphs));
+    if (subgraphs == 0) return;
+    node.unsupported = "it has a subgraph, which stays on the CPU";
+    for (int value : numbers_of(list<OrtValueInfo>(host_, from, host_.api->Node_GetNumImplicitInputs, host_.api->Node_GetImplicitInputs))) {
+      node.inputs.push_back(value);
+    }
+  }
+
+  void read_attribute(const OrtOpAttr* attribute, Node& node) {
+    const char* name = nullptr;
+    check(host_, host_.api->OpAttr_GetName(attribute, &name));
+    OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
+    check(host_, host_.api->OpAttr_GetType(attribute, &type));
+    switch (type) {
+      case ORT_OP_ATTR_INT: node.attributes[name] = read_one<int64_t>(host_, attribute, type); break;
+      case ORT_OP_ATTR_FLOAT: node.attributes[name] = read_one<float>(host_, attribute, type); break;
+      case ORT_OP_ATTR_INTS: node.attributes[name] = read_list<int64_t>(host_, attribute, type); break;
+      case ORT_OP_ATTR_FLOATS: node.attributes[name] = read_list<float>(host_, attribute, type); break;
+      case ORT_OP_ATTR_STRING: node.attributes[name] = read_text(host_, attribute); break;
+      case ORT_OP_ATTR_TENSOR: node.attributes[name] = read_tensor(attribute); break;
+      case ORT_OP_ATTR_GRAPH: break;
+      default: node.unsupported = std::string("the kind of its attribute '") + name + "' is not read";
+    }
+  }
+
+  HostTensor read_tensor(const OrtOpAttr* attribute) {
+    OrtValue* value = nullptr;
+    check(host_, host_.api->OpAttr_GetTensorAttributeAsOrtValue(attribute, &value));
+    std::unique_ptr<OrtValue, decltype(host_.api->ReleaseValue)> owner(value, host_.api->ReleaseValue);
+    return copied(tensor_of(host_, value));
+  }
+
+  const Host& host_;
+  const bool copy_constants_;
+  std::map<std::string, int> numbers_;  // of values by name
+  ReadGraph result_;
+};
+
+}  // namespace
+
+ReadGraph read_graph(const Host& host, const OrtGraph* graph) {
+  Reader reader(host, false);
+  reader.read(graph);
+  return std::move(reader.result());
+}
+
+Graph read_group(const Host& host, const OrtGraph* graph, const OrtNode* fused_node, std::vector<int>& input_positions) {
+  Reader reader(host, true);
+  reader.read(graph);
+  std::vector<int> inputs = reader.numbers_of(reader.inputs_of(fused_node));
+  std::vector<int> outputs = reader.numbers_of(reader.outputs_of(fused_node));
+  Graph result = std::move(reader.result().graph);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (inputs[i] == kMissing || result.values[inputs[i]].constant) continue;
+    result.inputs.push_back(inputs[i]);
+    input_positions.push_back(static_cast<int>(i));
+  }
+  result.outputs = std::move(outputs);
+  return result;
+}
+
+}  // namespace ortolan::gpu::epkit

@@ -1,0 +1,141 @@
+// A session's provider: claims, compiles, makes streams.
+#include "gpu/epkit/provider.h"
+
+#include "gpu/core/claims.h"
+#include "gpu/epkit/compiled_node.h"
+#include "gpu/epkit/graph_reader.h"
+#include "gpu/epkit/profiler.h"
+#include "gpu/epkit/stream.h"
+
+namespace ortolan::gpu::epkit {
+namespace {
+
+Provider& provider_of(OrtEp* self) { return *static_cast<Provider*>(self); }
+
+}  // namespace
+
+Provider::Provider(const Host& host, Factory& factory, size_t number, const Options& options)
+    : OrtEp{},
+      host_(host),
+      factory_(factory),
+      number_(number),
+      context_(factory.context(number)),
+      options_(options),
+      copies_(host, context_, factory.backend().provider()) {
+  set_functions();
+}
+
+void Provider::set_functions() {
+  ort_version_supported = host_.level;
+  GetName = get_name;
+  GetCapability = get_capability;
+  Compile = compile;
+  ReleaseNodeComputeInfos = release_infos;
+  OnRunEnd = on_run_end;
+  CreateAllocator = create_allocator;
+  CreateSyncStreamForDevice = create_stream;
+  GetKernelRegistry = get_kernel_registry;
+  IsConcurrentRunSupported = is_concurrent_run_supported;
+  if (!host_.has(25)) return;
+  Sync = sync;
+  CreateProfiler = create_profiler;
+  if (!host_.has(27)) return;
+  GetDefaultMemoryDevice = get_default_memory_device;
+}
+
+const char* ORT_API_CALL Provider::get_name(const OrtEp* self) noexcept {
+  return static_cast<const Provider*>(self)->factory_.backend().provider();
+}
+
+OrtStatus* ORT_API_CALL Provider::get_capability(OrtEp* self, const OrtGraph* graph,
+                                                 OrtEpGraphSupportInfo* support) noexcept {
+  return guard(provider_of(self).host_, [&] { provider_of(self).claim(graph, support); });
+}
+
+void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
+  ReadGraph read = read_graph(host_, graph);
+  Claims claims = claim_nodes(read.graph, read.taken, context_.device().traits());
+  OrtNodeFusionOptions fusion{};
+  fusion.ort_version_supported = host_.level;
+  fusion.drop_constant_initializers = true;
+  for (const std::vector<int>& group : claims.groups) {
+    if (group.size() < options_.min_group_size) continue;
+    std::vector<const OrtNode*> nodes;
+    for (int node : group) nodes.push_back(read.nodes[node]);
+    check(host_, host_.ep->EpGraphSupportInfo_AddNodesToFuse(support, nodes.data(), nodes.size(), &fusion));
+  }
+  for (size_t i = 0; options_.log_refusals != 0 && i < claims.refusals.size(); i++) {
+    if (claims.refusals[i].empty() || read.taken[i]) continue;
+    log(host_, ORT_LOGGING_LEVEL_WARNING,
+        std::string(factory_.backend().provider()) + " leaves " + describe(read.graph.nodes[i]) + ": " + claims.refusals[i]);
+  }
+}
+
+OrtStatus* ORT_API_CALL Provider::compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes,
+                                          size_t count, OrtNodeComputeInfo** infos, OrtNode**) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_, [&] {
+    for (size_t i = 0; i < count; i++) infos[i] = nullptr;
+    try {
+      for (size_t i = 0; i < count; i++) {
+        infos[i] = new CompiledNode(provider.host_, provider.context_, graphs[i], fused_nodes[i]);
+      }
+    } catch (...) {
+      release_infos(self, infos, count);  // the runtime takes all of them or none
+      for (size_t i = 0; i < count; i++) infos[i] = nullptr;
+      throw;
+    }
+  });
+}
+
+void ORT_API_CALL Provider::release_infos(OrtEp*, OrtNodeComputeInfo** infos, size_t count) noexcept {
+  for (size_t i = 0; i < count; i++) delete static_cast<CompiledNode*>(infos[i]);
+}
+
+OrtStatus* ORT_API_CALL Provider::on_run_end(OrtEp* self, const OrtRunOptions*, bool wait) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_, [&] {
+    if (wait) provider.context_.finish();
+  });
+}
+
+OrtStatus* ORT_API_CALL Provider::create_allocator(OrtEp* self, const OrtMemoryInfo* memory,
+                                                   OrtAllocator** allocator) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_,
+               [&] { *allocator = provider.factory_.make_allocator(memory, provider.options_.memory_limit); });
+}
+
+OrtStatus* ORT_API_CALL Provider::create_stream(OrtEp* self, const OrtMemoryDevice*, OrtSyncStreamImpl** stream) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_, [&] { *stream = new Stream(provider.host_, provider.context_); });
+}
+
+OrtStatus* ORT_API_CALL Provider::get_kernel_registry(OrtEp* self, const OrtKernelRegistry** registry) noexcept {
+  *registry = provider_of(self).copies_.registry();
+  return nullptr;
+}
+
+OrtStatus* ORT_API_CALL Provider::is_concurrent_run_supported(OrtEp*, bool* supported) noexcept {
+  *supported = true;
+  return nullptr;
+}
+
+OrtStatus* ORT_API_CALL Provider::sync(OrtEp* self) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_, [&] { provider.context_.finish(); });
+}
+
+OrtStatus* ORT_API_CALL Provider::create_profiler(OrtEp* self, OrtEpProfilerImpl** profiler) noexcept {
+  Provider& provider = provider_of(self);
+  return guard(provider.host_, [&] { *profiler = new Profiler(provider.host_, get_name(self)); });
+}
+
+OrtStatus* ORT_API_CALL Provider::get_default_memory_device(const OrtEp* self,
+                                                            const OrtMemoryDevice** device) noexcept {
+  const auto& provider = *static_cast<const Provider*>(self);
+  *device = provider.factory_.memory_device(provider.number_);
+  return nullptr;
+}
+
+}  // namespace ortolan::gpu::epkit
