@@ -106,6 +106,16 @@ Vector<N> fmin(Vector<N> a, const Vector<N>& b) {
   return a;
 }
 template <int N>
+Vector<N> K_MAXV(Vector<N> v, const Vector<N>& w) {
+  for (int i = 0; i < N; i++) v.lanes[i] = v.lanes[i] < w.lanes[i] ? w.lanes[i] : v.lanes[i];
+  return v;
+}
+template <int N>
+Vector<N> K_MINV(Vector<N> v, const Vector<N>& w) {
+  for (int i = 0; i < N; i++) v.lanes[i] = v.lanes[i] > w.lanes[i] ? w.lanes[i] : v.lanes[i];
+  return v;
+}
+template <int N>
 Vector<N> vector_of(float s) {
   Vector<N> v;
   std::fill(v.lanes, v.lanes + N, s);

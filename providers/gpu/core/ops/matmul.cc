@@ -1,0 +1,212 @@
+// Matrix products: MatMul by numpy's rule, Gemm, and com.microsoft's forms of them with transposition, a factor and an
+// activation.
+#include <algorithm>
+
+#include "gpu/core/operators.h"
+#include "gpu/core/product.h"
+
+namespace ortolan::gpu {
+namespace {
+
+/** Dimensions of a stack of products, outermost first: how many, and how far apart the operands' matrices lie. */
+struct StackAxis {
+  int64_t count, a, b;
+};
+
+struct Operand {
+  Shape batch;
+  int64_t rows = 1, columns = 1;
+  bool transposed = false;  // its elements lie as [columns, rows]
+};
+
+Operand operand_of(const Shape& shape, bool is_left, bool transposed) {
+  if (shape.size() == 1) return is_left ? Operand{{}, 1, shape[0]} : Operand{{}, shape[0], 1};
+  Operand operand{Shape(shape.begin(), shape.end() - 2), shape[shape.size() - 2], shape.back(), transposed};
+  if (transposed) std::swap(operand.rows, operand.columns);
+  return operand;
+}
+
+Matrix matrix_of(const Lowering& l, int input, const Operand& operand) {
+  Matrix matrix;
+  matrix.input = input;
+  matrix.type = l.type(input);
+  matrix.row = operand.transposed ? 1 : operand.columns;
+  matrix.column = operand.transposed ? operand.rows : 1;
+  return matrix;
+}
+
+/** Distances of an operand's matrices along the axes of a batch that it broadcasts to. */
+std::vector<int64_t> distances(const Operand& operand, size_t rank) {
+  std::vector<int64_t> result(rank, 0);
+  int64_t distance = operand.rows * operand.columns;
+  for (size_t i = operand.batch.size(); i-- > 0;) {
+    if (operand.batch[i] != 1) result[rank - operand.batch.size() + i] = distance;
+    distance *= operand.batch[i];
+  }
+  return result;
+}
+
+Shape broadcast_batch(const Lowering& l, const Shape& a, const Shape& b) {
+  Shape result(std::max(a.size(), b.size()), 1);
+  for (const Shape* batch : {&a, &b}) {
+    for (size_t i = 0; i < batch->size(); i++) {
+      int64_t& dimension = result[result.size() - batch->size() + i];
+      if (dimension != 1 && (*batch)[i] != 1 && dimension != (*batch)[i]) {
+        l.fail("stacks of " + std::to_string(dimension) + " and " + std::to_string((*batch)[i]) +
+               " matrices do not broadcast");
+      }
+      if (dimension == 1) dimension = (*batch)[i];
+    }
+  }
+  return result;
+}
+
+/** Axes with neighbours joined where both operands step through them evenly. */
+std::vector<StackAxis> joined_axes(const Shape& batch, const Operand& a, const Operand& b) {
+  std::vector<int64_t> a_steps = distances(a, batch.size()), b_steps = distances(b, batch.size());
+  std::vector<StackAxis> axes;
+  for (size_t i = 0; i < batch.size(); i++) {
+    if (batch[i] == 1) continue;
+    StackAxis axis{batch[i], a_steps[i], b_steps[i]};
+    if (!axes.empty() && axes.back().a == axis.a * axis.count && axes.back().b == axis.b * axis.count) {
+      axis.count *= axes.back().count;
+      axes.back() = axis;
+    } else {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+/** One launch for the two innermost axes of the stack, repeated over the others. */
+void multiply_stack(Lowering& l, Product product, std::vector<StackAxis> axes) {
+  if (axes.size() <= 2) {
+    axes.insert(axes.begin(), 2 - axes.size(), StackAxis{1, 0, 0});
+    product.outer = axes[0].count;
+    product.a.outer = axes[0].a;
+    product.b.outer = axes[0].b;
+    product.inner = axes[1].count;
+    product.a.inner = axes[1].a;
+    product.b.inner = axes[1].b;
+    return multiply(l, product);
+  }
+  StackAxis first = axes.front();
+  axes.erase(axes.begin());
+  int64_t step = product.m * product.n;
+  for (const StackAxis& axis : axes) step *= axis.count;
+  for (int64_t i = 0; i < first.count; i++) {
+    multiply_stack(l, product, axes);
+    product.a.first += first.a;
+    product.b.first += first.b;
+    product.c_first += step;
+  }
+}
+
+struct MatMulForm {
+  bool transposes_a = false, transposes_b = false;
+  Finish finish;
+};
+
+void lower_product(Lowering& l, const MatMulForm& form) {
+  if (l.shape(0).empty() || l.shape(1).empty()) l.fail("an operand is a single number; it needs rank 1 or more");
+  Operand a = operand_of(l.shape(0), true, form.transposes_a), b = operand_of(l.shape(1), false, form.transposes_b);
+  if (a.columns != b.rows) {
+    l.fail("rows of " + std::to_string(a.columns) + " elements meet columns of " + std::to_string(b.rows));
+  }
+  Shape shape = broadcast_batch(l, a.batch, b.batch);
+  std::vector<StackAxis> axes = joined_axes(shape, a, b);
+  Product product;
+  product.m = a.rows;
+  product.n = b.columns;
+  product.k = a.columns;
+  if (l.shape(0).size() > 1) shape.push_back(a.rows);
+  if (l.shape(1).size() > 1) shape.push_back(b.columns);
+  product.a = matrix_of(l, 0, a);
+  product.b = matrix_of(l, 1, b);
+  product.type = l.type(0);
+  product.finish = form.finish;
+  product.c = l.output(0, shape);
+  if (element_count(shape) == 0) return;
+  if (axes.size() == 1 && axes[0].b == 0 && !a.transposed) {
+    product.m *= axes[0].count;
+    axes.clear();
+  }
+  multiply_stack(l, product, axes);
+}
+
+void lower_matmul(Lowering& l) { lower_product(l, {}); }
+
+void set_activation(const Node& node, Finish& finish) {
+  if (node.text("activation", "") == "Relu") finish.low = 0.0f;
+}
+
+void lower_fused_matmul(Lowering& l) {
+  MatMulForm form{l.node().integer("transA", 0) != 0, l.node().integer("transB", 0) != 0, {}};
+  form.finish.alpha = l.node().number("alpha", 1);
+  set_activation(l.node(), form.finish);
+  lower_product(l, form);
+}
+
+/** beta C, spread over m x n. */
+void add_addend(Lowering& l, const Product& product, Finish& finish) {
+  Shape shape = l.shape(2);
+  if (element_count(shape) == 1) shape.clear();
+  if (shape.size() > 2) l.fail("C has rank " + std::to_string(shape.size()) + "; it must have 2 or less");
+  shape.insert(shape.begin(), 2 - shape.size(), 1);
+  if ((shape[0] != 1 && shape[0] != product.m) || (shape[1] != 1 && shape[1] != product.n)) {
+    l.fail("C of " + std::to_string(shape[0]) + " x " + std::to_string(shape[1]) + " does not spread to " +
+           std::to_string(product.m) + " x " + std::to_string(product.n));
+  }
+  finish.addend = l.input(2);
+  finish.beta = l.node().number("beta", 1);
+  finish.addend_row = shape[0] == 1 ? 0 : shape[1];
+  finish.addend_column = shape[1] == 1 ? 0 : 1;
+}
+
+void lower_gemm(Lowering& l) {
+  if (l.shape(0).size() != 2 || l.shape(1).size() != 2) l.fail("A and B must have rank 2");
+  Operand a = operand_of(l.shape(0), true, l.node().integer("transA", 0) != 0);
+  Operand b = operand_of(l.shape(1), false, l.node().integer("transB", 0) != 0);
+  if (a.columns != b.rows) {
+    l.fail("rows of " + std::to_string(a.columns) + " elements meet columns of " + std::to_string(b.rows));
+  }
+  Product product;
+  product.m = a.rows;
+  product.n = b.columns;
+  product.k = a.columns;
+  product.a = matrix_of(l, 0, a);
+  product.b = matrix_of(l, 1, b);
+  product.type = l.type(0);
+  product.finish.alpha = l.node().number("alpha", 1);
+  set_activation(l.node(), product.finish);
+  product.c = l.output(0, {product.m, product.n});
+  if (l.has(2) && product.m * product.n > 0) add_addend(l, product, product.finish);
+  multiply(l, product);
+}
+
+std::string refuse_matmul(const Candidate& candidate) {
+  return refuse_unless(candidate, 0, {ElementType::kFloat, ElementType::kFloat16});
+}
+
+std::string refuse_fused(const Candidate& candidate) {
+  const Node& node = candidate.node();
+  std::string activation = node.text("activation", "");
+  if (!activation.empty() && activation != "Relu") return "its activation is " + activation + "; supported: Relu";
+  if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0) return "it turns a stack around";
+  return refuse_matmul(candidate);
+}
+
+constexpr Operator kRows[] = {
+    {"", "MatMul", 1, kNewest, refuse_matmul, lower_matmul},
+    {"", "Gemm", 1, kNewest, refuse_matmul, lower_gemm},
+    {"com.microsoft", "FusedGemm", 1, kNewest, refuse_fused, lower_gemm},
+    {"com.microsoft", "FusedMatMul", 1, kNewest, refuse_fused, lower_fused_matmul},
+    {"com.microsoft", "FusedMatMulActivation", 1, kNewest, refuse_fused, lower_fused_matmul},
+    {"com.microsoft", "TransposeMatMul", 1, kNewest, refuse_fused, lower_fused_matmul},
+};
+
+}  // namespace
+
+std::span<const Operator> matmul_operators() { return kRows; }
+
+}  // namespace ortolan::gpu

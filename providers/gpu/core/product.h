@@ -1,0 +1,55 @@
+// Stacks of matrix products as launches: which kernel, which tiles, what is packed.
+#pragma once
+
+#include "gpu/core/lowering.h"
+
+namespace ortolan::gpu {
+
+/** An operand of a stack of products. Distances are in elements; a stack has outer x inner matrices. */
+struct Matrix {
+  int input = -1;  // of the node; -1: `memory` holds it
+  Memory memory;
+  ElementType type = ElementType::kFloat;
+  int64_t first = 0;             // the element where the first matrix begins
+  int64_t row = 0, column = 0;   // from one row, or column, to the next
+  int64_t inner = 0, outer = 0;  // from one matrix of the stack to the next
+  std::vector<int32_t> offsets;  // where not empty, row k begins at offsets[k]; the columns lie together
+};
+
+/** What a product's values pass before they are stored. */
+struct Finish {
+  float alpha = 1;
+  // beta * addend[m * addend_row + n * addend_column + inner * addend_inner], of the result's type; addend_column is 0
+  // or 1 and 0 on grids.
+  std::optional<Memory> addend;
+  float beta = 1;
+  int64_t addend_row = 0, addend_column = 0, addend_inner = 0;
+  std::optional<Memory> residual;  // of the result's shape and type
+  std::optional<float> low, high;  // clips; high needs low
+};
+
+/** Columns of the product that are places of slices of grid_h rows of grid_w, of which h rows of w are stored. */
+struct PlaceGrid {
+  int64_t grid_w = 1, w = 1, grid_h = 1, h = 1;
+  int64_t stored = 0;  // places in all
+};
+
+/** C[outer, inner, m, n] = clip(alpha A B + addend + residual); C's elements lie together. */
+struct Product {
+  int64_t m = 0, n = 0, k = 0;  // n counts places where there is a grid
+  int64_t outer = 1, inner = 1;
+  Matrix a, b;
+  Memory c;
+  int64_t c_first = 0;                     // the element where the results begin
+  ElementType type = ElementType::kFloat;  // of C
+  Finish finish;
+  std::optional<PlaceGrid> grid;
+  bool b_has_slack = false;  // behind B's memory lie product_slack() elements that may be read
+};
+
+/** Elements that a tile may read behind the last column of B. */
+int64_t product_slack(const DeviceTraits& traits);
+
+void multiply(Lowering& l, const Product& product);
+
+}  // namespace ortolan::gpu
