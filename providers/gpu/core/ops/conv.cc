@@ -1,0 +1,185 @@
+// Conv and com.microsoft's FusedConv as products: weights times image, where row (channel, tap) of the image is the
+// image itself, moved. What strides and pads demand is brought into place by one copy before.
+#include <algorithm>
+
+#include "gpu/core/operators.h"
+#include "gpu/core/product.h"
+#include "gpu/core/window.h"
+
+namespace ortolan::gpu {
+namespace {
+
+/** An image whose elements that one tap meets lie together: padded, and dealt out by strides into phases. */
+struct Spread {
+  Triple phases = {1, 1, 1}, size = {1, 1, 1};  // of a phase
+  int64_t phase_size() const { return size[0] * size[1] * size[2]; }
+  int64_t plane_size() const { return phases[0] * phases[1] * phases[2] * phase_size(); }
+};
+
+/** Phases that taps meet: none but the first where all taps are multiples of the stride. */
+int64_t phases_along(const Window& w, int axis) {
+  int64_t most = 0;
+  for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {
+    most = std::max(most, tap * w.dilation[axis] % w.stride[axis]);
+  }
+  return most + 1;
+}
+
+Spread spread_of(const Window& w) {
+  Spread spread;
+  for (int axis = 0; axis < 3; axis++) {
+    spread.phases[axis] = phases_along(w, axis);
+    spread.size[axis] = (w.kernel[axis] - 1) * w.dilation[axis] / w.stride[axis] + w.out[axis];
+  }
+  return spread;
+}
+
+/** The input is what taps meet as it is. */
+bool lies_together(const Window& w) {
+  return w.stride == Triple{1, 1, 1} && w.begin == Triple{0, 0, 0} && w.end == Triple{0, 0, 0};
+}
+
+Spread as_it_is(const Window& w) { return {{1, 1, 1}, w.in}; }
+
+/** Where the rows of `channels` channels begin, by channel and tap. */
+std::vector<int32_t> row_offsets(const Window& w, const Spread& spread, int64_t channels) {
+  std::vector<int32_t> offsets;
+  Triple phase_steps = {spread.phases[1] * spread.phases[2], spread.phases[2], 1};
+  Triple steps = {spread.size[1] * spread.size[2], spread.size[2], 1};
+  for (int64_t channel = 0; channel < channels; channel++) {
+    for (int64_t tap = 0; tap < w.taps(); tap++) {
+      Triple at = {tap / (w.kernel[1] * w.kernel[2]), tap / w.kernel[2] % w.kernel[1], tap % w.kernel[2]};
+      int64_t offset = channel * spread.plane_size();
+      for (int axis = 0; axis < 3; axis++) {
+        int64_t place = at[axis] * w.dilation[axis];
+        offset += place % w.stride[axis] * phase_steps[axis] * spread.phase_size();
+        offset += place / w.stride[axis] * steps[axis];
+      }
+      offsets.push_back(static_cast<int32_t>(offset));
+    }
+  }
+  return offsets;
+}
+
+/** Places from the first to the last wanted one in a phase. */
+int64_t places(const Window& w, const Spread& spread) {
+  return ((w.out[0] - 1) * spread.size[1] + w.out[1] - 1) * spread.size[2] + w.out[2];
+}
+
+Memory spread_input(Lowering& l, const Window& w, const Spread& spread) {
+  int64_t planes = w.images * w.channels, slack = product_slack(l.traits());
+  Memory to = l.scratch(static_cast<size_t>(element_count({planes, spread.plane_size()}) + slack) * sizeof(float));
+  int64_t rows = planes * spread.plane_size() / spread.size[2];
+  bool wide = l.traits().kind == DeviceClass::kWide;
+  int64_t rows_of_group = wide ? 32 : 1;
+  l.call("spread_image")
+      .group(wide ? 1 : 32)
+      .constant("HALF", l.type(0) == ElementType::kFloat16)
+      .read(l.input(0))
+      .write(to)
+      .params(rows, rows_of_group, fields(spread.phases), fields(spread.size), fields(w.in), fields(w.stride),
+              fields(w.begin))
+      .run((rows + rows_of_group - 1) / rows_of_group);
+  return to;
+}
+
+/** The image as the product's second operand: rows by channel and tap, columns by place. */
+Matrix image_of(Lowering& l, const Window& w, const Spread& spread, bool as_is, int64_t group_channels) {
+  Matrix image;
+  if (as_is) {
+    image.input = 0;
+    image.type = l.type(0);
+  } else {
+    image.memory = spread_input(l, w, spread);
+  }
+  image.row = spread.plane_size();
+  image.column = 1;
+  image.inner = group_channels * spread.plane_size();
+  image.outer = w.channels * spread.plane_size();
+  if (w.taps() > 1) image.offsets = row_offsets(w, spread, group_channels);
+  return image;
+}
+
+/** Weights [out channels, channels of a group, kernel...] as they lie. */
+Matrix weights_of(const Lowering& l, int64_t rows, int64_t columns) {
+  Matrix weights;
+  weights.input = 1;
+  weights.type = l.type(1);
+  weights.row = columns;
+  weights.column = 1;
+  weights.inner = rows * columns;
+  return weights;
+}
+
+/** Whether the product can read the input itself. */
+bool reads_input(const Lowering& l, const Window& w, int64_t columns) {
+  if (!lies_together(w)) return false;
+  if (l.traits().kind == DeviceClass::kGpu || w.taps() == 1) return true;
+  return l.type(0) == ElementType::kFloat && columns >= l.traits().vector_width;
+}
+
+void set_finish(Lowering& l, Finish& finish, int64_t group_rows) {
+  if (l.has(2)) {
+    finish.addend = l.input(2);
+    finish.addend_row = 1;
+    finish.addend_inner = group_rows;
+  }
+  if (l.has(3)) finish.residual = l.input(3);
+  if (l.node().text("activation", "") == "Relu") finish.low = 0.0f;
+}
+
+int64_t checked_group(const Lowering& l) {
+  const Shape &x = l.shape(0), &w = l.shape(1);
+  int64_t group = l.node().integer("group", 1);
+  if (w.size() != x.size()) l.fail("the weights' rank " + std::to_string(w.size()) + " differs from the input's");
+  if (group < 1 || w[0] % group != 0 || w[1] * group != x[1]) {
+    l.fail(std::to_string(x[1]) + " channels in " + std::to_string(group) + " groups do not fit weights of " +
+           std::to_string(w[0]) + " x " + std::to_string(w[1]));
+  }
+  if (l.has(2) && l.count(2) != w[0]) l.fail("the bias has " + std::to_string(l.count(2)) + " values");
+  return group;
+}
+
+void lower_conv(Lowering& l) {
+  const Shape& weights = l.shape(1);
+  if (weights.size() < 3) l.fail("the weights have rank " + std::to_string(weights.size()));
+  Window w = window_of(l, Shape(weights.begin() + 2, weights.end()));
+  Product product;
+  product.inner = checked_group(l);
+  product.outer = w.images;
+  product.c = l.output(0, output_shape(l, w, weights[0]));
+  if (w.images * weights[0] * w.out_size() == 0) return;
+  bool as_is = reads_input(l, w, places(w, as_it_is(w)));
+  Spread spread = as_is ? as_it_is(w) : spread_of(w);
+  product.m = weights[0] / product.inner;
+  product.n = places(w, spread);
+  product.k = weights[1] * w.taps();
+  product.a = weights_of(l, product.m, product.k);
+  product.b = image_of(l, w, spread, as_is, weights[1]);
+  product.b_has_slack = !as_is;
+  product.type = l.type(0);
+  if (product.n != w.out_size()) {
+    product.grid = PlaceGrid{spread.size[2], w.out[2], spread.size[1], w.out[1], w.out_size()};
+  }
+  set_finish(l, product.finish, product.m);
+  multiply(l, product);
+}
+
+std::string refuse_conv(const Candidate& candidate) { return refuse_window(candidate); }
+
+std::string refuse_fused(const Candidate& candidate) {
+  std::string activation = candidate.node().text("activation", "");
+  if (!activation.empty() && activation != "Relu") return "its activation is " + activation + "; supported: Relu";
+  return refuse_window(candidate);
+}
+
+constexpr Operator kRows[] = {
+    {"", "Conv", 1, kNewest, refuse_conv, lower_conv},
+    {"com.microsoft", "FusedConv", 1, kNewest, refuse_fused, lower_conv},
+};
+
+}  // namespace
+
+std::span<const Operator> conv_operators() { return kRows; }
+
+}  // namespace ortolan::gpu
