@@ -128,6 +128,12 @@ Vector<N> load_vector(Array& array, long index) {
   return v;
 }
 template <int N, class Array>
+Vector<N> load_codes(Array& array, long index, int shift, uint mask) {
+  Vector<N> v;
+  for (int i = 0; i < N; i++) v.lanes[i] = static_cast<float>((array[index + i] >> shift) & mask);
+  return v;
+}
+template <int N, class Array>
 void store_vector(Array& array, long index, const Vector<N>& v) {
   for (int i = 0; i < N; i++) array[index + i] = v.lanes[i];
 }
@@ -216,6 +222,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_FMAS(v, s, acc) fused_scaled((v), (s), (acc))
 #define K_LOADV(x, i) load_vector<K_VW>(x, i)
 #define K_STOREV(y, i, v) store_vector<K_VW>(y, i, v)
+#define K_CODESV(x, i, shift, mask) load_codes<K_VW>(x, i, shift, mask)
 #define K_LANE(v, i) ((v).lanes[i])
 #define K_SET_LANE(v, i, s) (v).lanes[i] = (s)
 #define K_ATOMIC_OR(x, i, v) atomic_or(x, i, v)
