@@ -2,7 +2,7 @@
 #include "gpu/core/moves.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 namespace ortolan::gpu {
 namespace {
@@ -15,19 +15,6 @@ void drop(StridedCopy& copy, size_t i) {
   copy.shape.erase(copy.shape.begin() + static_cast<int64_t>(i));
   copy.from.erase(copy.from.begin() + static_cast<int64_t>(i));
   copy.to.erase(copy.to.begin() + static_cast<int64_t>(i));
-}
-
-/** Fewer dimensions for the same copy. */
-void merge(StridedCopy& copy) {
-  for (size_t i = copy.shape.size(); i-- > 0;) {
-    if (copy.shape[i] == 1) drop(copy, i);
-  }
-  for (size_t i = copy.shape.size(); i-- > 1;) {
-    int64_t inner = copy.shape[i];
-    if (copy.from[i - 1] != copy.from[i] * inner || copy.to[i - 1] != copy.to[i] * inner) continue;
-    copy.shape[i] *= copy.shape[i - 1];
-    drop(copy, i - 1);
-  }
 }
 
 /** Takes several elements of the innermost run as one wherever the places allow it; gives its bytes. */
@@ -119,6 +106,18 @@ std::vector<int64_t> strides_of(const Shape& shape) {
   return strides;
 }
 
+void merge_dimensions(StridedCopy& copy) {
+  for (size_t i = copy.shape.size(); i-- > 0;) {
+    if (copy.shape[i] == 1) drop(copy, i);
+  }
+  for (size_t i = copy.shape.size(); i-- > 1;) {
+    int64_t inner = copy.shape[i];
+    if (copy.from[i - 1] != copy.from[i] * inner || copy.to[i - 1] != copy.to[i] * inner) continue;
+    copy.shape[i] *= copy.shape[i - 1];
+    drop(copy, i - 1);
+  }
+}
+
 Grain grain_of(const DeviceTraits& traits, int64_t rows, int64_t inner) {
   if (traits.kind != DeviceClass::kWide) return {64, 1, rows, 1, inner};
   int64_t chunk = std::clamp<int64_t>(inner, 1, 4 * kElementsAnItem);
@@ -128,16 +127,42 @@ Grain grain_of(const DeviceTraits& traits, int64_t rows, int64_t inner) {
 
 void copy_strided(Lowering& l, Memory from, Memory to, size_t bytes, StridedCopy copy) {
   if (element_count(copy.shape) == 0) return;
-  merge(copy);
+  merge_dimensions(copy);
   bytes = widen(copy, bytes);
   if (!copy.shape.empty() && copy.from.back() != 1) bring_source_run_inside(copy);
   launch_all(l, from, to, bytes, copy);
 }
 
 void move_input(Lowering& l, const Shape& shape, StridedCopy copy) {
-  merge(copy);
+  merge_dimensions(copy);
   if (moves_nothing(copy, l.count(0))) return l.view(0, 0, shape);
   copy_strided(l, l.input(0), l.output(0, shape), element_bytes(l.type(0)), std::move(copy));
+}
+
+void fill(Lowering& l, Memory to, size_t bytes, int64_t count, std::span<const std::byte> value) {
+  int32_t words[2] = {0, 0};
+  if (!value.empty()) std::memcpy(words, value.data(), bytes);
+  Grain grain = grain_of(l.traits(), count);
+  l.call("fill")
+      .group(grain.group)
+      .constant("BYTES", static_cast<int>(bytes))
+      .write(to)
+      .params(count, grain.chunk, words[0], words[1])
+      .run_items(grain.items());
+}
+
+void gather_slots(Lowering& l, Memory from, Memory to, size_t bytes, Memory slots, int64_t rows, int64_t inner) {
+  Grain grain = grain_of(l.traits(), rows, inner);
+  int64_t size = static_cast<int64_t>(from.bytes / bytes) / std::max<int64_t>(inner, 1);
+  l.call("gather")
+      .group(grain.group)
+      .constant("BYTES", static_cast<int>(bytes))
+      .read(from)
+      .write(to)
+      .read(slots)
+      .write(l.scratch(4))
+      .params(grain.items(), rows, grain.block, rows, size, inner, grain.chunk, grain.chunks, 0)
+      .run_items(grain.items());
 }
 
 std::string refuse_unstorable(const Candidate& candidate, size_t i) {

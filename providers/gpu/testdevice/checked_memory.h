@@ -175,4 +175,11 @@ unsigned atomic_add(Array& array, long index, unsigned value) {
   return before;
 }
 
+template <class Array>
+unsigned atomic_max(Array& array, long index, unsigned value) {
+  unsigned before = array.load(index);
+  array.store(index, before < value ? value : before);
+  return before;
+}
+
 }  // namespace ortolan::gpu::test

@@ -185,6 +185,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
   OutputArray<T> x{k_group, b, #x, true};
 #define K_VIEW(b, T, x4, x) InputArray<T> x4{k_group, b, #x4};
 #define K_VIEW_OUT(b, T, y4, y) OutputArray<T> y4{k_group, b, #y4};
+#define K_VIEW_IO(b, T, y4, y) OutputArray<T> y4{k_group, b, #y4};
 #define K_CONST(id, name, def)                                                      \
   static inline RegisterConstant k_register_##name{K_VW, k_name, {#name, id, def}}; \
   int name = k_group.launch->constant(#name, def);
@@ -227,6 +228,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_SET_LANE(v, i, s) (v).lanes[i] = (s)
 #define K_ATOMIC_OR(x, i, v) atomic_or(x, i, v)
 #define K_ATOMIC_ADD(x, i, v) atomic_add(x, i, v)
+#define K_ATOMIC_MAX(x, i, v) atomic_max(x, i, v)
 #define K_HALF_LO(u) half_to_float((u)&0xffffu)
 #define K_HALF_HI(u) half_to_float((u) >> 16)
 #define K_PACK_HALF(a, b) (float_to_half(a) | float_to_half(b) << 16)

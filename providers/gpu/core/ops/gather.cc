@@ -1,14 +1,14 @@
-// Gather: parts of an axis by indices.
+// Gather: parts of an axis by indices; GatherElements: single elements; GatherND: slices by tuples of indices.
 #include <algorithm>
 
-#include "gpu/core/moves.h"
+#include "gpu/core/slots.h"
 
 namespace ortolan::gpu {
 namespace {
 
 std::string refuse(const Candidate& candidate) {
   std::string refusal = refuse_unstorable(candidate, 0);
-  return refusal.empty() ? refuse_unless(candidate, 1, {ElementType::kInt32, ElementType::kInt64}) : refusal;
+  return refusal.empty() ? refuse_other_indices(candidate, 1) : refusal;
 }
 
 Shape shape_of(const Lowering& l, size_t axis) {
@@ -34,7 +34,7 @@ void take_one(Lowering& l, size_t axis, int64_t index) {
   move_input(l, shape_of(l, axis), std::move(copy));
 }
 
-void lower(Lowering& l) {
+void lower_gather(Lowering& l) {
   const Shape& data = l.shape(0);
   size_t axis = l.axis(l.node().integer("axis", 0), data.size());
   int64_t size = data[axis], inner = element_count(data, axis + 1, data.size());
@@ -62,7 +62,34 @@ void lower(Lowering& l) {
       .run_items(grain.items());
 }
 
-constexpr Operator kRows[] = {{"", "Gather", 1, kNewest, refuse, lower}};
+void lower_gather_elements(Lowering& l) {
+  size_t axis = l.axis(l.node().integer("axis", 0), l.shape(0).size());
+  Memory y = l.output(0, l.shape(1));
+  if (l.count(1) == 0) return;
+  Memory slots = slots_of_elements(l, l.shape(0), 1, axis);
+  gather_slots(l, l.input(0), y, element_bytes(l.type(0)), slots, l.count(1), 1);
+}
+
+void lower_gather_nd(Lowering& l) {
+  const Shape &data = l.shape(0), &indices = l.shape(1);
+  int64_t batch = l.node().integer("batch_dims", 0);
+  if (batch < 0) l.fail("batch_dims is negative");
+  Memory slots = slots_of_tuples(l, data, 1, static_cast<size_t>(batch));
+  auto inner_from = data.begin() + batch + indices.back();
+  Shape shape(indices.begin(), indices.end() - 1);
+  shape.insert(shape.end(), inner_from, data.end());
+  Memory y = l.output(0, shape);
+  if (element_count(shape) == 0) return;
+  int64_t inner = element_count({inner_from, data.end()});
+  gather_slots(l, l.input(0), y, element_bytes(l.type(0)), slots, element_count(indices, 0, indices.size() - 1), inner);
+}
+
+constexpr Operator kRows[] = {
+    {"", "Gather", 1, kNewest, refuse, lower_gather},
+    {"", "GatherElements", 11, kNewest, refuse, lower_gather_elements},
+    {"", "GatherND", 11, kNewest, refuse, lower_gather_nd},
+    {"com.microsoft", "GatherND", 1, kNewest, refuse, lower_gather_nd},
+};
 
 }  // namespace
 
