@@ -79,6 +79,8 @@ class Kernel {
   virtual ~Kernel() = default;
   /** What the device can load again without compiling; empty where it knows no such thing. */
   virtual std::vector<std::byte> binary() const { return {}; }
+  /** Whether its text was compiled: no binary was given, or the one given did not load. */
+  virtual bool was_compiled() const { return true; }
 };
 
 /** What a kernel's buffer argument stands for in a recorded list. */

@@ -1,6 +1,7 @@
 // Checks and runs launches.
 #include "gpu/testdevice/launch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -45,7 +46,7 @@ std::vector<int> order_of_groups(int count, unsigned order) {
 
 }  // namespace
 
-TestKernel::TestKernel(const KernelSpec& spec, int vector_width) : name_(spec.name) {
+TestKernel::TestKernel(const KernelSpec& spec, int vector_width, std::span<const std::byte> binary) : name_(spec.name) {
   auto& kernels = kernels_of_width(vector_width);
   auto found = kernels.find(spec.name);
   if (found == kernels.end()) fail(name_, "there is no such kernel for vectors of " + std::to_string(vector_width));
@@ -56,6 +57,8 @@ TestKernel::TestKernel(const KernelSpec& spec, int vector_width) : name_(spec.na
     for (const ConstantArgument& argument : description_->constants) known |= argument.name == name;
     if (!known) fail(name_, "its text has no constant " + name);
   }
+  std::vector<std::byte> own = this->binary();
+  was_compiled_ = !std::equal(binary.begin(), binary.end(), own.begin(), own.end());
 }
 
 int TestKernel::group_size(int axis) const {
@@ -92,7 +95,8 @@ void check_launch(const Launch& launch, const DeviceTraits& traits) {
   for (uint32_t groups : launch.groups) {
     if (groups < 1 || groups > 0x7fffffff) fail(kernel.name(), "it has " + std::to_string(groups) + " groups");
   }
-  if (kernel.group_size(0) * kernel.group_size(1) > traits.max_group_items) fail(kernel.name(), "its groups are too large");
+  if (kernel.group_size(0) * kernel.group_size(1) > traits.max_group_items)
+    fail(kernel.name(), "its groups are too large");
 }
 
 void check_overlaps(const ReadyLaunch& ready, std::span<const ReadyLaunch> beside) {

@@ -9,8 +9,9 @@ namespace ortolan::gpu::test {
 class TestKernel : public Kernel {
  public:
   /** Throws where the text has no such kernel or constant. */
-  TestKernel(const KernelSpec& spec, int vector_width);
+  TestKernel(const KernelSpec& spec, int vector_width, std::span<const std::byte> binary);
   std::vector<std::byte> binary() const override;
+  bool was_compiled() const override { return was_compiled_; }
 
   const KernelDescription& description() const { return *description_; }
   const std::string& name() const { return name_; }
@@ -22,6 +23,7 @@ class TestKernel : public Kernel {
   std::string name_;
   const KernelDescription* description_;
   std::map<std::string, int, std::less<>> constants_;
+  bool was_compiled_;
 };
 
 /** Throws where a launch does not fit its kernel: number of buffers, their alignment, the parameters, the group. */

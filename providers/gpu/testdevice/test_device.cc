@@ -56,12 +56,13 @@ class TestCommandList : public CommandList {
 BufferRange resolve(const Binding& binding, std::span<const BufferRange> externals) {
   if (binding.external < 0) return binding.range;
   if (static_cast<size_t>(binding.external) >= externals.size()) {
-    throw Error(ErrorKind::kInternal, "test device: external buffer " + std::to_string(binding.external) + " is not given");
+    throw Error(ErrorKind::kInternal,
+                "test device: external buffer " + std::to_string(binding.external) + " is not given");
   }
   BufferRange range = externals[binding.external];
   if (binding.range.offset > range.bytes || binding.range.bytes > range.bytes - binding.range.offset) {
-    throw Error(ErrorKind::kInternal, "test device: a binding is outside of external buffer " +
-                                          std::to_string(binding.external));
+    throw Error(ErrorKind::kInternal,
+                "test device: a binding is outside of external buffer " + std::to_string(binding.external));
   }
   return {range.buffer, range.offset + binding.range.offset, binding.range.bytes};
 }
@@ -172,8 +173,8 @@ void TestQueue::run(CommandList& list, std::span<const BufferRange> externals) {
     for (const Binding& binding : launch.bindings) {
       BufferRange range = resolve(binding, externals);
       if (range.offset % device_.traits().offset_alignment != 0) {
-        throw Error(ErrorKind::kInternal, "test device: an external buffer is bound at the odd offset " +
-                                              std::to_string(range.offset));
+        throw Error(ErrorKind::kInternal,
+                    "test device: an external buffer is bound at the odd offset " + std::to_string(range.offset));
       }
       ready->back().arguments.push_back(argument_of(range));
       held->push_back(static_cast<TestBuffer*>(range.buffer)->memory());
@@ -224,7 +225,8 @@ void TestDevice::fail_if_lost() const {
 
 std::unique_ptr<Buffer> TestDevice::allocate(size_t bytes) {
   fail_if_lost();
-  if (bytes > traits_.max_buffer_bytes || bytes > traits_.memory_bytes - std::min(traits_.memory_bytes, bytes_in_use_.load()) ||
+  if (bytes > traits_.max_buffer_bytes ||
+      bytes > traits_.memory_bytes - std::min(traits_.memory_bytes, bytes_in_use_.load()) ||
       is_due(faults_.allocations_to_failure)) {
     throw Error(ErrorKind::kOutOfMemory, "test device: " + std::to_string(bytes) + " bytes are not free; " +
                                              std::to_string(bytes_in_use_) + " of " +
@@ -238,9 +240,8 @@ std::shared_ptr<const Kernel> TestDevice::load(const KernelSpec& spec, std::span
   if (is_due(faults_.kernels_to_failure)) {
     throw Error(ErrorKind::kCompile, "test device: kernel " + std::string(spec.name) + " does not compile: as told");
   }
-  auto kernel = std::make_shared<TestKernel>(spec, traits_.vector_width);
-  std::vector<std::byte> own = kernel->binary();
-  (std::equal(binary.begin(), binary.end(), own.begin(), own.end()) ? loaded_ : compiled_)++;
+  auto kernel = std::make_shared<TestKernel>(spec, traits_.vector_width, binary);
+  (kernel->was_compiled() ? compiled_ : loaded_)++;
   return kernel;
 }
 

@@ -1,0 +1,37 @@
+// Reads K_CONST(id, name, default) out of kernel texts.
+#include "gpu/kernels/kernel_constants.h"
+
+#include <charconv>
+
+namespace ortolan::gpu {
+namespace {
+
+constexpr std::string_view kSpace = " \t";
+
+std::string_view trimmed(std::string_view part) {
+  size_t first = part.find_first_not_of(kSpace);
+  return first == std::string_view::npos ? "" : part.substr(first, part.find_last_not_of(kSpace) + 1 - first);
+}
+
+/** `arguments` is what stands between the parentheses. */
+DeclaredConstant read_constant(std::string_view arguments) {
+  size_t first = arguments.find(','), last = arguments.rfind(',');
+  std::string_view value = trimmed(arguments.substr(last + 1));
+  DeclaredConstant constant{trimmed(arguments.substr(first + 1, last - first - 1)), 0};
+  std::from_chars(value.data(), value.data() + value.size(), constant.fallback);
+  return constant;
+}
+
+}  // namespace
+
+std::vector<DeclaredConstant> declared_constants(std::string_view text) {
+  constexpr std::string_view kHead = "\nK_CONST(";
+  std::vector<DeclaredConstant> constants;
+  for (size_t at = text.find(kHead); at != std::string_view::npos; at = text.find(kHead, at + 1)) {
+    std::string_view line = text.substr(at + kHead.size());
+    constants.push_back(read_constant(line.substr(0, line.find(')'))));
+  }
+  return constants;
+}
+
+}  // namespace ortolan::gpu

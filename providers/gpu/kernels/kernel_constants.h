@@ -1,0 +1,17 @@
+// The constants that a kernel's text declares.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace ortolan::gpu {
+
+struct DeclaredConstant {
+  std::string_view name;  // within the text
+  int fallback;           // its value where none is given
+};
+
+/** The K_CONSTs of a text, in its order. */
+std::vector<DeclaredConstant> declared_constants(std::string_view text);
+
+}  // namespace ortolan::gpu
