@@ -1,0 +1,115 @@
+// Records launches, and binds their external buffers.
+#include "opencl/command_list.h"
+
+namespace ortolan::gpu::opencl {
+namespace {
+
+constexpr size_t kMostParamBytes = 128;
+constexpr uint32_t kMostGroups = 0x7fffffff;
+
+const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const OpenClKernel&>(*launch.kernel); }
+
+[[noreturn]] void fail(const OpenClKernel& kernel, const std::string& what) {
+  throw Error(ErrorKind::kInternal, "opencl: kernel " + kernel.name() + ": " + what);
+}
+
+void check_launch(const Launch& launch, const DeviceTraits& traits) {
+  const OpenClKernel& kernel = kernel_of(launch);
+  if (launch.bindings.size() + 1 != kernel.arguments()) {
+    fail(kernel, std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
+                     std::to_string(kernel.arguments() - 1));
+  }
+  if (launch.params.size() > kMostParamBytes) {
+    fail(kernel, "the parameters have " + std::to_string(launch.params.size()) + " bytes, at most " +
+                     std::to_string(kMostParamBytes) + " are allowed");
+  }
+  for (uint32_t groups : launch.groups) {
+    if (groups < 1 || groups > kMostGroups) fail(kernel, "it has " + std::to_string(groups) + " groups");
+  }
+  const std::array<size_t, 3>& size = kernel.group_size();
+  if (size[0] * size[1] > static_cast<size_t>(traits.max_group_items)) {
+    fail(kernel, "its groups are too large: " + std::to_string(size[0]) + " by " + std::to_string(size[1]) +
+                     " items, the device takes " + std::to_string(traits.max_group_items));
+  }
+}
+
+RecordedLaunch create_launch(const Launch& launch) {
+  const OpenClKernel& kernel = kernel_of(launch);
+  RecordedLaunch recorded{launch.kernel, kernel.create(), {}, kernel.group_size(), &kernel.name()};
+  for (size_t axis = 0; axis < 3; axis++) recorded.items[axis] = launch.groups[axis] * recorded.group_size[axis];
+  return recorded;
+}
+
+[[noreturn]] void fail_external(size_t external, const std::string& what) {
+  throw Error(ErrorKind::kInternal, "opencl: external buffer " + std::to_string(external) + " " + what);
+}
+
+}  // namespace
+
+OpenClCommandList::OpenClCommandList(std::shared_ptr<Context> context, const std::vector<Launch>& launches)
+    : context_(std::move(context)) {
+  launches_.reserve(launches.size());
+  for (const Launch& launch : launches) record(launch);
+}
+
+void OpenClCommandList::record(const Launch& launch) {
+  check_launch(launch, context_->traits());
+  launches_.push_back(create_launch(launch));
+  cl_uint argument = 0;
+  for (const Binding& binding : launch.bindings) record_binding(binding, argument++);
+  set_argument(launches_.size() - 1, argument, launch.params.size(), launch.params.data());
+}
+
+void OpenClCommandList::record_binding(const Binding& binding, cl_uint argument) {
+  const BufferRange& range = binding.range;
+  if (binding.external < 0) {
+    fixed_.emplace_back(range, context_->traits());
+    set_buffer(launches_.size() - 1, argument, fixed_.back());
+    return;
+  }
+  if (externals_.size() <= static_cast<size_t>(binding.external)) externals_.resize(binding.external + 1);
+  externals_[binding.external].uses.push_back({launches_.size() - 1, argument, range.offset, range.bytes, {}});
+}
+
+void OpenClCommandList::set_argument(size_t launch, cl_uint argument, size_t bytes, const void* value) {
+  const RecordedLaunch& recorded = launches_[launch];
+  cl_int code = clSetKernelArg(recorded.kernel.get(), argument, bytes, value);
+  context_->check(code, "clSetKernelArg", [&] {
+    return std::to_string(bytes) + " bytes as argument " + std::to_string(argument) + " of kernel " + *recorded.name;
+  });
+}
+
+void OpenClCommandList::set_buffer(size_t launch, cl_uint argument, const BoundRange& bound) {
+  cl_mem memory = bound.get();
+  set_argument(launch, argument, sizeof memory, &memory);
+}
+
+void OpenClCommandList::bind(std::span<const BufferRange> externals) {
+  for (size_t i = 0; i < externals_.size(); i++) {
+    External& external = externals_[i];
+    if (external.uses.empty()) continue;
+    if (i >= externals.size()) fail_external(i, "is not given");
+    const BufferRange& range = externals[i];
+    uint64_t block = block_of(range).number();
+    if (block == external.block && range.offset == external.offset && range.bytes == external.bytes) continue;
+    external.block = 0;
+    rebind(external, range);
+    external.block = block;
+    external.offset = range.offset;
+    external.bytes = range.bytes;
+  }
+}
+
+void OpenClCommandList::rebind(External& external, const BufferRange& range) {
+  for (ExternalUse& use : external.uses) {
+    if (use.offset > range.bytes || use.bytes > range.bytes - use.offset) {
+      fail_external(&external - externals_.data(), "has " + std::to_string(range.bytes) +
+                                                       " bytes, a kernel is to see " + std::to_string(use.bytes) +
+                                                       " at " + std::to_string(use.offset));
+    }
+    use.bound = BoundRange({range.buffer, range.offset + use.offset, use.bytes}, context_->traits());
+    set_buffer(use.launch, use.argument, use.bound);
+  }
+}
+
+}  // namespace ortolan::gpu::opencl

@@ -1,0 +1,88 @@
+// Buffers and sub-buffers.
+#include "opencl/memory.h"
+
+namespace ortolan::gpu::opencl {
+namespace {
+
+uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+MemoryHandle create_memory(Context& context, size_t bytes) {
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(clCreateBuffer(context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+  context.check(code, "clCreateBuffer", [&] { return "a buffer of " + std::to_string(bytes) + " bytes"; });
+  return memory;
+}
+
+std::string words_of(size_t offset, size_t bytes) {
+  return std::to_string(bytes) + " bytes at " + std::to_string(offset);
+}
+
+}  // namespace
+
+Block::Block(std::shared_ptr<Context> context, size_t bytes)
+    : context_(std::move(context)), bytes_(bytes), number_(next_number()), memory_(create_memory(*context_, bytes)) {}
+
+MemoryHandle Block::create_part(size_t offset, size_t bytes) const {
+  const cl_buffer_region region = {offset, bytes};
+  cl_int code = CL_SUCCESS;
+  MemoryHandle part(clCreateSubBuffer(memory_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  context_->check(code, "clCreateSubBuffer",
+                  [&] { return words_of(offset, bytes) + " of a buffer of " + std::to_string(bytes_) + " bytes"; });
+  return part;
+}
+
+cl_mem Block::acquire(size_t offset, size_t bytes) {
+  if (is_whole(offset, bytes)) return memory_.get();
+  std::lock_guard lock(mutex_);
+  auto found = parts_.find({offset, bytes});
+  if (found == parts_.end()) found = parts_.emplace(Range(offset, bytes), Part{create_part(offset, bytes)}).first;
+  found->second.uses++;
+  return found->second.memory.get();
+}
+
+void Block::release(size_t offset, size_t bytes) {
+  if (is_whole(offset, bytes)) return;
+  std::lock_guard lock(mutex_);
+  auto found = parts_.find({offset, bytes});
+  if (--found->second.uses == 0) parts_.erase(found);
+}
+
+Block& block_of(const BufferRange& range) {
+  if (range.buffer == nullptr || range.offset > range.buffer->bytes() ||
+      range.bytes > range.buffer->bytes() - range.offset) {
+    throw Error(ErrorKind::kInternal,
+                "opencl: " + words_of(range.offset, range.bytes) + " are outside of their buffer of " +
+                    std::to_string(range.buffer == nullptr ? 0 : range.buffer->bytes()) + " bytes");
+  }
+  return *static_cast<OpenClBuffer*>(range.buffer)->block();
+}
+
+BoundRange::BoundRange(const BufferRange& range, const DeviceTraits& traits) {
+  Block& block = block_of(range);
+  if (range.offset % traits.offset_alignment != 0) {
+    throw Error(ErrorKind::kInternal, "opencl: a buffer is bound at the odd offset " + std::to_string(range.offset) +
+                                          ", which is not a multiple of " + std::to_string(traits.offset_alignment));
+  }
+  if (range.bytes == 0) return;
+  memory_ = block.acquire(range.offset, range.bytes);
+  block_ = static_cast<OpenClBuffer*>(range.buffer)->block();
+  offset_ = range.offset;
+  bytes_ = range.bytes;
+}
+
+BoundRange& BoundRange::operator=(BoundRange&& other) noexcept {
+  std::swap(block_, other.block_);
+  std::swap(offset_, other.offset_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+BoundRange::~BoundRange() {
+  if (std::shared_ptr<Block> block = block_.lock()) block->release(offset_, bytes_);
+}
+
+}  // namespace ortolan::gpu::opencl

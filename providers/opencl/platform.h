@@ -1,0 +1,27 @@
+// The devices that the installed OpenCL drivers have.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <vector>
+
+#include "gpu/device/device.h"
+
+namespace ortolan::gpu::opencl {
+
+struct FoundDevice {
+  cl_platform_id platform;
+  cl_device_id device;
+  uint32_t vendor_id;  // of PCI where the device has one
+  DeviceTraits traits;
+};
+
+/** All processors and GPUs that can compile and run kernels, in the order of the drivers. Throws kNoDevice, with the
+ * names of packages that bring a driver, where there is none. */
+std::vector<FoundDevice> find_devices();
+
+/** The traits with their numbers within what OpenCL 1.2 demands and what a device can have: drivers give zeros, sizes
+ *  that no memory has, and sizes that are no multiple of the alignment. */
+DeviceTraits with_sane_bounds(DeviceTraits traits);
+
+}  // namespace ortolan::gpu::opencl

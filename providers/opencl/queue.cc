@@ -1,0 +1,129 @@
+// Queues work, and finds out that a device is lost.
+#include "opencl/queue.h"
+
+namespace ortolan::gpu::opencl {
+namespace {
+
+bool takes_work(cl_command_queue queue) {
+  return clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr) == CL_SUCCESS && clFinish(queue) == CL_SUCCESS;
+}
+
+/** Drivers say by one code that work needs too much and that a device stopped: only then does the queue take no more.
+ */
+bool may_be_loss(cl_int code) {
+  return code == CL_OUT_OF_RESOURCES || code == CL_INVALID_COMMAND_QUEUE || code == CL_INVALID_CONTEXT ||
+         code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+/** Throws for a code that a call on the queue gave. */
+void check(Context& context, cl_command_queue queue, cl_int code, const char* function, auto&& asked) {
+  if (code == CL_SUCCESS) return;
+  bool is_lost = may_be_loss(code) && !takes_work(queue);
+  context.fail(code, is_lost ? ErrorKind::kDeviceLost : kind_of(code), function, asked());
+}
+
+std::string words_of(const char* verb, const BufferRange& range) {
+  return std::string(verb) + " " + std::to_string(range.bytes) + " bytes at " + std::to_string(range.offset);
+}
+
+QueueHandle create_queue(Context& context) {
+  cl_int code = CL_SUCCESS;
+  QueueHandle queue(clCreateCommandQueue(context.get(), context.device(), 0, &code));
+  context.check(code, "clCreateCommandQueue", [] { return std::string("a queue"); });
+  return queue;
+}
+
+QueueHandle shared(cl_command_queue queue) {
+  clRetainCommandQueue(queue);
+  return QueueHandle(queue);
+}
+
+EventHandle create_mark(Context& context, cl_command_queue queue) {
+  cl_event event = nullptr;
+  cl_int code = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
+  check(context, queue, code, "clEnqueueMarkerWithWaitList", [] { return std::string("a mark"); });
+  return EventHandle(event);
+}
+
+}  // namespace
+
+OpenClMark::OpenClMark(std::shared_ptr<Context> context, cl_command_queue queue)
+    : context_(std::move(context)), queue_(shared(queue)), event_(create_mark(*context_, queue)) {}
+
+void OpenClMark::wait() {
+  context_->fail_if_lost();
+  cl_event event = event_.get();
+  check(*context_, queue_.get(), clWaitForEvents(1, &event), "clWaitForEvents",
+        [] { return std::string("the work before a mark"); });
+}
+
+void OpenClMark::flush() const {
+  check(*context_, queue_.get(), clFlush(queue_.get()), "clFlush", [] { return std::string("queued work"); });
+}
+
+OpenClQueue::OpenClQueue(std::shared_ptr<Context> context)
+    : context_(std::move(context)), queue_(create_queue(*context_)) {}
+
+OpenClQueue::~OpenClQueue() { clFinish(queue_.get()); }
+
+void OpenClQueue::write(const BufferRange& to, const void* from) {
+  context_->fail_if_lost();
+  cl_mem memory = block_of(to).get();
+  if (to.bytes == 0) return;
+  cl_int code = clEnqueueWriteBuffer(get(), memory, CL_FALSE, to.offset, to.bytes, from, 0, nullptr, nullptr);
+  check(*context_, get(), code, "clEnqueueWriteBuffer", [&] { return words_of("writing", to); });
+}
+
+void OpenClQueue::read(void* to, const BufferRange& from) {
+  context_->fail_if_lost();
+  cl_mem memory = block_of(from).get();
+  if (from.bytes == 0) return;
+  cl_int code = clEnqueueReadBuffer(get(), memory, CL_FALSE, from.offset, from.bytes, to, 0, nullptr, nullptr);
+  check(*context_, get(), code, "clEnqueueReadBuffer", [&] { return words_of("reading", from); });
+}
+
+void OpenClQueue::copy(const BufferRange& to, const BufferRange& from) {
+  context_->fail_if_lost();
+  cl_mem source = block_of(from).get();
+  cl_mem target = block_of({to.buffer, to.offset, from.bytes}).get();
+  if (from.bytes == 0) return;
+  cl_int code = clEnqueueCopyBuffer(get(), source, target, from.offset, to.offset, from.bytes, 0, nullptr, nullptr);
+  check(*context_, get(), code, "clEnqueueCopyBuffer", [&] { return words_of("copying", from); });
+}
+
+void OpenClQueue::run(CommandList& list, std::span<const BufferRange> externals) {
+  context_->fail_if_lost();
+  auto& recorded = static_cast<OpenClCommandList&>(list);
+  recorded.bind(externals);
+  for (const RecordedLaunch& launch : recorded.launches()) {
+    cl_int code = clEnqueueNDRangeKernel(get(), launch.kernel.get(), 3, nullptr, launch.items.data(),
+                                         launch.group_size.data(), 0, nullptr, nullptr);
+    check(*context_, get(), code, "clEnqueueNDRangeKernel", [&] { return "kernel " + *launch.name; });
+  }
+}
+
+std::shared_ptr<Mark> OpenClQueue::mark() {
+  context_->fail_if_lost();
+  return std::make_shared<OpenClMark>(context_, get());
+}
+
+void OpenClQueue::wait_for(const Mark& mark) {
+  context_->fail_if_lost();
+  auto& other = static_cast<const OpenClMark&>(mark);
+  other.flush();
+  cl_event event = other.event();
+  cl_int code = clEnqueueBarrierWithWaitList(get(), 1, &event, nullptr);
+  check(*context_, get(), code, "clEnqueueBarrierWithWaitList", [] { return std::string("waiting for a mark"); });
+}
+
+void OpenClQueue::flush() {
+  context_->fail_if_lost();
+  check(*context_, get(), clFlush(get()), "clFlush", [] { return std::string("queued work"); });
+}
+
+void OpenClQueue::finish() {
+  context_->fail_if_lost();
+  check(*context_, get(), clFinish(get()), "clFinish", [] { return std::string("queued work"); });
+}
+
+}  // namespace ortolan::gpu::opencl
