@@ -40,6 +40,13 @@ class Layers(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("providers/opencl may not include src/base/a.h", out)
 
+    def test_parts_of_gpu_providers_include_downward(self):
+        tree = {f"providers/gpu/{part}/a.h": "//\n" for part in ("kernels", "device", "core", "epkit")}
+        for part, target in (("kernels", "device"), ("device", "core"), ("core", "epkit"), ("testdevice", "core")):
+            status, out = lint("layers", {**tree, f"providers/gpu/{part}/b.cc": f'#include "gpu/{target}/a.h"\n'})
+            self.assertEqual(status, 1)
+            self.assertIn(f"providers/gpu/{part} may not include providers/gpu/{target}/a.h", out)
+
     def test_tools_may_not_use_core(self):
         status, out = lint("layers", {"src/tools/x/b.cc": '#include "runtime/a.h"\n', "src/runtime/a.h": "//\n"})
         self.assertEqual(status, 1)
