@@ -25,8 +25,11 @@ bool fails_now() {
 
 }  // namespace
 
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
 void* operator new(size_t bytes) {
-  void* block = fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  void* block = operator new(bytes, std::nothrow);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }

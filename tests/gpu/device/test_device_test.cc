@@ -63,7 +63,8 @@ TEST_F(TestDeviceTest, FaultsAreFoundInEveryOrder) {
   }
 }
 
-TEST_F(TestDeviceTest, OverflowIsFoundBySanitisers) {
+using TestDeviceDeathTest = TestDeviceTest;
+TEST_F(TestDeviceDeathTest, OverflowIsFoundBySanitisers) {
   if (std::string(ORTOLAN_SANITIZE).find("undefined") == std::string::npos) {
     GTEST_SKIP() << "built without -fsanitize=undefined";
   }
