@@ -13,7 +13,7 @@ const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const O
   throw Error(ErrorKind::kInternal, "opencl: kernel " + kernel.name() + ": " + what);
 }
 
-void check_launch(const Launch& launch, const DeviceTraits& traits) {
+void check_launch(const Launch& launch) {
   const OpenClKernel& kernel = kernel_of(launch);
   if (launch.bindings.size() + 1 != kernel.arguments()) {
     fail(kernel, std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
@@ -25,11 +25,6 @@ void check_launch(const Launch& launch, const DeviceTraits& traits) {
   }
   for (uint32_t groups : launch.groups) {
     if (groups < 1 || groups > kMostGroups) fail(kernel, "it has " + std::to_string(groups) + " groups");
-  }
-  const std::array<size_t, 3>& size = kernel.group_size();
-  if (size[0] * size[1] > static_cast<size_t>(traits.max_group_items)) {
-    fail(kernel, "its groups are too large: " + std::to_string(size[0]) + " by " + std::to_string(size[1]) +
-                     " items, the device takes " + std::to_string(traits.max_group_items));
   }
 }
 
@@ -53,7 +48,7 @@ OpenClCommandList::OpenClCommandList(std::shared_ptr<Context> context, const std
 }
 
 void OpenClCommandList::record(const Launch& launch) {
-  check_launch(launch, context_->traits());
+  check_launch(launch);
   launches_.push_back(create_launch(launch));
   cl_uint argument = 0;
   for (const Binding& binding : launch.bindings) record_binding(binding, argument++);

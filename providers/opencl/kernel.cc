@@ -75,7 +75,9 @@ OpenClKernel::OpenClKernel(std::shared_ptr<Context> context, const KernelSpec& s
   std::string options = options_of(constants, context_->traits().vector_width);
   if (!binary.empty()) load(binary, options);
   if (program_.get() == nullptr) compile(options);
-  arguments_ = count_arguments();
+  KernelHandle kernel = create();
+  arguments_ = count_arguments(kernel.get());
+  check_group(kernel.get());
 }
 
 void OpenClKernel::load(std::span<const std::byte> binary, const std::string& options) {
@@ -107,11 +109,23 @@ KernelHandle OpenClKernel::create() const {
   return kernel;
 }
 
-cl_uint OpenClKernel::count_arguments() const {
+cl_uint OpenClKernel::count_arguments(cl_kernel kernel) const {
   cl_uint count = 0;
-  cl_int code = clGetKernelInfo(create().get(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
+  cl_int code = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
   context_->check(code, "clGetKernelInfo", [&] { return "the arguments of kernel " + name_; });
   return count;
+}
+
+void OpenClKernel::check_group(cl_kernel kernel) const {
+  size_t items = group_size_[0] * group_size_[1], most = 0;
+  clGetKernelWorkGroupInfo(kernel, context_->device(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr);
+  const size_t devices = context_->traits().max_group_items;
+  most = most == 0 ? devices : std::min(most, devices);
+  if (items > most) {
+    throw Error(ErrorKind::kCompile, "opencl: kernel " + name_ + " is to have groups of " + std::to_string(items) +
+                                         " items, device '" + context_->traits().name + "' takes " +
+                                         std::to_string(most) + " of it; choose a smaller WGX or WGY");
+  }
 }
 
 std::vector<std::byte> OpenClKernel::binary() const {

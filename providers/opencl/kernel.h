@@ -9,7 +9,8 @@ namespace ortolan::gpu::opencl {
 
 class OpenClKernel : public Kernel {
  public:
-  /** Throws kCompile with the compiler's words, kInternal where there is no such kernel or constant. */
+  /** Throws kCompile with the compiler's words or where the device has no such large groups, kInternal where there is
+   * no such kernel or constant. */
   OpenClKernel(std::shared_ptr<Context> context, const KernelSpec& spec, std::span<const std::byte> binary);
 
   std::vector<std::byte> binary() const override;
@@ -26,7 +27,8 @@ class OpenClKernel : public Kernel {
  private:
   void load(std::span<const std::byte> binary, const std::string& options);
   void compile(const std::string& options);
-  cl_uint count_arguments() const;
+  cl_uint count_arguments(cl_kernel kernel) const;
+  void check_group(cl_kernel kernel) const;
 
   std::shared_ptr<Context> context_;
   std::string name_;

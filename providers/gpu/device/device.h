@@ -77,7 +77,8 @@ struct KernelSpec {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /** What the device can load again without compiling; empty where it knows no such thing. */
+  /** What the device can load again without compiling; empty where it knows no such thing. May take as long as compiling.
+   *  Some devices finish compiling at the first launch: after one, this holds that work too. */
   virtual std::vector<std::byte> binary() const { return {}; }
   /** Whether its text was compiled: no binary was given, or the one given did not load. */
   virtual bool was_compiled() const { return true; }

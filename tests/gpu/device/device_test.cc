@@ -88,6 +88,14 @@ TEST_P(DeviceTest, KernelsWriteTheirRangeOnly) {
   expect_near(download(*out), expected);
 }
 
+TEST_P(DeviceTest, RangesWithoutBytes) {
+  std::unique_ptr<Buffer> buffer = upload({1, 2});
+  const BufferRange none{buffer.get(), 0, 0};
+  auto list = device_->record({softmax_launch(device_->load(softmax_spec(kItems), {}), 1, 0, {none}, external(0, 0))});
+  queue_->run(*list, std::vector<BufferRange>{none});
+  EXPECT_EQ(download(*buffer), std::vector<float>({1, 2}));
+}
+
 TEST_P(DeviceTest, LaunchesInOrder) {
   std::vector<float> x = random_floats(33);
   std::unique_ptr<Buffer> a = upload(x), b = device_->allocate(bytes_of(x));

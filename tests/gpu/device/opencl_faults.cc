@@ -20,7 +20,7 @@ Watched watched[] = {{"clGetPlatformIDs"},  {"clCreateContext"},        {"clCrea
                      {"clCreateSubBuffer"}, {"clSetKernelArg"},         {"clBuildProgram"},
                      {"clFinish"},          {"clEnqueueNDRangeKernel"}, {"clEnqueueMarkerWithWaitList"},
                      {"clWaitForEvents"},   {"clEnqueueWriteBuffer"},   {"clReleaseMemObject"}};
-cl_device_info lie_about = 0;
+cl_uint lie_about = 0;
 uint64_t lie = 0;
 
 Watched& find(const char* name) {
@@ -68,6 +68,15 @@ cl_int clGetPlatformIDs(cl_uint entries, cl_platform_id* platforms, cl_uint* cou
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes, void* value, size_t* bytes_out) {
   if (what != lie_about || value == nullptr) {
     return library("clGetDeviceInfo", &clGetDeviceInfo)(device, what, bytes, value, bytes_out);
+  }
+  std::memcpy(value, &lie, bytes < sizeof lie ? bytes : sizeof lie);
+  return CL_SUCCESS;
+}
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes,
+                                void* value, size_t* bytes_out) {
+  if (what != lie_about || value == nullptr) {
+    return library("clGetKernelWorkGroupInfo", &clGetKernelWorkGroupInfo)(kernel, device, what, bytes, value,
+                                                                          bytes_out);
   }
   std::memcpy(value, &lie, bytes < sizeof lie ? bytes : sizeof lie);
   return CL_SUCCESS;
@@ -120,7 +129,7 @@ FailingCall::FailingCall(const char* function, cl_int code, int works) : functio
 }
 FailingCall::~FailingCall() { find(function_).code = CL_SUCCESS; }
 
-DeviceLie::DeviceLie(cl_device_info what, uint64_t value) {
+DeviceLie::DeviceLie(cl_uint what, uint64_t value) {
   lie_about = what;
   lie = value;
 }

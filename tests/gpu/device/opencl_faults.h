@@ -19,10 +19,10 @@ class FailingCall {
   const char* function_;
 };
 
-/** While it lives, every device says this number of itself. */
+/** While it lives, every device says this number of itself, or of each kernel on it. */
 class DeviceLie {
  public:
-  DeviceLie(cl_device_info what, uint64_t value);
+  DeviceLie(cl_uint what, uint64_t value);
   ~DeviceLie();
   DeviceLie(const DeviceLie&) = delete;
   DeviceLie& operator=(const DeviceLie&) = delete;

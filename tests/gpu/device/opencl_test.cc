@@ -118,6 +118,19 @@ TEST_F(OpenClTest, WhatDoesNotCompileIsToldWithItsLog) {
   expect_usable();
 }
 
+TEST_F(OpenClTest, GroupsThatAreTooLarge) {
+  EXPECT_TRUE(throws(ErrorKind::kCompile, "groups of 8192 items", [&] { device_->load(softmax_spec(8192), {}); }));
+  DeviceLie lie(CL_KERNEL_WORK_GROUP_SIZE, 8);
+  EXPECT_TRUE(throws(ErrorKind::kCompile, "takes 8 of it", [&] { device_->load(softmax_spec(16), {}); }));
+}
+
+TEST_F(OpenClTest, TheEndOfAQueueFinishesIt) {
+  std::unique_ptr<Queue> queue = device_->create_queue();
+  int finished = calls_of("clFinish");
+  queue.reset();
+  EXPECT_EQ(calls_of("clFinish"), finished + 1);
+}
+
 TEST_F(OpenClTest, ALostDeviceStaysLost) {
   std::unique_ptr<Queue> other = device_->create_queue();
   std::unique_ptr<Buffer> buffer = device_->allocate(4);
@@ -234,14 +247,18 @@ TEST_F(OpenClReplay, AListDoesNotKeepExternalMemory) {
 }
 
 TEST_F(OpenClReplay, AFailedBindingIsDoneAgain) {
+  std::shared_ptr<const Kernel> kernel = device_->load(softmax_spec(16), {});
+  auto list = device_->record({softmax_launch(kernel, 1, 9, external(0, 36), {whole(*middle_)}),
+                               softmax_launch(kernel, 1, 8, external(0, 32), {{out_.get(), 0, 32}})});
+  auto run_row = [&](size_t row) { queue_->run(*list, std::vector<BufferRange>{{in_.get(), row * step_, 36}}); };
+  run_row(2);
   {
     FailingCall failure("clCreateSubBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE, 1);
-    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "asked for 36 bytes at ", [&] { run(1); }));
+    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "asked for 32 bytes at ", [&] { run_row(1); }));
   }
-  run(1);
-  const float* first = x_.data() + step_ / sizeof(float);
-  std::vector<float> once = softmax_reference(std::vector<float>(first, first + 9), 9);
-  expect_near(download({out_.get(), step_, 36}), softmax_reference(once, 9));
+  run_row(2);
+  const float* row = x_.data() + 2 * step_ / sizeof(float);
+  expect_near(download(*middle_), softmax_reference(std::vector<float>(row, row + 9), 9));
 }
 
 }  // namespace
