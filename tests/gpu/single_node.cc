@@ -8,6 +8,7 @@
 
 #include "gpu/core/claims.h"
 #include "gpu/core/host_operators.h"
+#include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
 
 namespace ortolan::gpu::test {
@@ -90,6 +91,16 @@ Device& test_device(DeviceClass kind, int width, unsigned order) {
   return *new TestDevice(options);
 }
 
+/** NULL where there is no driver. */
+Device* opencl_device() {
+  try {
+    return open_opencl().release();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kNoDevice) throw;
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 Tensor floats(Shape shape, std::vector<float> values, ElementType type) {
@@ -123,12 +134,16 @@ std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::ve
 }
 
 const std::vector<NamedDevice>& all_devices() {
-  static const auto* devices = new std::vector<NamedDevice>{
-      {"test_wide", &test_device(DeviceClass::kWide, 16, 0)},
-      {"test_lanes", &test_device(DeviceClass::kLanes, 4, 1)},
-      {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
-      {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
-  };
+  static const auto* devices = [] {
+    auto* all = new std::vector<NamedDevice>{
+        {"test_wide", &test_device(DeviceClass::kWide, 16, 0)},
+        {"test_lanes", &test_device(DeviceClass::kLanes, 4, 1)},
+        {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
+        {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
+    };
+    if (Device* opencl = opencl_device()) all->push_back({"opencl", opencl});
+    return all;
+  }();
   return *devices;
 }
 

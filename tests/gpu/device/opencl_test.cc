@@ -1,5 +1,6 @@
 // What the OpenCL backend makes of failures, lies and repetition. Most need a driver.
 #include "base/injected_faults.h"
+#include "gpu/opencl_device.h"
 #include "opencl/codes.h"
 #include "opencl/device.h"
 #include "opencl_faults.h"

@@ -2,12 +2,11 @@
 #include "tested_device.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 
+#include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
-#include "opencl/device.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -29,12 +28,6 @@ std::vector<TestedDevice> tested_devices() {
           {"shuffled", open_test_device<7, 16>},
           {"shuffled_backward", open_test_device<12, 4>},
           {"opencl", open_opencl}};
-}
-
-std::unique_ptr<Device> open_opencl() {
-  setenv("POCL_CACHE_DIR", ORTOLAN_BINARY_DIR "/pocl-cache", 0);
-  setenv("POCL_MAX_PTHREAD_COUNT", "2", 0);
-  return opencl::open_device(opencl::find_devices().front());
 }
 
 void DeviceTest::SetUp() {

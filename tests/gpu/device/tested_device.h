@@ -19,9 +19,6 @@ struct TestedDevice {
 /** All of them. */
 std::vector<TestedDevice> tested_devices();
 
-/** OpenCL's first device. Throws kNoDevice. Kernels that the driver compiles are kept in the build tree. */
-std::unique_ptr<Device> open_opencl();
-
 /** A device with a queue. Tests are skipped where no driver brings the device. */
 class DeviceTest : public ::testing::TestWithParam<TestedDevice> {
  protected:
