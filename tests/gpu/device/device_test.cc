@@ -303,9 +303,8 @@ TEST_P(DeviceTest, ThreadsShareADevice) {
       expect_near(y, expected);
     }
   };
-  std::thread other(work);
+  std::jthread other(work);
   work();
-  other.join();
 }
 
 }  // namespace

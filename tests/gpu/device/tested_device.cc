@@ -61,7 +61,7 @@ std::vector<float> DeviceTest::download(const BufferRange& range) {
 KernelSpec softmax_spec(int items) { return {"softmax", {{"WGX", items}, {"WGY", 1}}}; }
 
 Launch softmax_launch(std::shared_ptr<const Kernel> kernel, int rows, int cols, Binding x, Binding y) {
-  const int params[] = {cols, 1, 1};
+  const int params[] = {cols, 1};
   Launch launch{std::move(kernel), {static_cast<uint32_t>(rows), 1, 1}, {x, y}, {}, true};
   launch.params.resize(sizeof params);
   std::memcpy(launch.params.data(), params, sizeof params);
