@@ -1,11 +1,15 @@
 # provider_library(NAME): the plugin library libonnxruntime_ep_NAME.so of the sources in the folder NAME. It knows
 # include_c only, exports what the folder's symbols.txt lists, and is not linked with the runtime: everything comes
-# through the OrtApiBase that the library is given. PARTS: object libraries that go in too; LIBRARIES: what it is linked with.
+# through the OrtApiBase that the library is given. SOURCES: instead of all in the folder; PARTS: object
+# libraries that go in too; LIBRARIES: what it is linked with.
 function(provider_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 its "" "" "PARTS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 its "" "" "SOURCES;PARTS;LIBRARIES")
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   set(library onnxruntime_ep_${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  set(sources ${its_SOURCES})
+  if(NOT sources)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  endif()
   file(STRINGS ${folder}/symbols.txt exports REGEX "^[A-Za-z]")
   list(JOIN exports "; " exports)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/${library}.map)
