@@ -93,7 +93,7 @@ Binding Recording::binding_of(const MemoryUse& use) const {
     case Kind::kConstant:
       return {{block.buffer.get(), 0, bytes}, -1};
     case Kind::kExternal:
-      return {{nullptr, 0, bytes}, block.position + 1};
+      return {{nullptr, 0, use.memory.bytes == 0 ? bytes : use.memory.bytes}, block.position + 1};
     default:
       return {{nullptr, block.offset, bytes}, 0};
   }
