@@ -34,6 +34,7 @@ void RunQueue::finish() {
     ~Idle() { queue.context_.memory().queue_is_idle(&queue); }
   } idle{*this};
   queue_->finish();
+  working_.check();
 }
 
 void RunQueue::flush() {

@@ -24,7 +24,7 @@ class RunQueue {
   WorkingMemory& working() { return working_; }
   /** The queue, which has work from now on. */
   Queue& busy();
-  /** Waits for all work. Throws what went wrong in it. */
+  /** Waits for all work. Throws what went wrong in it, also what kernels met, such as an index outside of its axis. */
   void finish();
   /** The same from any thread, which does not own the queue. */
   void wait() { queue_->finish(); }
