@@ -1,6 +1,10 @@
 // Puts memory, kernels, lists and queues together.
 #include "opencl/device.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "gpu/kernels/kernel_texts.h"
 #include "opencl/queue.h"
 
 namespace ortolan::gpu::opencl {
@@ -11,6 +15,7 @@ class OpenClDevice : public Device {
   explicit OpenClDevice(const FoundDevice& found) : context_(std::make_shared<Context>(found)) {}
 
   const DeviceTraits& traits() const override { return context_->traits(); }
+  std::string identity(std::string_view kernel) const override;
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
     context_->fail_if_lost();
@@ -28,6 +33,13 @@ class OpenClDevice : public Device {
  private:
   std::shared_ptr<Context> context_;
 };
+
+std::string OpenClDevice::identity(std::string_view kernel) const {
+  const char* text = find_kernel_text(kernel);
+  std::string_view dialect = kOpenClDialect, body = text == nullptr ? "" : text;
+  uint64_t hash = XXH3_64bits_withSeed(body.data(), body.size(), XXH3_64bits(dialect.data(), dialect.size()));
+  return "opencl\n" + traits().name + '\n' + traits().driver + '\n' + std::to_string(hash);
+}
 
 std::unique_ptr<Buffer> OpenClDevice::allocate(size_t bytes) {
   context_->fail_if_lost();

@@ -27,9 +27,29 @@ std::string key_of(std::span<const std::byte> bytes, const std::string& layout) 
 
 std::shared_ptr<const Kernel> KernelCache::get(const KernelSpec& spec) {
   std::lock_guard lock(mutex_);
-  auto& kernel = kernels_[key_of(spec)];
-  if (kernel == nullptr) kernel = device_.load(spec, {});
+  std::string key = key_of(spec);
+  auto& kernel = kernels_[key];
+  if (kernel != nullptr) return kernel;
+  std::string stored_as = device_.identity(spec.name) + '\n' + key;
+  kernel = device_.load(spec, store_.read(stored_as));
+  if (kernel->was_compiled()) compiled_.emplace_back(std::move(stored_as), kernel);
   return kernel;
+}
+
+void KernelCache::store_compiled() {
+  std::lock_guard lock(mutex_);
+  store_all(lock);
+}
+
+void KernelCache::after_run() {
+  std::lock_guard lock(mutex_);
+  if (compiled_.size() == compiled_before_) store_all(lock);
+  compiled_before_ = compiled_.size();
+}
+
+void KernelCache::store_all(std::lock_guard<std::mutex>&) {
+  for (const auto& [key, kernel] : compiled_) store_.write(key, kernel->binary());
+  compiled_.clear();
 }
 
 std::shared_ptr<Buffer> WeightCache::get(

@@ -8,20 +8,30 @@
 #include <string>
 
 #include "gpu/core/graph.h"
+#include "gpu/core/kernel_store.h"
 #include "gpu/device/device.h"
 
 namespace ortolan::gpu {
 
-/** Compiled kernels by spec, each made once. Thread-safe. */
+/** Compiled kernels by spec, each made once: from the store where it has them. Thread-safe. */
 class KernelCache {
  public:
-  explicit KernelCache(Device& device) : device_(device) {}
+  KernelCache(Device& device, KernelStore store) : device_(device), store_(std::move(store)) {}
   std::shared_ptr<const Kernel> get(const KernelSpec& spec);
+  /** Writes what was compiled to the store. Kernels should have run: some devices compile until then. */
+  void store_compiled();
+  /** To be called after a run: the same, once a run compiled nothing more. */
+  void after_run();
 
  private:
+  void store_all(std::lock_guard<std::mutex>&);
+
   Device& device_;
+  const KernelStore store_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by name and constants
+  std::vector<std::pair<std::string, std::shared_ptr<const Kernel>>> compiled_;  // not in the store, by its key
+  size_t compiled_before_ = 0;                                                   // the last run
+  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;                 // by name and constants
 };
 
 /** Constants on the device by content and layout, shared by all that live at a time. Thread-safe. */
@@ -42,8 +52,9 @@ class WeightCache {
 
 class Engine {
  public:
-  /** The device must outlive the engine. */
-  explicit Engine(Device& device) : device_(device), kernels_(device), weights_(device) {}
+  /** The device must outlive the engine. Compiled kernels are kept in that folder; empty: they are not kept. */
+  explicit Engine(Device& device, std::filesystem::path kernel_folder = {})
+      : device_(device), kernels_(device, KernelStore(std::move(kernel_folder))), weights_(device) {}
   Device& device() { return device_; }
   KernelCache& kernels() { return kernels_; }
   WeightCache& weights() { return weights_; }

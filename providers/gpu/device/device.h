@@ -26,7 +26,7 @@ enum class DeviceClass {
 };
 
 struct DeviceTraits {
-  std::string name;    // of the device, as its driver says
+  std::string name;  // of the device, as its driver says
   std::string vendor;
   std::string driver;  // its version: a compiled kernel is good for one device, driver and text
   DeviceClass kind = DeviceClass::kGpu;
@@ -37,7 +37,7 @@ struct DeviceTraits {
   size_t max_buffer_bytes = 0;    // of one buffer
   size_t offset_alignment = 256;  // of offsets into buffers in bindings, in bytes; a power of two
   int compute_units = 1;
-  bool has_int64 = false;         // 64-bit integers in kernels
+  bool has_int64 = false;  // 64-bit integers in kernels
 };
 
 /** A block of device memory. It may end while queued work uses it: the backend keeps the memory until that is done. */
@@ -77,8 +77,8 @@ struct KernelSpec {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /** What the device can load again without compiling; empty where it knows no such thing. May take as long as compiling.
-   *  Some devices finish compiling at the first launch: after one, this holds that work too. */
+  /** What the device can load again without compiling; empty where it knows no such thing. May take as long as
+   * compiling. Some devices finish compiling at the first launch: after one, this holds that work too. */
   virtual std::vector<std::byte> binary() const { return {}; }
   /** Whether its text was compiled: no binary was given, or the one given did not load. */
   virtual bool was_compiled() const { return true; }
@@ -86,8 +86,8 @@ class Kernel {
 
 /** What a kernel's buffer argument stands for in a recorded list. */
 struct Binding {
-  BufferRange range;   // the memory; for an external one the part of it: offset and bytes, without a buffer
-  int external = -1;   // position among the ranges given at each run; -1: `range` is the memory
+  BufferRange range;  // the memory; for an external one the part of it: offset and bytes, without a buffer
+  int external = -1;  // position among the ranges given at each run; -1: `range` is the memory
 };
 
 /** A kernel's start. */
@@ -137,9 +137,12 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceTraits& traits() const = 0;
+  /** Names all that decides what a kernel's text compiles to, but its constants: device, driver, the text. */
+  virtual std::string identity(std::string_view kernel) const = 0;
   /** At least one byte. The contents are undefined. */
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
-  /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled. */
+  /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled.
+   */
   virtual std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) = 0;
   virtual std::unique_ptr<CommandList> record(std::vector<Launch> launches) = 0;
   virtual std::unique_ptr<Queue> create_queue() = 0;

@@ -7,12 +7,12 @@
 namespace ortolan::gpu {
 
 enum class ErrorKind {
-  kInvalid,        // what was asked for cannot be done: a model's or a caller's fault
-  kOutOfMemory,    // the device has no room; the device stays usable
-  kDeviceLost,     // the device answers no more; every further call fails like this
-  kCompile,        // a kernel did not compile; the text holds the compiler's words
-  kNoDevice,       // there is no driver or no device
-  kInternal,       // a driver's or our own fault
+  kInvalid,      // what was asked for cannot be done: a model's or a caller's fault
+  kOutOfMemory,  // the device has no room; the device stays usable
+  kDeviceLost,   // the device answers no more; every further call fails like this
+  kCompile,      // a kernel did not compile; the text holds the compiler's words
+  kNoDevice,     // there is no driver or no device
+  kInternal,     // a driver's or our own fault
 };
 
 /** The one exception of the GPU providers. The text says where, what and how to mend. */

@@ -56,7 +56,8 @@ class Run : public GroupOutputs {
   DeviceMemory& memory() { return queue_.context().memory(); }
   bool is_bindable(const Tensor& tensor) {
     if (!memory().holds(tensor.address)) return false;
-    return memory().range(tensor.address, tensor.bytes).offset % queue_.context().device().traits().offset_alignment == 0;
+    return memory().range(tensor.address, tensor.bytes).offset % queue_.context().device().traits().offset_alignment ==
+           0;
   }
   BufferRange scratch(size_t bytes) {
     buffers_.push_back(queue_.context().device().allocate(bytes));
@@ -120,7 +121,8 @@ OrtStatus* ORT_API_CALL CompiledNode::create_state(OrtNodeComputeInfo* self, Ort
   return guard(node.host_, [&] { *state = new std::string(node.host_.ep->NodeComputeContext_NodeName(context)); });
 }
 
-OrtStatus* ORT_API_CALL CompiledNode::compute(OrtNodeComputeInfo* self, void* state, OrtKernelContext* context) noexcept {
+OrtStatus* ORT_API_CALL CompiledNode::compute(OrtNodeComputeInfo* self, void* state,
+                                              OrtKernelContext* context) noexcept {
   auto& node = *static_cast<CompiledNode*>(self);
   return guard(node.host_, [&] {
     Measured measured(*static_cast<std::string*>(state));

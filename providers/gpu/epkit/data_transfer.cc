@@ -7,8 +7,7 @@
 
 namespace ortolan::gpu::epkit {
 
-DataTransfer::DataTransfer(const Host& host, Factory& factory)
-    : OrtDataTransferImpl{}, host_(host), factory_(factory) {
+DataTransfer::DataTransfer(const Host& host, Factory& factory) : OrtDataTransferImpl{}, host_(host), factory_(factory) {
   ort_version_supported = host.level;
   Release = release;
   CanCopy = can_copy;

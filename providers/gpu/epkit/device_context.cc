@@ -44,7 +44,7 @@ void RunQueue::flush() {
 std::shared_ptr<Mark> RunQueue::mark() { return queue_->mark(); }
 
 DeviceContext::DeviceContext(std::unique_ptr<Device> device)
-    : device_(std::move(device)), engine_(*device_), memory_(*device_) {}
+    : device_(std::move(device)), engine_(*device_, default_kernel_folder()), memory_(*device_) {}
 
 DeviceContext::~DeviceContext() = default;
 
@@ -71,8 +71,8 @@ void ScopedQueue::close() {
 
 void copy_tensor(RunQueue& queue, const Tensor& from, const Tensor& to) {
   if (from.bytes != to.bytes) {
-    fail(ORT_INVALID_ARGUMENT, "cannot copy " + std::to_string(from.bytes) + " bytes to a tensor of " +
-                                   std::to_string(to.bytes) + " bytes");
+    fail(ORT_INVALID_ARGUMENT,
+         "cannot copy " + std::to_string(from.bytes) + " bytes to a tensor of " + std::to_string(to.bytes) + " bytes");
   }
   if (from.bytes == 0) return;
   DeviceMemory& memory = queue.context().memory();

@@ -41,6 +41,7 @@ class RunQueue {
 /** Thread-safe. */
 class DeviceContext {
  public:
+  /** Compiled kernels are kept in the user's cache folder. */
   explicit DeviceContext(std::unique_ptr<Device> device);
   ~DeviceContext();
   DeviceContext(const DeviceContext&) = delete;

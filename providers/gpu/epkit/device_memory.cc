@@ -75,7 +75,8 @@ DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffe
       address = start + block.bytes;
     }
   }
-  if (address + bytes > base_ + kRangeBytes) throw Error(ErrorKind::kOutOfMemory, "the addresses of the device are used up");
+  if (address + bytes > base_ + kRangeBytes)
+    throw Error(ErrorKind::kOutOfMemory, "the addresses of the device are used up");
   return blocks_.emplace(address, Block{std::move(buffer), bytes}).first;
 }
 
@@ -116,9 +117,11 @@ BufferRange DeviceMemory::range(const void* address, size_t bytes) {
   if (block != blocks_.begin()) {
     --block;
     size_t offset = number - block->first;
-    if (offset <= block->second.bytes && bytes <= block->second.bytes - offset) return {block->second.buffer.get(), offset, bytes};
+    if (offset <= block->second.bytes && bytes <= block->second.bytes - offset)
+      return {block->second.buffer.get(), offset, bytes};
   }
-  throw Error(ErrorKind::kInvalid, "an address of " + std::to_string(bytes) + " bytes is in no block of the device's memory");
+  throw Error(ErrorKind::kInvalid,
+              "an address of " + std::to_string(bytes) + " bytes is in no block of the device's memory");
 }
 
 size_t DeviceMemory::bytes_in_use() const {

@@ -1,4 +1,5 @@
-// The device's memory as the runtime sees it: addresses within a reserved range, valid for arithmetic, never for access.
+// The device's memory as the runtime sees it: addresses within a reserved range, valid for arithmetic, never for
+// access.
 #pragma once
 
 #include <map>
@@ -46,10 +47,10 @@ class DeviceMemory {
   Device& device_;
   uintptr_t base_;
   mutable std::mutex mutex_;
-  Blocks blocks_;                                // all, by address
-  std::multimap<size_t, uintptr_t> free_;        // by size
-  std::vector<uintptr_t> freed_;                 // that queued work may use
-  std::set<const void*> busy_;                   // queues
+  Blocks blocks_;                          // all, by address
+  std::multimap<size_t, uintptr_t> free_;  // by size
+  std::vector<uintptr_t> freed_;           // that queued work may use
+  std::set<const void*> busy_;             // queues
   size_t in_use_ = 0;
 };
 

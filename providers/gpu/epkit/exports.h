@@ -13,11 +13,13 @@ OrtStatus* release_factory(OrtEpFactory* factory) noexcept;
 }  // namespace ortolan::gpu::epkit
 
 /** Defines the exported functions of a provider library; `backend` returns its gpu::epkit::Backend. */
-#define ORTOLAN_EXPORT_PROVIDER(backend)                                                                              \
-  extern "C" {                                                                                                        \
-  ORT_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger* logger,               \
-                                          OrtEpFactory** factories, size_t max_factories, size_t* num_factories) {    \
-    return ortolan::gpu::epkit::create_factory(backend, base, logger, factories, max_factories, num_factories);       \
-  }                                                                                                                   \
-  ORT_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) { return ortolan::gpu::epkit::release_factory(factory); } \
+#define ORTOLAN_EXPORT_PROVIDER(backend)                                                                           \
+  extern "C" {                                                                                                     \
+  ORT_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger* logger,            \
+                                          OrtEpFactory** factories, size_t max_factories, size_t* num_factories) { \
+    return ortolan::gpu::epkit::create_factory(backend, base, logger, factories, max_factories, num_factories);    \
+  }                                                                                                                \
+  ORT_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {                                                  \
+    return ortolan::gpu::epkit::release_factory(factory);                                                          \
+  }                                                                                                                \
   }

@@ -150,7 +150,8 @@ OrtAllocator* Factory::make_allocator(const OrtMemoryInfo* memory, size_t limit)
   if (number < 0) fail(ORT_INVALID_ARGUMENT, std::string(backend_.provider()) + " has no such memory");
   Entry& entry = entries_[static_cast<size_t>(number)];
   bool on_device = host_.api->MemoryInfoGetDeviceMemType(memory) == OrtDeviceMemoryType_DEFAULT;
-  return new Allocator(host_, context(static_cast<size_t>(number)), on_device ? entry.device_memory : entry.host_memory, limit);
+  return new Allocator(host_, context(static_cast<size_t>(number)), on_device ? entry.device_memory : entry.host_memory,
+                       limit);
 }
 
 const char* ORT_API_CALL Factory::get_name(const OrtEpFactory* self) noexcept {
@@ -185,8 +186,9 @@ OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardware
   Factory& factory = factory_of(self);
   return guard(factory.host_, [&] {
     if (num_devices != 1) {
-      fail(ORT_INVALID_ARGUMENT, std::string(factory.backend_.provider()) + " works with one device in a session, not " +
-                                     std::to_string(num_devices) + "; choose one");
+      fail(ORT_INVALID_ARGUMENT, std::string(factory.backend_.provider()) +
+                                     " works with one device in a session, not " + std::to_string(num_devices) +
+                                     "; choose one");
     }
     Host host = factory.host_;
     host.logger = logger;

@@ -53,7 +53,8 @@ class Reader {
   Reader(const Host& host, bool copy_constants) : host_(host), copy_constants_(copy_constants) {}
 
   void read(const OrtGraph* graph) {
-    for (const OrtValueInfo* value : list<OrtValueInfo>(host_, graph, host_.api->Graph_GetNumInitializers, host_.api->Graph_GetInitializers)) {
+    for (const OrtValueInfo* value :
+         list<OrtValueInfo>(host_, graph, host_.api->Graph_GetNumInitializers, host_.api->Graph_GetInitializers)) {
       number_of(value);
     }
     for (const OrtNode* node : list<OrtNode>(host_, graph, host_.api->Graph_GetNumNodes, host_.api->Graph_GetNodes)) {
@@ -120,8 +121,9 @@ class Reader {
     Tensor tensor = tensor_of(host_, initializer);
     if (!tensor.reached_by_host) return;
     value.shape = tensor.shape;
-    value.constant = copy_constants_ ? copied(tensor).elements
-                                     : HostBytes{{static_cast<const std::byte*>(tensor.address), tensor.bytes}, nullptr};
+    value.constant = copy_constants_
+                         ? copied(tensor).elements
+                         : HostBytes{{static_cast<const std::byte*>(tensor.address), tensor.bytes}, nullptr};
   }
 
   Node read_node(const OrtNode* from) {
@@ -137,7 +139,8 @@ class Reader {
     node.inputs = numbers_of(inputs_of(from));
     node.outputs = numbers_of(outputs_of(from));
     read_subgraphs(from, node);
-    for (const OrtOpAttr* attribute : list<OrtOpAttr>(host_, from, host_.api->Node_GetNumAttributes, host_.api->Node_GetAttributes)) {
+    for (const OrtOpAttr* attribute :
+         list<OrtOpAttr>(host_, from, host_.api->Node_GetNumAttributes, host_.api->Node_GetAttributes)) {
       if (attribute != nullptr) read_attribute(attribute, node);
     }
     return node;
@@ -149,7 +152,8 @@ class Reader {
     check(host_, host_.api->Node_GetNumSubgraphs(from, &subgraphs));
     if (subgraphs == 0) return;
     node.unsupported = "it has a subgraph, which stays on the CPU";
-    for (int value : numbers_of(list<OrtValueInfo>(host_, from, host_.api->Node_GetNumImplicitInputs, host_.api->Node_GetImplicitInputs))) {
+    for (int value : numbers_of(list<OrtValueInfo>(host_, from, host_.api->Node_GetNumImplicitInputs,
+                                                   host_.api->Node_GetImplicitInputs))) {
       node.inputs.push_back(value);
     }
   }
@@ -160,14 +164,28 @@ class Reader {
     OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
     check(host_, host_.api->OpAttr_GetType(attribute, &type));
     switch (type) {
-      case ORT_OP_ATTR_INT: node.attributes[name] = read_one<int64_t>(host_, attribute, type); break;
-      case ORT_OP_ATTR_FLOAT: node.attributes[name] = read_one<float>(host_, attribute, type); break;
-      case ORT_OP_ATTR_INTS: node.attributes[name] = read_list<int64_t>(host_, attribute, type); break;
-      case ORT_OP_ATTR_FLOATS: node.attributes[name] = read_list<float>(host_, attribute, type); break;
-      case ORT_OP_ATTR_STRING: node.attributes[name] = read_text(host_, attribute); break;
-      case ORT_OP_ATTR_TENSOR: node.attributes[name] = read_tensor(attribute); break;
-      case ORT_OP_ATTR_GRAPH: break;
-      default: node.unsupported = std::string("the kind of its attribute '") + name + "' is not read";
+      case ORT_OP_ATTR_INT:
+        node.attributes[name] = read_one<int64_t>(host_, attribute, type);
+        break;
+      case ORT_OP_ATTR_FLOAT:
+        node.attributes[name] = read_one<float>(host_, attribute, type);
+        break;
+      case ORT_OP_ATTR_INTS:
+        node.attributes[name] = read_list<int64_t>(host_, attribute, type);
+        break;
+      case ORT_OP_ATTR_FLOATS:
+        node.attributes[name] = read_list<float>(host_, attribute, type);
+        break;
+      case ORT_OP_ATTR_STRING:
+        node.attributes[name] = read_text(host_, attribute);
+        break;
+      case ORT_OP_ATTR_TENSOR:
+        node.attributes[name] = read_tensor(attribute);
+        break;
+      case ORT_OP_ATTR_GRAPH:
+        break;
+      default:
+        node.unsupported = std::string("the kind of its attribute '") + name + "' is not read";
     }
   }
 
@@ -192,7 +210,8 @@ ReadGraph read_graph(const Host& host, const OrtGraph* graph) {
   return std::move(reader.result());
 }
 
-Graph read_group(const Host& host, const OrtGraph* graph, const OrtNode* fused_node, std::vector<int>& input_positions) {
+Graph read_group(const Host& host, const OrtGraph* graph, const OrtNode* fused_node,
+                 std::vector<int>& input_positions) {
   Reader reader(host, true);
   reader.read(graph);
   std::vector<int> inputs = reader.numbers_of(reader.inputs_of(fused_node));

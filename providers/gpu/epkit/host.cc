@@ -21,7 +21,8 @@ Host connect(const OrtApiBase* base, const OrtLogger* logger) {
   bool is_known = level >= static_cast<int>(kOldestLevel);
   const OrtApi* api = is_known ? base->GetApi(static_cast<uint32_t>(level)) : nullptr;
   if (api == nullptr) {
-    fail(ORT_FAIL, std::string("the provider needs a runtime of API level 24 or newer, this one is ") + base->GetVersionString());
+    fail(ORT_FAIL,
+         std::string("the provider needs a runtime of API level 24 or newer, this one is ") + base->GetVersionString());
   }
   return {api, api->GetEpApi(), logger, static_cast<uint32_t>(level)};
 }
@@ -42,9 +43,12 @@ void log(const Host& host, OrtLoggingLevel severity, const std::string& line) {
 
 OrtErrorCode code_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInvalid: return ORT_INVALID_ARGUMENT;
-    case ErrorKind::kInternal: return ORT_FAIL;
-    default: return ORT_EP_FAIL;
+    case ErrorKind::kInvalid:
+      return ORT_INVALID_ARGUMENT;
+    case ErrorKind::kInternal:
+      return ORT_FAIL;
+    default:
+      return ORT_EP_FAIL;
   }
 }
 

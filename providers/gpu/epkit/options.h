@@ -8,9 +8,9 @@
 namespace ortolan::gpu::epkit {
 
 struct Options {
-  size_t memory_limit = 0;       // of a session's device memory for tensors, in bytes; 0: none
-  size_t min_group_size = 1;     // groups of fewer nodes are left to others
-  size_t log_refusals = 0;       // 1: the log says of each node why it is not taken
+  size_t memory_limit = 0;    // of a session's device memory for tensors, in bytes; 0: none
+  size_t min_group_size = 1;  // groups of fewer nodes are left to others
+  size_t log_refusals = 0;    // 1: the log says of each node why it is not taken
 };
 
 /** What the session's entries ep.<provider>.<key> set, over the values above. Throws Failure for values that make no

@@ -25,6 +25,13 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
   set_functions();
 }
 
+Provider::~Provider() {
+  try {
+    context_.engine().kernels().store_compiled();
+  } catch (const std::exception&) {  // a kernel that cannot be kept is compiled again
+  }
+}
+
 void Provider::set_functions() {
   ort_version_supported = host_.level;
   GetName = get_name;
@@ -67,7 +74,8 @@ void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
   for (size_t i = 0; options_.log_refusals != 0 && i < claims.refusals.size(); i++) {
     if (claims.refusals[i].empty() || read.taken[i]) continue;
     log(host_, ORT_LOGGING_LEVEL_WARNING,
-        std::string(factory_.backend().provider()) + " leaves " + describe(read.graph.nodes[i]) + ": " + claims.refusals[i]);
+        std::string(factory_.backend().provider()) + " leaves " + describe(read.graph.nodes[i]) + ": " +
+            claims.refusals[i]);
   }
 }
 
@@ -96,6 +104,7 @@ OrtStatus* ORT_API_CALL Provider::on_run_end(OrtEp* self, const OrtRunOptions*, 
   Provider& provider = provider_of(self);
   return guard(provider.host_, [&] {
     if (wait) provider.context_.finish();
+    provider.context_.engine().kernels().after_run();
   });
 }
 
@@ -106,7 +115,8 @@ OrtStatus* ORT_API_CALL Provider::create_allocator(OrtEp* self, const OrtMemoryI
                [&] { *allocator = provider.factory_.make_allocator(memory, provider.options_.memory_limit); });
 }
 
-OrtStatus* ORT_API_CALL Provider::create_stream(OrtEp* self, const OrtMemoryDevice*, OrtSyncStreamImpl** stream) noexcept {
+OrtStatus* ORT_API_CALL Provider::create_stream(OrtEp* self, const OrtMemoryDevice*,
+                                                OrtSyncStreamImpl** stream) noexcept {
   Provider& provider = provider_of(self);
   return guard(provider.host_, [&] { *stream = new Stream(provider.host_, provider.context_); });
 }

@@ -11,13 +11,16 @@ class Provider : public OrtEp {
  public:
   /** Works on device `number` of the factory. */
   Provider(const Host& host, Factory& factory, size_t number, const Options& options);
+  ~Provider();
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
 
  private:
   static const char* ORT_API_CALL get_name(const OrtEp* self) noexcept;
   static OrtStatus* ORT_API_CALL get_capability(OrtEp* self, const OrtGraph* graph,
                                                 OrtEpGraphSupportInfo* support) noexcept;
-  static OrtStatus* ORT_API_CALL compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes, size_t count,
-                                         OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept;
+  static OrtStatus* ORT_API_CALL compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes,
+                                         size_t count, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept;
   static void ORT_API_CALL release_infos(OrtEp* self, OrtNodeComputeInfo** infos, size_t count) noexcept;
   static OrtStatus* ORT_API_CALL on_run_end(OrtEp* self, const OrtRunOptions* options, bool wait) noexcept;
   static OrtStatus* ORT_API_CALL create_allocator(OrtEp* self, const OrtMemoryInfo* memory,

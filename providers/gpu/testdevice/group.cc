@@ -40,7 +40,8 @@ class RunningItems {
         continue;
       }
       int stands_at = tasks_[i].handle.promise().line;
-      if (line >= 0 && stands_at != line) fail_at("items wait at different barriers, the other at line", stands_at, line);
+      if (line >= 0 && stands_at != line)
+        fail_at("items wait at different barriers, the other at line", stands_at, line);
       line = stands_at;
     }
     if (ended == tasks_.size()) return false;

@@ -15,7 +15,7 @@ std::map<std::string, KernelDescription, std::less<>>& kernels_of_width(int widt
 
 float half_to_float(uint half) {
   uint exponent = half >> 10 & 31, mantissa = half & 1023;
-  float value = exponent == 31 ? (mantissa != 0 ? NAN : INFINITY)
+  float value = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
                 : exponent != 0 ? std::ldexp(static_cast<float>(mantissa + 1024), static_cast<int>(exponent) - 25)
                                 : std::ldexp(static_cast<float>(mantissa), -24);
   return (half & 0x8000) != 0 ? -value : value;

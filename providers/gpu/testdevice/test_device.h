@@ -17,21 +17,23 @@ struct Faults {
 
 struct TestDeviceOptions {
   DeviceClass kind = DeviceClass::kGpu;
-  int vector_width = 4;        // 1, 4 or 16
-  unsigned order = 0;          // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
+  int vector_width = 4;  // 1, 4 or 16
+  unsigned order = 0;    // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
 };
 
-/** Work waits until somebody waits for it, so that a result that is read too early is wrong every time. Launches without
- *  a barrier between them run in an order of their own; one that needs a barrier and has none is an error. Fresh memory
- *  holds NaN. A kernel that does what its text must not do is an Error that names the element and the work-item. */
+/** Work waits until somebody waits for it, so that a result that is read too early is wrong every time. Launches
+ * without a barrier between them run in an order of their own; one that needs a barrier and has none is an error. Fresh
+ * memory holds NaN. A kernel that does what its text must not do is an Error that names the element and the work-item.
+ */
 class TestDevice : public Device {
  public:
   explicit TestDevice(const TestDeviceOptions& options);
   ~TestDevice() override;
 
   const DeviceTraits& traits() const override { return traits_; }
+  std::string identity(std::string_view kernel) const override { return traits_.name + ": " + std::string(kernel); }
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;
