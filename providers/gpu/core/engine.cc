@@ -36,20 +36,40 @@ std::shared_ptr<const Kernel> KernelCache::get(const KernelSpec& spec) {
   return kernel;
 }
 
+KernelCache::~KernelCache() {
+  ends_ = true;
+  if (storing_.joinable()) storing_.join();
+}
+
 void KernelCache::store_compiled() {
-  std::lock_guard lock(mutex_);
-  store_all(lock);
+  while (store_one()) {
+  }
+}
+
+bool KernelCache::store_one() {
+  std::pair<std::string, std::shared_ptr<const Kernel>> next;
+  {
+    std::lock_guard lock(mutex_);
+    if (compiled_.empty() || ends_) return false;
+    next = std::move(compiled_.back());
+    compiled_.pop_back();
+    compiled_before_ = compiled_.size();
+  }
+  store_.write(next.first, next.second->binary());
+  return true;
 }
 
 void KernelCache::after_run() {
   std::lock_guard lock(mutex_);
-  if (compiled_.size() == compiled_before_) store_all(lock);
+  bool settled = !compiled_.empty() && compiled_.size() == compiled_before_;
   compiled_before_ = compiled_.size();
-}
-
-void KernelCache::store_all(std::lock_guard<std::mutex>&) {
-  for (const auto& [key, kernel] : compiled_) store_.write(key, kernel->binary());
-  compiled_.clear();
+  if (!settled || storing_.joinable()) return;
+  storing_ = std::thread([this] {
+    try {
+      store_compiled();
+    } catch (const std::exception&) {  // a kernel that cannot be kept is compiled again
+    }
+  });
 }
 
 std::shared_ptr<Buffer> WeightCache::get(

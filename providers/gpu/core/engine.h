@@ -1,11 +1,13 @@
 // What all groups of nodes on one device share: compiled kernels and uploaded weights.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "gpu/core/graph.h"
 #include "gpu/core/kernel_store.h"
@@ -17,20 +19,26 @@ namespace ortolan::gpu {
 class KernelCache {
  public:
   KernelCache(Device& device, KernelStore store) : device_(device), store_(std::move(store)) {}
+  ~KernelCache();
+  KernelCache(const KernelCache&) = delete;
+  KernelCache& operator=(const KernelCache&) = delete;
   std::shared_ptr<const Kernel> get(const KernelSpec& spec);
   /** Writes what was compiled to the store. Kernels should have run: some devices compile until then. */
   void store_compiled();
-  /** To be called after a run: the same, once a run compiled nothing more. */
+  /** To be called after a run: a thread of its own does the same, once a run compiled nothing more. A device may take as
+   *  long for it as for compiling; what is not written when the cache ends is compiled again another time. */
   void after_run();
 
  private:
-  void store_all(std::lock_guard<std::mutex>&);
+  bool store_one();
 
   Device& device_;
   const KernelStore store_;
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<const Kernel>>> compiled_;  // not in the store, by its key
   size_t compiled_before_ = 0;                                                   // the last run
+  std::atomic<bool> ends_{false};
+  std::thread storing_;
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;                 // by name and constants
 };
 

@@ -25,13 +25,6 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
   set_functions();
 }
 
-Provider::~Provider() {
-  try {
-    context_.engine().kernels().store_compiled();
-  } catch (const std::exception&) {  // a kernel that cannot be kept is compiled again
-  }
-}
-
 void Provider::set_functions() {
   ort_version_supported = host_.level;
   GetName = get_name;

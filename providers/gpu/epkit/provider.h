@@ -11,9 +11,6 @@ class Provider : public OrtEp {
  public:
   /** Works on device `number` of the factory. */
   Provider(const Host& host, Factory& factory, size_t number, const Options& options);
-  ~Provider();
-  Provider(const Provider&) = delete;
-  Provider& operator=(const Provider&) = delete;
 
  private:
   static const char* ORT_API_CALL get_name(const OrtEp* self) noexcept;
