@@ -22,6 +22,8 @@ class Candidate {
   int rank(size_t i) const { return value(i).shape ? static_cast<int>(value(i).shape->size()) : -1; }
   const std::optional<Shape>& shape(size_t i) const { return value(i).shape; }
   bool is_constant(size_t i) const { return value(i).constant.has_value(); }
+  /** The elements of a constant; NULL where the input is none. */
+  const HostBytes* constant(size_t i) const { return is_constant(i) ? &*value(i).constant : nullptr; }
 
  private:
   const Value& value(size_t i) const { return graph_.values[node_.inputs[i]]; }
