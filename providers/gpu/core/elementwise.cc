@@ -16,6 +16,10 @@ constexpr ElementwiseRow kTable[] = {
 #define K_TEST(number, name, value) {number, #name, Kind::kTest},
 #define K_COMPARE(number, name, value) {number, #name, Kind::kCompare},
 #define K_STEP(number, name, value) {number, #name, Kind::kStep},
+#define K_INTEGER(number, name, value) {number, #name, Kind::kInteger},
+#define K_INTEGER_UNARY(number, name, value) {number, #name, Kind::kInteger},
+#define K_INTEGER_BINARY(number, name, value) {number, #name, Kind::kInteger},
+#define K_INTEGER_STEP(number, name, value) {number, #name, Kind::kInteger},
 #include "gpu/kernels/elementwise_rows.k"
 };
 
@@ -59,20 +63,29 @@ Tile tile_for(const DeviceTraits& traits, int64_t rows, int64_t inner) {
   return {x, rows == 1 ? 1 : items / x, 4};
 }
 
-int step_code(const ElementwiseStep& step) {
-  return elementwise_row(step.row).number + 256 * step.operand + 1024 * step.turned;
+int step_code(const ElementwiseStep& step, bool integer) {
+  const ElementwiseRow* row = find_elementwise_row(step.row, integer);
+  if (row == nullptr) throw Error(ErrorKind::kInternal, "elementwise_rows.k has no row " + std::string(step.row));
+  return row->number + 256 * step.operand + 1024 * step.turned;
 }
 
 void add_constants(KernelCall& call, const std::vector<ElementwiseOperand>& operands,
-                   const std::vector<ElementwiseStep>& steps) {
+                   const std::vector<ElementwiseStep>& steps, ElementType arithmetic) {
   static constexpr const char* kTypes[] = {"TYPE0", "TYPE1", "TYPE2", "TYPE3"};
   static constexpr const char* kSteps[] = {"STEP0", "STEP1", "STEP2", "STEP3", "STEP4", "STEP5"};
   call.constant("OPERANDS", static_cast<int>(operands.size()));
   for (size_t i = 0; i < operands.size(); i++) call.constant(kTypes[i], static_cast<int>(operands[i].type));
-  for (size_t i = 0; i < steps.size(); i++) call.constant(kSteps[i], step_code(steps[i]));
+  for (size_t i = 0; i < steps.size(); i++) call.constant(kSteps[i], step_code(steps[i], is_whole(arithmetic)));
+  if (is_whole(arithmetic)) call.constant("STEP_TYPE", static_cast<int>(arithmetic));
 }
 
-void add_parameters(KernelCall& call, std::vector<MergedAxis> outer, const std::vector<ElementwiseStep>& steps) {
+/** The numbers p of the steps; for integers whether they are uint64. */
+float first_parameter(const ElementwiseStep& step, ElementType arithmetic) {
+  return is_whole(arithmetic) ? static_cast<float>(arithmetic == ElementType::kUint64) : step.p;
+}
+
+void add_parameters(KernelCall& call, std::vector<MergedAxis> outer, const std::vector<ElementwiseStep>& steps,
+                    ElementType arithmetic) {
   outer.insert(outer.begin(), kOuterAxes - outer.size(), {1, ~0u});
   int varies = 0;
   for (int axis = 0; axis < kOuterAxes; axis++) {
@@ -82,7 +95,9 @@ void add_parameters(KernelCall& call, std::vector<MergedAxis> outer, const std::
   }
   for (int axis = 1; axis < kOuterAxes; axis++) call.params(outer[axis].size);
   call.params(varies);
-  for (size_t i = 0; i < kMostElementwiseSteps; i++) call.params(i < steps.size() ? steps[i].p : 0.0f);
+  for (size_t i = 0; i < kMostElementwiseSteps; i++) {
+    call.params(i < steps.size() ? first_parameter(steps[i], arithmetic) : 0.0f);
+  }
   for (size_t i = 0; i < kMostElementwiseSteps; i++) call.params(i < steps.size() ? steps[i].q : 0.0f);
 }
 
@@ -98,16 +113,32 @@ std::string text_of(const Shape& shape) {
 
 }  // namespace
 
-const ElementwiseRow& elementwise_row(std::string_view name) {
+const ElementwiseRow* find_elementwise_row(std::string_view name, bool integer) {
   for (const ElementwiseRow& row : kTable) {
-    if (row.name == name) return row;
+    if (row.name == name && (row.kind == Kind::kInteger) == integer) return &row;
   }
-  throw Error(ErrorKind::kInternal, "elementwise_rows.k has no row " + std::string(name));
+  return nullptr;
 }
 
-Shape broadcast_shape(const Lowering& lowering, const std::vector<Shape>& shapes) {
+const ElementwiseRow& elementwise_row(std::string_view name) {
+  const ElementwiseRow* row = find_elementwise_row(name, false);
+  if (row == nullptr) throw Error(ErrorKind::kInternal, "elementwise_rows.k has no row " + std::string(name));
+  return *row;
+}
+
+bool is_whole(ElementType type) {
+  return type == ElementType::kUint64 || (is_integer(type) && type != ElementType::kBool);
+}
+
+std::string refuse_long_integers(const Candidate& candidate, ElementType type) {
+  if (candidate.traits().has_int64 || (element_bytes(type) < 8 && type != ElementType::kUint32)) return "";
+  return std::string(type_name(type)) + " needs integers of 64 bits, which the device has not";
+}
+
+Shape broadcast_shape(const Lowering& lowering, const std::vector<ElementwiseOperand>& operands) {
   Shape result;
-  for (const Shape& shape : shapes) {
+  for (const ElementwiseOperand& operand : operands) {
+    const Shape& shape = operand.shape;
     if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
     size_t missing = result.size() - shape.size();
     for (size_t axis = 0; axis < shape.size(); axis++) {
@@ -120,8 +151,19 @@ Shape broadcast_shape(const Lowering& lowering, const std::vector<Shape>& shapes
   return result;
 }
 
+ElementwiseOperand elementwise_operand(Lowering& lowering, size_t input) {
+  return {lowering.input(input), lowering.type(input), lowering.shape(input)};
+}
+
+void lower_elementwise_output(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
+                              const std::vector<ElementwiseStep>& steps, ElementType type, ElementType arithmetic) {
+  Shape shape = broadcast_shape(lowering, operands);
+  lower_elementwise(lowering, operands, steps, {lowering.output(0, type, shape), type, shape}, arithmetic);
+}
+
 void lower_elementwise(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result) {
+                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result,
+                       ElementType arithmetic) {
   if (element_count(result.shape) == 0) return;
   std::vector<MergedAxis> axes = merge_axes(operands, result.shape);
   if (axes.size() > kMostElementwiseAxes) {
@@ -133,15 +175,15 @@ void lower_elementwise(Lowering& lowering, const std::vector<ElementwiseOperand>
   int64_t rows = element_count(result.shape) / inner.size;
   Tile tile = tile_for(lowering.traits(), rows, inner.size);
   int64_t piece = int64_t{tile.group_x} * tile.count, pieces = (inner.size + piece - 1) / piece;
-  KernelCall call = lowering.call("elementwise");
+  KernelCall call = lowering.call(is_whole(arithmetic) ? "elementwise_integer" : "elementwise");
   call.group(tile.group_x, tile.group_y)
       .constant("COUNT", tile.count)
       .constant("RESULT", static_cast<int>(result.type));
   call.constant("AXES", static_cast<int>(axes.size())).constant("SPLAT", splat_of(inner, operands.size()));
-  add_constants(call, operands, steps);
+  add_constants(call, operands, steps, arithmetic);
   for (size_t i = 0; i < kMostElementwiseOperands; i++) call.read(operands[i < operands.size() ? i : 0].memory);
   call.write(result.memory).params(rows, inner.size, pieces);
-  add_parameters(call, std::move(axes), steps);
+  add_parameters(call, std::move(axes), steps, arithmetic);
   call.run((rows + tile.group_y - 1) / tile.group_y * pieces);
 }
 

@@ -1,13 +1,13 @@
 // Chains of elementwise steps as one launch: `kernels/elementwise.k` with numpy's broadcast.
 #pragma once
 
-#include "gpu/core/lowering.h"
+#include "gpu/core/operators.h"
 
 namespace ortolan::gpu {
 
 /** A row of kernels/elementwise_rows.k. */
 struct ElementwiseRow {
-  enum class Kind { kUnary, kTest, kBinary, kCompare, kStep };
+  enum class Kind { kUnary, kTest, kBinary, kCompare, kStep, kInteger };
   int number;  // in the kernel's switch
   std::string_view name;
   Kind kind;
@@ -19,8 +19,16 @@ struct ElementwiseRow {
   bool gives_truth() const { return kind == Kind::kTest || kind == Kind::kCompare; }
 };
 
-/** The row of that name, which must be there. */
+/** The row of that name for floats or for integers; NULL where there is none. */
+const ElementwiseRow* find_elementwise_row(std::string_view name, bool integer);
+/** The row for floats, which must be there. */
 const ElementwiseRow& elementwise_row(std::string_view name);
+
+/** Types that chains of integers compute in; not bool. */
+bool is_whole(ElementType type);
+
+/** Refuses integers of 64 bits and uint32 where the device has no integers of 64 bits. */
+std::string refuse_long_integers(const Candidate& candidate, ElementType type);
 
 /** One step of a chain: a row's value with a the value so far and b the operand, c the operand behind it. */
 struct ElementwiseStep {
@@ -40,11 +48,19 @@ inline constexpr size_t kMostElementwiseOperands = 4;  // the first value among 
 inline constexpr size_t kMostElementwiseSteps = 6;
 inline constexpr int kMostElementwiseAxes = 6;  // that broadcast in different ways
 
-/** numpy's broadcast. Fails where the shapes do not fit. */
-Shape broadcast_shape(const Lowering& lowering, const std::vector<Shape>& shapes);
+/** numpy's broadcast of the operands' shapes. Fails where they do not fit. */
+Shape broadcast_shape(const Lowering& lowering, const std::vector<ElementwiseOperand>& operands);
 
-/** Computes the steps in float, from operand 0 on, into the result, whose shape is that of the broadcast. */
+ElementwiseOperand elementwise_operand(Lowering& lowering, size_t input);
+/** The chain over these operands as output 0, of a type. */
+void lower_elementwise_output(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
+                              const std::vector<ElementwiseStep>& steps, ElementType type,
+                              ElementType arithmetic = ElementType::kFloat);
+
+/** Computes the steps from operand 0 on, in float or in the integer type `arithmetic`, into the result, whose shape is
+ *  that of the broadcast. Operands and result may be of other types. */
 void lower_elementwise(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result);
+                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result,
+                       ElementType arithmetic = ElementType::kFloat);
 
 }  // namespace ortolan::gpu

@@ -9,25 +9,25 @@
 namespace ortolan::gpu {
 namespace {
 
-std::string refuse_floats(const Candidate& candidate) {
-  for (size_t i = 0; i < candidate.node().inputs.size(); i++) {
-    if (!candidate.has(i)) continue;
-    std::string refusal = refuse_unless(candidate, i, {ElementType::kFloat, ElementType::kFloat16});
-    if (!refusal.empty()) return refusal;
-  }
-  return "";
-}
-
-std::string refuse_truths(const Candidate& candidate) {
-  for (size_t i = 0; i < candidate.node().inputs.size(); i++) {
-    std::string refusal = refuse_unless(candidate, i, {ElementType::kBool});
-    if (!refusal.empty()) return refusal;
-  }
-  return "";
-}
-
 bool combines_truths(const Node& node) {
   return node.op == "And" || node.op == "Or" || node.op == "Xor" || node.op == "Not";
+}
+
+std::string refuse_floats(const Candidate& candidate, size_t i) {
+  return refuse_unless(candidate, i, {ElementType::kFloat, ElementType::kFloat16});
+}
+
+/** By the rows that there are of the operator. */
+std::string refuse_type(const Candidate& candidate, size_t i) {
+  std::string_view name = candidate.node().op;
+  ElementType type = candidate.type(i);
+  if (combines_truths(candidate.node())) return refuse_unless(candidate, i, {ElementType::kBool});
+  if (name == "Equal" && type == ElementType::kBool) return "";
+  if (is_whole(type) && find_elementwise_row(name, true) != nullptr) {
+    return refuse_long_integers(candidate, type);
+  }
+  if (find_elementwise_row(name, false) != nullptr) return refuse_floats(candidate, i);
+  return std::string("input ") + std::to_string(i) + " is " + type_name(type) + "; integers are supported";
 }
 
 /** Before opset 7 an attribute says which axes broadcast. */
@@ -56,40 +56,58 @@ std::string first_of(std::initializer_list<std::string> refusals) {
 }
 
 std::string refuse_unary(const Candidate& candidate) {
-  return combines_truths(candidate.node()) ? refuse_truths(candidate) : refuse_floats(candidate);
+  for (size_t i = 0; i < candidate.node().inputs.size(); i++) {
+    std::string refusal = candidate.has(i) ? refuse_type(candidate, i) : "";
+    if (!refusal.empty()) return refusal;
+  }
+  return "";
+}
+
+/** For operators that are several steps. */
+std::string refuse_floats(const Candidate& candidate) {
+  for (size_t i = 0; i < candidate.node().inputs.size(); i++) {
+    std::string refusal = candidate.has(i) ? refuse_floats(candidate, i) : "";
+    if (!refusal.empty()) return refusal;
+  }
+  return "";
+}
+
+std::string refuse_many_floats(const Candidate& candidate) {
+  return first_of({refuse_floats(candidate), refuse_old_broadcast(candidate), refuse_many_axes(candidate)});
+}
+
+std::string refuse_clip(const Candidate& candidate) {
+  ElementType type = candidate.type(0);
+  return is_whole(type) ? refuse_long_integers(candidate, type) : refuse_floats(candidate);
 }
 
 std::string refuse_binary(const Candidate& candidate) {
   return first_of({refuse_unary(candidate), refuse_old_broadcast(candidate), refuse_many_axes(candidate)});
 }
 
-ElementwiseOperand operand(Lowering& l, size_t i) { return {l.input(i), l.type(i), l.shape(i)}; }
-
 std::vector<ElementwiseOperand> operands_from(Lowering& l, std::initializer_list<size_t> inputs) {
   std::vector<ElementwiseOperand> operands;
-  for (size_t i : inputs) operands.push_back(operand(l, i));
+  for (size_t i : inputs) operands.push_back(elementwise_operand(l, i));
   return operands;
 }
 
-/** The chain over these operands is output 0. */
-void lower_to_output(Lowering& l, const std::vector<ElementwiseOperand>& operands,
-                     const std::vector<ElementwiseStep>& steps, ElementType type) {
-  std::vector<Shape> shapes;
-  for (const ElementwiseOperand& operand : operands) shapes.push_back(operand.shape);
-  Shape shape = broadcast_shape(l, shapes);
-  lower_elementwise(l, operands, steps, {l.output(0, type, shape), type, shape});
+/** What the node computes in. */
+ElementType arithmetic_of(const Lowering& l) { return is_whole(l.type(0)) ? l.type(0) : ElementType::kFloat; }
+
+ElementType result_type(const Lowering& l, std::string_view row) {
+  const ElementwiseRow* found = find_elementwise_row(row, false);
+  return found != nullptr && found->gives_truth() ? ElementType::kBool : l.type(0);
 }
 
 /** A step of input 0 alone. */
 void lower_step(Lowering& l, const ElementwiseStep& step) {
-  lower_to_output(l, operands_from(l, {0}), {step}, l.type(0));
+  lower_elementwise_output(l, operands_from(l, {0}), {step}, result_type(l, step.row), arithmetic_of(l));
 }
 
 void lower_unary(Lowering& l) {
-  const ElementwiseRow& row = elementwise_row(l.node().op);
-  float p = l.node().number(row.first, row.first_default), q = l.node().number(row.second, row.second_default);
-  lower_to_output(l, operands_from(l, {0}), {{row.name, 0, false, p, q}},
-                  row.gives_truth() ? ElementType::kBool : l.type(0));
+  const ElementwiseRow* row = find_elementwise_row(l.node().op, is_whole(l.type(0)));
+  float p = l.node().number(row->first, row->first_default), q = l.node().number(row->second, row->second_default);
+  lower_step(l, {row->name, 0, false, p, q});
 }
 
 /** Joins the inputs by a binary row, as many in one launch as it takes; `last` comes after all of them. */
@@ -98,20 +116,17 @@ void lower_join(Lowering& l, std::string_view row, const std::vector<Elementwise
   std::vector<ElementwiseStep> steps;
   for (size_t i = 1; i < l.node().inputs.size(); i++) {
     if (operands.size() == kMostElementwiseOperands) {
-      std::vector<Shape> shapes;
-      for (const ElementwiseOperand& operand : operands) shapes.push_back(operand.shape);
-      ElementwiseOperand part{{}, ElementType::kFloat, broadcast_shape(l, shapes)};
-      part.memory = l.scratch(static_cast<size_t>(element_count(part.shape)) * sizeof(float));
-      lower_elementwise(l, operands, steps, part);
+      ElementwiseOperand part{{}, arithmetic_of(l), broadcast_shape(l, operands)};
+      part.memory = l.scratch(static_cast<size_t>(element_count(part.shape)) * element_bytes(part.type));
+      lower_elementwise(l, operands, steps, part, part.type);
       operands = {part};
       steps.clear();
     }
     steps.push_back({row, static_cast<int>(operands.size())});
-    operands.push_back(operand(l, i));
+    operands.push_back(elementwise_operand(l, i));
   }
   steps.insert(steps.end(), last.begin(), last.end());
-  bool truth = elementwise_row(row).gives_truth();
-  lower_to_output(l, operands, steps, truth ? ElementType::kBool : l.type(0));
+  lower_elementwise_output(l, operands, steps, result_type(l, row), arithmetic_of(l));
 }
 
 void lower_binary(Lowering& l) { lower_join(l, l.node().op, {}); }
@@ -134,7 +149,7 @@ void lower_clip(Lowering& l) {
     return lower_step(l, {"Clamp", 0, false, l.node().number("min", -INFINITY), l.node().number("max", INFINITY)});
   }
   std::optional<float> low = known_bound(l, 1, -INFINITY), high = known_bound(l, 2, INFINITY);
-  if (low && high) return lower_step(l, {"Clamp", 0, false, *low, *high});
+  if (low && high && !is_whole(l.type(0))) return lower_step(l, {"Clamp", 0, false, *low, *high});
   std::vector<ElementwiseOperand> operands = operands_from(l, {0});
   std::vector<ElementwiseStep> steps;
   for (size_t i : {1, 2}) {
@@ -142,7 +157,7 @@ void lower_clip(Lowering& l) {
     steps.push_back({i == 1 ? "Max" : "Min", static_cast<int>(operands.size())});
     operands.push_back({l.input(i), l.type(i), {}});
   }
-  lower_to_output(l, operands, steps, l.type(0));
+  lower_elementwise_output(l, operands, steps, l.type(0), arithmetic_of(l));
 }
 
 std::string_view gelu_row(const Node& node) { return node.text("approximate", "none") == "tanh" ? "GeluTanh" : "Gelu"; }
@@ -154,24 +169,67 @@ void lower_quick_gelu(Lowering& l) { lower_step(l, {"Swish", 0, false, l.node().
 /** Input 1 is a bias that may be missing. */
 void lower_biased(Lowering& l, std::string_view row) {
   if (!l.has(1)) return lower_step(l, {row});
-  lower_to_output(l, operands_from(l, {0, 1}), {{"Add", 1}, {row}}, l.type(0));
+  lower_elementwise_output(l, operands_from(l, {0, 1}), {{"Add", 1}, {row}}, l.type(0));
 }
 
 void lower_bias_gelu(Lowering& l) { lower_biased(l, "Gelu"); }
 void lower_fast_gelu(Lowering& l) { lower_biased(l, "GeluTanh"); }
 
-std::string refuse_mod(const Candidate& candidate) {
-  if (candidate.node().integer("fmod", 0) == 0) return "floats are divided with fmod = 0, which is for integers";
-  return refuse_binary(candidate);
+/** An integer is not divided by zero. */
+void check_divisors(Lowering& l) {
+  if (!is_whole(l.type(0)) || l.count(0) == 0 || l.count(1) == 0) return;
+  const char* what = "an integer is divided by zero (input 1)";
+  if (l.host(1) != nullptr && l.type(1) != ElementType::kUint64) {
+    for (int64_t divisor : l.integers(1)) {
+      if (divisor == 0) l.fail(what);
+    }
+    return;
+  }
+  int chunk = l.traits().kind == DeviceClass::kWide ? 4096 : 4;
+  ErrorBit error = l.error(what);
+  KernelCall call = l.call("find_zero");
+  call.group(l.traits().kind == DeviceClass::kWide ? 1 : 64).constant("TYPE", static_cast<int>(l.type(1)));
+  call.read(l.input(1)).write(error.word).params(l.count(1), chunk, error.bit);
+  call.run_items((l.count(1) + chunk - 1) / chunk);
 }
 
-void lower_mod(Lowering& l) { lower_join(l, "Remainder", {}); }
+void lower_div(Lowering& l) {
+  check_divisors(l);
+  lower_binary(l);
+}
+
+std::string refuse_mod(const Candidate& candidate) {
+  if (is_float(candidate.type(0)) && candidate.node().integer("fmod", 0) == 0) {
+    return "floats are divided with fmod = 0, which is for integers";
+  }
+  if (!is_whole(candidate.type(0))) return first_of({refuse_floats(candidate), refuse_many_axes(candidate)});
+  return first_of({refuse_long_integers(candidate, candidate.type(0)), refuse_many_axes(candidate)});
+}
+
+void lower_mod(Lowering& l) {
+  check_divisors(l);
+  lower_join(l, l.node().integer("fmod", 0) != 0 ? "Remainder" : "Modulo", {});
+}
+
+std::string refuse_bit_shift(const Candidate& candidate) {
+  return first_of(
+      {refuse_unless(candidate, 0,
+                     {ElementType::kUint8, ElementType::kUint16, ElementType::kUint32, ElementType::kUint64}),
+       refuse_long_integers(candidate, candidate.type(0)), refuse_many_axes(candidate)});
+}
+
+void lower_bit_shift(Lowering& l) {
+  lower_join(l, l.node().text("direction", "") == "LEFT" ? "ShiftLeft" : "ShiftRight", {});
+}
 
 std::string refuse_pow(const Candidate& candidate) {
-  return first_of(
-      {refuse_unless(candidate, 0, {ElementType::kFloat, ElementType::kFloat16}),
-       is_float(candidate.type(1)) || is_integer(candidate.type(1)) ? "" : "the exponents are no floats or integers",
-       refuse_old_broadcast(candidate), refuse_many_axes(candidate)});
+  ElementType base = candidate.type(0), exponent = candidate.type(1);
+  if (is_whole(base) && is_float(exponent)) return "integers are raised to floats, which the CPU does in double";
+  if (!is_float(exponent) && !(is_integer(exponent) && is_whole(exponent))) {
+    return std::string("the exponents are ") + type_name(exponent) + "; float, float16 and integers are supported";
+  }
+  return first_of({refuse_type(candidate, 0), is_whole(exponent) ? refuse_long_integers(candidate, exponent) : "",
+                   refuse_old_broadcast(candidate), refuse_many_axes(candidate)});
 }
 
 /** The exponent where it is one number that is known. */
@@ -183,15 +241,22 @@ std::optional<float> known_exponent(const Lowering& l) {
 void lower_pow(Lowering& l) {
   std::optional<float> exponent = known_exponent(l);
   if (exponent == 2.0f) return lower_step(l, {"Mul"});
+  if (is_whole(l.type(0))) return lower_join(l, "Pow", {});
   if (exponent == 0.5f) return lower_step(l, {"Sqrt"});
   if (exponent == -1.0f) return lower_step(l, {"Reciprocal"});
   lower_join(l, "Pow", {});
 }
 
+/** a sigmoid(alpha a) b. */
+void lower_swiglu(Lowering& l) {
+  ElementwiseStep swish{"Swish", 0, false, l.node().number("alpha", 1), 0};
+  lower_elementwise_output(l, operands_from(l, {0, 1}), {swish, {"Mul", 1}}, l.type(0));
+}
+
 void lower_is_inf(Lowering& l) {
   float negative = static_cast<float>(l.node().integer("detect_negative", 1));
   float positive = static_cast<float>(l.node().integer("detect_positive", 1));
-  lower_to_output(l, operands_from(l, {0}), {{"IsInf", 0, false, negative, positive}}, ElementType::kBool);
+  lower_elementwise_output(l, operands_from(l, {0}), {{"IsInf", 0, false, negative, positive}}, ElementType::kBool);
 }
 
 #define K_UNARY(number, name, value) {"", #name, 1, kNewest, refuse_unary, lower_unary},
@@ -200,18 +265,25 @@ void lower_is_inf(Lowering& l) {
 #define K_BINARY(number, name, value) {"", #name, 1, kNewest, refuse_binary, lower_binary},
 #define K_COMPARE(number, name, value) K_BINARY(number, name, value)
 #define K_STEP(number, name, value)
+#define K_INTEGER(number, name, value)
+#define K_INTEGER_UNARY(number, name, value) K_UNARY(number, name, value)
+#define K_INTEGER_BINARY(number, name, value) K_BINARY(number, name, value)
+#define K_INTEGER_STEP(number, name, value)
 
 constexpr Operator kRows[] = {
-    {"", "Sum", 1, kNewest, refuse_binary, lower_sum},
-    {"", "Mean", 1, kNewest, refuse_binary, lower_mean},
-    {"", "Clip", 1, kNewest, refuse_floats, lower_clip},
-    {"", "Gelu", 1, kNewest, refuse_floats, lower_gelu},
+    {"", "Sum", 1, kNewest, refuse_many_floats, lower_sum},
+    {"", "Mean", 1, kNewest, refuse_many_floats, lower_mean},
+    {"", "Clip", 1, kNewest, refuse_clip, lower_clip},
+    {"", "Div", 1, kNewest, refuse_binary, lower_div},
     {"", "Mod", 1, kNewest, refuse_mod, lower_mod},
     {"", "Pow", 1, kNewest, refuse_pow, lower_pow},
+    {"", "BitShift", 1, kNewest, refuse_bit_shift, lower_bit_shift},
+    {"", "SwiGLU", 1, kNewest, refuse_many_floats, lower_swiglu},
+    {"", "Gelu", 1, kNewest, refuse_floats, lower_gelu},
     {"", "IsInf", 1, kNewest, refuse_floats, lower_is_inf},
     {"com.microsoft", "Gelu", 1, kNewest, refuse_floats, lower_gelu},
-    {"com.microsoft", "FastGelu", 1, kNewest, refuse_binary, lower_fast_gelu},
-    {"com.microsoft", "BiasGelu", 1, kNewest, refuse_binary, lower_bias_gelu},
+    {"com.microsoft", "FastGelu", 1, kNewest, refuse_many_floats, lower_fast_gelu},
+    {"com.microsoft", "BiasGelu", 1, kNewest, refuse_many_floats, lower_bias_gelu},
     {"com.microsoft", "QuickGelu", 1, kNewest, refuse_floats, lower_quick_gelu},
 #include "gpu/kernels/elementwise_rows.k"
 };
