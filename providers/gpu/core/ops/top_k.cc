@@ -1,0 +1,90 @@
+// TopK: the greatest or least elements along an axis, in order; of equal ones the first.
+#include <algorithm>
+#include <array>
+
+#include "gpu/core/moves.h"
+
+namespace ortolan::gpu {
+namespace {
+
+bool knows_second(const Node&, size_t i) { return i == 1; }
+
+constexpr std::array<ElementType, 6> kKinds = {ElementType::kFloat, ElementType::kFloat16, ElementType::kInt32,
+                                               ElementType::kInt64, ElementType::kUint8,   ElementType::kInt8};
+
+std::string refuse(const Candidate& candidate) {
+  return refuse_unless(candidate, 0, {kKinds[0], kKinds[1], kKinds[2], kKinds[3], kKinds[4], kKinds[5]});
+}
+
+int64_t count_of(const Lowering& l) {
+  if (l.node().since_version < 10) return l.node().integer("k", 0);
+  std::vector<int64_t> given = l.integers(1);
+  if (given.size() != 1) l.fail("K has " + std::to_string(given.size()) + " elements; it must have one");
+  return given[0];
+}
+
+/** Lines of `size` elements, `stride` apart. */
+struct Lines {
+  int64_t count, size, stride;
+};
+
+Memory order_of(Lowering& l, const Lines& lines, int64_t k) {
+  Memory x = l.input(0), order = l.scratch(static_cast<size_t>(lines.count * k) * sizeof(int32_t));
+  int kind = static_cast<int>(std::find(kKinds.begin(), kKinds.end(), l.type(0)) - kKinds.begin());
+  bool largest = l.node().integer("largest", 1) != 0;
+  if (l.traits().kind == DeviceClass::kWide) {
+    l.call("top_insert")
+        .group(1)
+        .constant("KIND", kind)
+        .constant("LARGEST", largest)
+        .read(x)
+        .write(order)
+        .params(lines.count, lines.size, lines.stride, k)
+        .run_items(lines.count);
+  } else {
+    l.call("top_select")
+        .group(64)
+        .constant("KIND", kind)
+        .constant("LARGEST", largest)
+        .read(x)
+        .write(order)
+        .params(lines.size, lines.stride, k)
+        .run(lines.count);
+  }
+  return order;
+}
+
+void lower(Lowering& l) {
+  Shape shape = l.shape(0);
+  size_t axis = l.axis(l.node().integer("axis", -1), shape.size());
+  int64_t k = count_of(l), size = shape[axis], stride = element_count(shape, axis + 1, shape.size());
+  if (k < 0 || k > size)
+    l.fail("K is " + std::to_string(k) + ", but the axis has " + std::to_string(size) + " elements");
+  Lines lines{element_count(shape, 0, axis) * stride, size, stride};
+  shape[axis] = k;
+  int64_t count = element_count(shape);
+  auto index_bytes = static_cast<size_t>(count) * sizeof(int64_t);
+  Memory y =
+      l.node().has_output(0) ? l.output(0, shape) : l.scratch(static_cast<size_t>(count) * element_bytes(l.type(0)));
+  Memory indices = l.node().has_output(1) ? l.output(1, ElementType::kInt64, shape) : l.scratch(index_bytes);
+  if (count == 0) return;
+  Memory order = order_of(l, lines, k);
+  Grain grain = grain_of(l.traits(), count);
+  l.call("top_values")
+      .group(grain.group)
+      .constant("BYTES", static_cast<int>(element_bytes(l.type(0))))
+      .read(l.input(0))
+      .write(y)
+      .write(indices)
+      .read(order)
+      .params(count, grain.chunk, size, stride, k)
+      .run_items(grain.items());
+}
+
+constexpr Operator kRows[] = {{"", "TopK", 1, kNewest, refuse, lower, knows_second}};
+
+}  // namespace
+
+std::span<const Operator> top_k_operators() { return kRows; }
+
+}  // namespace ortolan::gpu
