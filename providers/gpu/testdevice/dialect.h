@@ -1,4 +1,5 @@
-// The kernel dialect in C++ for the test device. K_VW is 1, 4 or 16; a file that includes kernels sets it first.
+// The kernel dialect in C++ for the test device. K_VW is 1, 4 or 16, or 0 for a kernel without vectors; a file that
+// includes kernels sets it first.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +29,7 @@ struct float4 {
 };
 template <int N>
 struct Vector {
+  static_assert(N > 0, "the build takes the kernel for one without vectors");
   float lanes[N];
 };
 

@@ -47,10 +47,8 @@ std::vector<int> order_of_groups(int count, unsigned order) {
 }  // namespace
 
 TestKernel::TestKernel(const KernelSpec& spec, int vector_width, std::span<const std::byte> binary) : name_(spec.name) {
-  auto& kernels = kernels_of_width(vector_width);
-  auto found = kernels.find(spec.name);
-  if (found == kernels.end()) fail(name_, "there is no such kernel for vectors of " + std::to_string(vector_width));
-  description_ = &found->second;
+  description_ = find_kernel(spec.name, vector_width);
+  if (description_ == nullptr) fail(name_, "there is no such kernel for vectors of " + std::to_string(vector_width));
   for (const KernelConstant& constant : spec.constants) constants_[std::string(constant.name)] = constant.value;
   for (auto& [name, value] : constants_) {
     bool known = name == "WGX" || name == "WGY";

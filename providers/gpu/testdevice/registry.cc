@@ -13,6 +13,15 @@ std::map<std::string, KernelDescription, std::less<>>& kernels_of_width(int widt
   return (*by_width)[width];
 }
 
+const KernelDescription* find_kernel(std::string_view name, int width) {
+  for (int compiled_for : {width, 0}) {
+    auto& kernels = kernels_of_width(compiled_for);
+    auto found = kernels.find(name);
+    if (found != kernels.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 float half_to_float(uint half) {
   uint exponent = half >> 10 & 31, mantissa = half & 1023;
   float value = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)

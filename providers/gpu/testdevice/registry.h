@@ -31,8 +31,11 @@ struct KernelDescription {
   void (*run_group)(Group&) = nullptr;
 };
 
-/** All kernels compiled for one vector width (K_VW), by name. */
+/** All kernels compiled for one vector width (K_VW), by name; width 0: those without vectors. */
 std::map<std::string, KernelDescription, std::less<>>& kernels_of_width(int width);
+
+/** The kernel for that width; NULL where there is none. */
+const KernelDescription* find_kernel(std::string_view name, int width);
 
 struct RegisterBuffer {
   RegisterBuffer(int width, const char* kernel, BufferArgument argument) {
