@@ -7,8 +7,8 @@ namespace ortolan::gpu {
 namespace {
 
 constexpr int kPacked = 0, kRows = 1, kOffsets = 2;  // B_FORM of the kernels
-constexpr int64_t kFarRows = int64_t{2} << 20;       // bytes of B beyond which rows that lie apart leave the caches
-constexpr int64_t kFewRows = 48;                     // of A, for which B is not worth a copy
+constexpr int64_t kFarRows = int64_t{4} << 20;       // bytes of B beyond which rows that lie apart leave the caches
+constexpr int64_t kFewRows = 384;                    // of A, for which B is not worth a copy
 
 struct Tile {
   int rows, vectors;
@@ -153,9 +153,6 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
   call.constant("GRID", p.grid.has_value())
       .constant("ADDEND", f.addend ? 1 + static_cast<int>(f.addend_column) : 0)
       .constant("RESIDUAL", f.residual.has_value())
-      .constant("CLIP", f.high  ? 2
-                        : f.low ? 1
-                                : 0)
       .constant("HALF", p.type == ElementType::kFloat16)
       .constant("A_HALF", a.type == ElementType::kFloat16);
   call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
@@ -163,7 +160,7 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
   call.params(p.m, p.n, p.k, tiles, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
   call.params(c_row, p.m * c_row, f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
   call.params(a.first, b.first, p.c_first);
-  call.params(f.alpha, f.beta, f.low.value_or(0.0f), f.high.value_or(0.0f));
+  call.params(f.alpha, f.beta, f.low, f.high);
 }
 
 void multiply_in_registers(Lowering& l, const Product& product) {

@@ -1,6 +1,8 @@
 // Stacks of matrix products as launches: which kernel, which tiles, what is packed.
 #pragma once
 
+#include <limits>
+
 #include "gpu/core/lowering.h"
 
 namespace ortolan::gpu {
@@ -25,7 +27,7 @@ struct Finish {
   float beta = 1;
   int64_t addend_row = 0, addend_column = 0, addend_inner = 0;
   std::optional<Memory> residual;  // of the result's shape and type
-  std::optional<float> low, high;  // clips; high needs low
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();  // clips
 };
 
 /** Columns of the product that are places of slices of grid_h rows of grid_w, of which h rows of w are stored. */

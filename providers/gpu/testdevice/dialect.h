@@ -136,6 +136,19 @@ Vector<N> load_codes(Array& array, long index, int shift, uint mask) {
   return v;
 }
 template <int N, class Array>
+Vector<N> load_second(Array& array, long index) {
+  Vector<N> v;
+  for (int i = 0; i < N; i++) v.lanes[i] = array[index + 2 * i];
+  return v;
+}
+template <int N, class Array>
+void store_in_turns(Array& array, long index, const Vector<N>& a, const Vector<N>& b) {
+  for (int i = 0; i < N; i++) {
+    array[index + 2 * i] = a.lanes[i];
+    array[index + 2 * i + 1] = b.lanes[i];
+  }
+}
+template <int N, class Array>
 void store_vector(Array& array, long index, const Vector<N>& v) {
   for (int i = 0; i < N; i++) array[index + i] = v.lanes[i];
 }
@@ -224,6 +237,8 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define FVS(s) vector_of<K_VW>(s)
 #define K_FMAS(v, s, acc) fused_scaled((v), (s), (acc))
 #define K_LOADV(x, i) load_vector<K_VW>(x, i)
+#define K_LOADV2(x, i) load_second<K_VW>(x, i)
+#define K_STOREV2(y, i, a, b) store_in_turns<K_VW>(y, i, a, b)
 #define K_STOREV(y, i, v) store_vector<K_VW>(y, i, v)
 #define K_CODESV(x, i, shift, mask) load_codes<K_VW>(x, i, shift, mask)
 #define K_LANE(v, i) ((v).lanes[i])

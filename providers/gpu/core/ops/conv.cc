@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/core/operators.h"
+#include "gpu/core/plane_windows.h"
 #include "gpu/core/product.h"
 #include "gpu/core/window.h"
 
@@ -118,6 +119,8 @@ bool reads_input(const Lowering& l, const Window& w, int64_t columns) {
   return l.type(0) == ElementType::kFloat && columns >= l.traits().vector_width;
 }
 
+bool has_relu(const Lowering& l) { return l.node().text("activation", "") == "Relu"; }
+
 void set_finish(Lowering& l, Finish& finish, int64_t group_rows) {
   if (l.has(2)) {
     finish.addend = l.input(2);
@@ -125,7 +128,7 @@ void set_finish(Lowering& l, Finish& finish, int64_t group_rows) {
     finish.addend_inner = group_rows;
   }
   if (l.has(3)) finish.residual = l.input(3);
-  if (l.node().text("activation", "") == "Relu") finish.low = 0.0f;
+  if (has_relu(l)) finish.low = 0.0f;
 }
 
 int64_t checked_group(const Lowering& l) {
@@ -140,15 +143,21 @@ int64_t checked_group(const Lowering& l) {
   return group;
 }
 
-void lower_conv(Lowering& l) {
+/** One channel a group, by items that go over planes. */
+void convolve_planes(Lowering& l, const Window& w, int64_t channels, Memory y) {
+  PlaneWindows what{WindowOp::kWeighted, channels};
+  what.weights = l.input(1);
+  if (l.has(2)) what.bias = l.input(2);
+  if (has_relu(l)) what.low = 0.0f;
+  run_plane_windows(l, w, what, y);
+}
+
+void convolve_by_product(Lowering& l, const Window& w, int64_t group, Memory y) {
   const Shape& weights = l.shape(1);
-  if (weights.size() < 3) l.fail("the weights have rank " + std::to_string(weights.size()));
-  Window w = window_of(l, Shape(weights.begin() + 2, weights.end()));
   Product product;
-  product.inner = checked_group(l);
+  product.inner = group;
   product.outer = w.images;
-  product.c = l.output(0, output_shape(l, w, weights[0]));
-  if (w.images * weights[0] * w.out_size() == 0) return;
+  product.c = y;
   bool as_is = reads_input(l, w, places(w, as_it_is(w)));
   Spread spread = as_is ? as_it_is(w) : spread_of(w);
   product.m = weights[0] / product.inner;
@@ -163,6 +172,21 @@ void lower_conv(Lowering& l) {
   }
   set_finish(l, product.finish, product.m);
   multiply(l, product);
+}
+
+void lower_conv(Lowering& l) {
+  const Shape& weights = l.shape(1);
+  if (weights.size() < 3) l.fail("the weights have rank " + std::to_string(weights.size()));
+  Window w = window_of(l, Shape(weights.begin() + 2, weights.end()));
+  int64_t group = checked_group(l);
+  Memory y = l.output(0, output_shape(l, w, weights[0]));
+  if (w.images * weights[0] * w.out_size() == 0) return;
+  bool by_planes = weights[1] == 1 && !l.has(3) && fits_plane_windows(l.traits(), w, WindowOp::kWeighted);
+  if (by_planes) {
+    convolve_planes(l, w, weights[0], y);
+  } else {
+    convolve_by_product(l, w, group, y);
+  }
 }
 
 std::string refuse_conv(const Candidate& candidate) { return refuse_window(candidate); }

@@ -1,6 +1,6 @@
 // Pools over windows (MaxPool, AveragePool, LpPool) and over whole planes (Global...).
 #include "gpu/core/operators.h"
-#include "gpu/core/window.h"
+#include "gpu/core/plane_windows.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -17,6 +17,9 @@ void lower_windows(Lowering& l, int op) {
   Window w = window_of(l);
   Shape shape = output_shape(l, w, w.channels);
   Memory x = l.input(0), y = l.output(0, shape);
+  if (op != kNorm && fits_plane_windows(l.traits(), w, static_cast<WindowOp>(op))) {
+    return run_plane_windows(l, w, {static_cast<WindowOp>(op)}, y);
+  }
   l.call("pool")
       .group(l.traits().kind == DeviceClass::kWide ? 16 : 64)
       .constant("OP", op)

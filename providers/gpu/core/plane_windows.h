@@ -1,0 +1,25 @@
+// Windows over planes by items that bring lines into room of their own: pools and convolutions of one channel a group.
+#pragma once
+
+#include <limits>
+
+#include "gpu/core/window.h"
+
+namespace ortolan::gpu {
+
+enum class WindowOp { kLargest = 0, kMeanInside = 1, kMeanPadded = 2, kWeighted = 3 };
+
+struct PlaneWindows {
+  WindowOp op = WindowOp::kLargest;
+  int64_t channels = 1;           // of the result
+  std::optional<Memory> weights;  // [channels][taps], for kWeighted
+  std::optional<Memory> bias;     // [channels]
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();  // clips a sum
+};
+
+/** Whether such a kernel does it: the device has it, the planes have two dimensions, and lines fit. */
+bool fits_plane_windows(const DeviceTraits& traits, const Window& window, WindowOp op);
+/** Input 0 to y, of the same type. */
+void run_plane_windows(Lowering& l, const Window& window, const PlaneWindows& what, Memory y);
+
+}  // namespace ortolan::gpu
