@@ -25,8 +25,8 @@ class KernelCache {
   std::shared_ptr<const Kernel> get(const KernelSpec& spec);
   /** Writes what was compiled to the store. Kernels should have run: some devices compile until then. */
   void store_compiled();
-  /** To be called after a run: a thread of its own does the same, once a run compiled nothing more. A device may take as
-   *  long for it as for compiling; what is not written when the cache ends is compiled again another time. */
+  /** To be called after a run: a thread of its own does the same, once a run compiled nothing more. A device may take
+   * as long for it as for compiling; what is not written when the cache ends is compiled again another time. */
   void after_run();
 
  private:
@@ -39,7 +39,7 @@ class KernelCache {
   size_t compiled_before_ = 0;                                                   // the last run
   std::atomic<bool> ends_{false};
   std::thread storing_;
-  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;                 // by name and constants
+  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by name and constants
 };
 
 /** Constants on the device by content and layout, shared by all that live at a time. Thread-safe. */
