@@ -13,6 +13,12 @@ std::string_view trimmed(std::string_view part) {
   return first == std::string_view::npos ? "" : part.substr(first, part.find_last_not_of(kSpace) + 1 - first);
 }
 
+/** Only spaces stand before the place on its line. */
+bool begins_its_line(std::string_view text, size_t at) {
+  size_t before = text.find_last_not_of(kSpace, at == 0 ? 0 : at - 1);
+  return before == std::string_view::npos || text[before] == '\n';
+}
+
 /** `arguments` is what stands between the parentheses. */
 DeclaredConstant read_constant(std::string_view arguments) {
   size_t first = arguments.find(','), last = arguments.rfind(',');
@@ -25,11 +31,11 @@ DeclaredConstant read_constant(std::string_view arguments) {
 }  // namespace
 
 std::vector<DeclaredConstant> declared_constants(std::string_view text) {
-  constexpr std::string_view kHead = "\nK_CONST(";
+  constexpr std::string_view kHead = "K_CONST(";
   std::vector<DeclaredConstant> constants;
   for (size_t at = text.find(kHead); at != std::string_view::npos; at = text.find(kHead, at + 1)) {
     std::string_view line = text.substr(at + kHead.size());
-    constants.push_back(read_constant(line.substr(0, line.find(')'))));
+    if (begins_its_line(text, at)) constants.push_back(read_constant(line.substr(0, line.find(')'))));
   }
   return constants;
 }
