@@ -31,7 +31,7 @@ std::vector<T> read_list(const Host& host, const OrtOpAttr* attribute, OrtOpAttr
 
 std::string read_text(const Host& host, const OrtOpAttr* attribute) {
   std::vector<char> text = read_list<char>(host, attribute, ORT_OP_ATTR_STRING);
-  return std::string(text.data(), strnlen(text.data(), text.size()));
+  return text.empty() ? "" : std::string(text.data(), strnlen(text.data(), text.size()));
 }
 
 template <class T>
