@@ -5,6 +5,7 @@
 #include <span>
 
 #include "gpu/core/element_type.h"
+#include "gpu/device/half_float.h"
 
 namespace ortolan::gpu {
 
@@ -27,9 +28,5 @@ struct HostTensor {
   static HostTensor of_integers(ElementType type, Shape shape, const std::vector<int64_t>& values);
   static HostTensor of_floats(ElementType type, Shape shape, const std::vector<float>& values);
 };
-
-/** Conversions of one 16-bit float; to_half rounds to nearest, ties to even. */
-float from_half(uint16_t half);
-uint16_t to_half(float value);
 
 }  // namespace ortolan::gpu

@@ -1,9 +1,9 @@
-# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and dialects in FOLDER. A line
+# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and of the OpenCL dialect in FOLDER. A line
 # #include "part.k" of a kernel is replaced by that file, once.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB kernels ${FOLDER}/*.k)
 set(parts)
-set(text "// Made by embed.cmake: the texts of kernels and dialects.\n#include \"gpu/kernels/kernel_texts.h\"\n\n")
+set(text "// Made by embed.cmake: the texts of kernels and the dialect.\n#include \"gpu/kernels/kernel_texts.h\"\n\n")
 string(APPEND text "namespace ortolan::gpu {\nnamespace {\n\n")
 
 function(expand file seen_in content_out seen_out)
@@ -35,11 +35,7 @@ foreach(file ${kernels})
 endforeach()
 string(APPEND text "\nconstexpr KernelText kTexts[] = {\n${rows}};\n\n}  // namespace\n\n")
 string(APPEND text "std::span<const KernelText> kernel_texts() { return kTexts; }\n\n")
-foreach(dialect opencl cuda)
-  file(READ ${FOLDER}/dialect/${dialect}.dialect content)
-  string(APPEND text "const char* const k${dialect}_dialect = R\"k(${content})k\";\n\n")
-endforeach()
-string(REPLACE "kopencl_dialect" "kOpenClDialect" text "${text}")
-string(REPLACE "kcuda_dialect" "kCudaDialect" text "${text}")
+file(READ ${FOLDER}/dialect/opencl.dialect content)
+string(APPEND text "const char* const kOpenClDialect = R\"k(${content})k\";\n\n")
 string(APPEND text "}  // namespace ortolan::gpu\n")
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "${text}" @ONLY)

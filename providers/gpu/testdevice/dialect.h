@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "gpu/device/half_float.h"
 #include "gpu/testdevice/checked_memory.h"
 #include "gpu/testdevice/registry.h"
 
@@ -159,10 +160,6 @@ inline int2 I2(int a, int b) { return {a, b}; }
 inline float K_BITS_F(uint u) { return bits_of<float>(u); }
 inline uint K_BITS_U(float f) { return bits_of<uint>(f); }
 
-float half_to_float(uint half);
-/** Rounds to nearest, ties to even. */
-uint float_to_half(float value);
-
 inline int K_DOT4(uint a, uint b, int sum) {
   for (int i = 0; i < 32; i += 8) sum += int(int8_t(a >> i)) * int(int8_t(b >> i));
   return sum;
@@ -246,11 +243,11 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_ATOMIC_OR(x, i, v) atomic_or(x, i, v)
 #define K_ATOMIC_ADD(x, i, v) atomic_add(x, i, v)
 #define K_ATOMIC_MAX(x, i, v) atomic_max(x, i, v)
-#define K_HALF_LO(u) half_to_float((u)&0xffffu)
-#define K_HALF_HI(u) half_to_float((u) >> 16)
-#define K_PACK_HALF(a, b) (float_to_half(a) | float_to_half(b) << 16)
-#define K_HALF(h) half_to_float(h)
-#define K_TO_HALF(f) (static_cast<K_U16>(float_to_half(f)))
+#define K_HALF_LO(u) from_half((u)&0xffffu)
+#define K_HALF_HI(u) from_half((u) >> 16)
+#define K_PACK_HALF(a, b) (to_half(a) | to_half(b) << 16)
+#define K_HALF(h) from_half(h)
+#define K_TO_HALF(f) (static_cast<K_U16>(to_half(f)))
 #define K_TO_U8(x) (static_cast<K_U8>(x))
 #define K_TO_U16(x) (static_cast<K_U16>(x))
 #define K_OP_ADD(a, b) ((a) + (b))
