@@ -85,24 +85,30 @@ void DeviceMemory::free(void* address) {
   auto block = blocks_.find(reinterpret_cast<uintptr_t>(address));
   if (block == blocks_.end()) return;
   in_use_ -= block->second.bytes;
-  if (busy_.empty()) {
-    free_.emplace(block->second.bytes, block->first);
-  } else {
-    freed_.push_back(block->first);
-  }
+  freed_.push_back({block->first, time_});
+  reuse_freed_blocks();
 }
 
 void DeviceMemory::queue_is_busy(const void* queue) {
   std::lock_guard lock(mutex_);
-  busy_.insert(queue);
+  busy_.emplace(queue, time_++);
 }
 
 void DeviceMemory::queue_is_idle(const void* queue) {
   std::lock_guard lock(mutex_);
   busy_.erase(queue);
-  if (!busy_.empty()) return;
-  for (uintptr_t address : freed_) free_.emplace(blocks_.at(address).bytes, address);
-  freed_.clear();
+  reuse_freed_blocks();
+}
+
+/** Work in a queue may use a block that was freed after the queue became busy. */
+void DeviceMemory::reuse_freed_blocks() {
+  uint64_t earliest = time_;
+  for (const auto& [queue, since] : busy_) earliest = std::min(earliest, since);
+  while (!freed_.empty() && freed_.front().time <= earliest) {
+    uintptr_t address = freed_.front().address;
+    free_.emplace(blocks_.at(address).bytes, address);
+    freed_.pop_front();
+  }
 }
 
 bool DeviceMemory::holds(const void* address) const {

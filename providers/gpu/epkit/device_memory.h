@@ -2,17 +2,16 @@
 // access.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <vector>
 
 #include "gpu/device/device.h"
 
 namespace ortolan::gpu::epkit {
 
-/** Thread-safe. Blocks that were freed are used again once no queue has work that may use them. */
+/** Thread-safe. A block that was freed is used again once each queue that had work then was idle. */
 class DeviceMemory {
  public:
   explicit DeviceMemory(Device& device);
@@ -28,7 +27,7 @@ class DeviceMemory {
   /** The memory behind an address, which may be inside a block. Throws kInvalid unless all of it is in one block. */
   BufferRange range(const void* address, size_t bytes);
 
-  /** A queue has work from now on, or has none left: blocks that were freed become free when all queues are idle. */
+  /** A queue has work from now on, or has none left. */
   void queue_is_busy(const void* queue);
   void queue_is_idle(const void* queue);
   size_t bytes_in_use() const;
@@ -38,19 +37,25 @@ class DeviceMemory {
     std::unique_ptr<Buffer> buffer;
     size_t bytes;
   };
+  struct Freed {
+    uintptr_t address;
+    uint64_t time;
+  };
   using Blocks = std::map<uintptr_t, Block>;
   std::unique_ptr<Buffer> make_buffer(size_t bytes);
   Blocks::iterator place(std::unique_ptr<Buffer> buffer, size_t bytes);
   Blocks::iterator find_free(size_t bytes);
   void drop_free_blocks();
+  void reuse_freed_blocks();
 
   Device& device_;
   uintptr_t base_;
   mutable std::mutex mutex_;
   Blocks blocks_;                          // all, by address
   std::multimap<size_t, uintptr_t> free_;  // by size
-  std::vector<uintptr_t> freed_;           // that queued work may use
-  std::set<const void*> busy_;             // queues
+  std::deque<Freed> freed_;                // that queued work may use, the earliest first
+  std::map<const void*, uint64_t> busy_;   // queues with the time at which each was idle last
+  uint64_t time_ = 0;                      // grows with each queue that becomes busy
   size_t in_use_ = 0;
 };
 

@@ -1,0 +1,79 @@
+// Blocks of device memory are used again as soon as no queued work can use them.
+#include "gpu/epkit/device_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "gpu/testdevice/test_device.h"
+
+namespace ortolan::gpu::epkit {
+namespace {
+
+constexpr size_t kBytes = 1000;
+
+class DeviceMemoryTest : public ::testing::Test {
+ protected:
+  /** A block that was freed is the one that the next request gets. */
+  bool is_used_again(void* freed) {
+    void* next = memory_.allocate(kBytes);
+    return next == freed;
+  }
+
+  test::TestDevice device_{test::TestDeviceOptions{}};
+  DeviceMemory memory_{device_};
+  int first_ = 0, second_ = 0;  // whose addresses name queues
+};
+
+TEST_F(DeviceMemoryTest, ABlockIsUsedAgainAtOnceWhereNoQueueIsBusy) {
+  void* block = memory_.allocate(kBytes);
+  memory_.free(block);
+  EXPECT_TRUE(is_used_again(block));
+}
+
+TEST_F(DeviceMemoryTest, QueuedWorkKeepsAFreedBlock) {
+  memory_.queue_is_busy(&first_);
+  void* block = memory_.allocate(kBytes);
+  memory_.free(block);
+  EXPECT_FALSE(is_used_again(block));
+  memory_.queue_is_idle(&first_);
+  EXPECT_TRUE(is_used_again(block));
+}
+
+TEST_F(DeviceMemoryTest, EachQueueThatWasBusyKeepsIt) {
+  void* block = memory_.allocate(kBytes);
+  memory_.queue_is_busy(&first_);
+  memory_.queue_is_busy(&second_);
+  memory_.free(block);
+  memory_.queue_is_idle(&first_);
+  EXPECT_FALSE(is_used_again(block));
+  memory_.queue_is_idle(&second_);
+  EXPECT_TRUE(is_used_again(block));
+}
+
+TEST_F(DeviceMemoryTest, WorkThatCameLaterDoesNotKeepIt) {
+  void* block = memory_.allocate(kBytes);
+  memory_.queue_is_busy(&first_);
+  memory_.free(block);
+  memory_.queue_is_busy(&second_);
+  memory_.queue_is_idle(&first_);
+  EXPECT_TRUE(is_used_again(block));
+}
+
+TEST_F(DeviceMemoryTest, QueuesThatAreNeverIdleTogetherTakeNoMoreAndMore) {
+  std::set<void*> seen;
+  memory_.queue_is_busy(&first_);
+  for (int run = 0; run < 100; run++) {
+    const void* ends = run % 2 == 0 ? &first_ : &second_;
+    const void* begins = run % 2 == 0 ? &second_ : &first_;
+    memory_.queue_is_busy(begins);
+    void* block = memory_.allocate(kBytes);
+    memory_.free(block);
+    memory_.queue_is_idle(ends);
+    seen.insert(block);
+  }
+  EXPECT_LE(seen.size(), 3u);
+}
+
+}  // namespace
+}  // namespace ortolan::gpu::epkit
