@@ -22,6 +22,23 @@ void Context::fail(cl_int code, ErrorKind kind, const char* function, const std:
   throw error_of(code, kind, function, asked + " on device '" + traits_.name + "'");
 }
 
+void Context::add(cl_command_queue queue) {
+  std::lock_guard lock(mutex_);
+  queues_.insert(queue);
+}
+
+void Context::remove(cl_command_queue queue) {
+  std::lock_guard lock(mutex_);
+  queues_.erase(queue);
+}
+
+std::unique_lock<std::shared_mutex> Context::quiet() {
+  std::unique_lock quiet(quiet_);
+  std::lock_guard lock(mutex_);
+  for (cl_command_queue queue : queues_) clFinish(queue);  // who waits for the work learns of its failure
+  return quiet;
+}
+
 void Context::fail_as_lost() const {
   throw Error(ErrorKind::kDeviceLost,
               "opencl: device '" + traits_.name +

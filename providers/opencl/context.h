@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
 #include <string>
 
 #include "opencl/codes.h"
@@ -27,6 +30,14 @@ class Context {
   void check(cl_int code, const char* function, auto&& asked) {
     if (code != CL_SUCCESS) fail(code, kind_of(code), function, asked());
   }
+  /** Queues say when they come and go. */
+  void add(cl_command_queue queue);
+  void remove(cl_command_queue queue);
+  /** Held while kernels are queued. */
+  std::shared_lock<std::shared_mutex> queueing() { return std::shared_lock(quiet_); }
+  /** Waits for the work of all queues; while the lock is held no kernel runs or is queued. PoCL ends the process where
+   * it is asked for a kernel's binary while the kernel runs. */
+  std::unique_lock<std::shared_mutex> quiet();
   /** Throws. After kDeviceLost every further use of the device does. */
   [[noreturn]] void fail(cl_int code, ErrorKind kind, const char* function, const std::string& asked);
 
@@ -37,6 +48,9 @@ class Context {
   cl_device_id device_;
   ContextHandle context_;
   std::atomic<bool> lost_{false};
+  std::shared_mutex quiet_;
+  std::mutex mutex_;
+  std::set<cl_command_queue> queues_;
 };
 
 }  // namespace ortolan::gpu::opencl

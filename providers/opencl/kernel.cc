@@ -129,6 +129,7 @@ void OpenClKernel::check_group(cl_kernel kernel) const {
 }
 
 std::vector<std::byte> OpenClKernel::binary() const {
+  auto quiet = context_->quiet();
   size_t bytes = 0;
   if (clGetProgramInfo(program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return {};
   std::vector<std::byte> binary(bytes);

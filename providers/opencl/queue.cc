@@ -62,9 +62,14 @@ void OpenClMark::flush() const {
 }
 
 OpenClQueue::OpenClQueue(std::shared_ptr<Context> context)
-    : context_(std::move(context)), queue_(create_queue(*context_)) {}
+    : context_(std::move(context)), queue_(create_queue(*context_)) {
+  context_->add(get());
+}
 
-OpenClQueue::~OpenClQueue() { clFinish(queue_.get()); }
+OpenClQueue::~OpenClQueue() {
+  context_->remove(get());
+  clFinish(get());
+}
 
 void OpenClQueue::write(const BufferRange& to, const void* from) {
   context_->fail_if_lost();
@@ -95,6 +100,7 @@ void OpenClQueue::run(CommandList& list, std::span<const BufferRange> externals)
   context_->fail_if_lost();
   auto& recorded = static_cast<OpenClCommandList&>(list);
   recorded.bind(externals);
+  auto queueing = context_->queueing();
   for (const RecordedLaunch& launch : recorded.launches()) {
     cl_int code = clEnqueueNDRangeKernel(get(), launch.kernel.get(), 3, nullptr, launch.items.data(),
                                          launch.group_size.data(), 0, nullptr, nullptr);

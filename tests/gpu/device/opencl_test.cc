@@ -171,6 +171,24 @@ TEST_F(OpenClTest, LackOfResourcesIsNoLossWhereTheQueueGoesOn) {
   expect_near(download(*out), softmax_reference(x, 33));
 }
 
+TEST_F(OpenClTest, AKernelGivesItsBinaryWhenAllQueuesAreDone) {
+  std::unique_ptr<Queue> other = device_->create_queue();
+  std::vector<float> x = random_floats(1 << 18);
+  std::unique_ptr<Buffer> in = upload(x), out = upload(x);
+  std::shared_ptr<const Kernel> kernel = device_->load(softmax_spec(16), {});
+  auto list = device_->record({softmax_launch(kernel, 1 << 12, 64, {whole(*in)}, {whole(*out)})});
+  for (int i = 0; i < 20; i++) queue_->run(*list, {});
+  queue_->flush();
+  int finished = calls_of("clFinish");
+  EXPECT_FALSE(kernel->binary().empty());
+  EXPECT_EQ(calls_of("clFinish"), finished + 2);
+  other.reset();
+  kernel->binary();
+  EXPECT_EQ(calls_of("clFinish"), finished + 4);  // one of them for the queue that ended
+  queue_->run(*list, {});
+  expect_near(download(*out), softmax_reference(x, 64));
+}
+
 TEST_F(OpenClTest, AMarkTellsThatTheDeviceIsLost) {
   std::shared_ptr<Mark> mark = queue_->mark();
   FailingCall wait("clWaitForEvents", CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
