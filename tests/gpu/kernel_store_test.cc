@@ -113,5 +113,20 @@ TEST_F(KernelStoreTest, WhatOneEngineCompiledTheNextLoads) {
   EXPECT_EQ(device.loaded(), 2);
 }
 
+TEST_F(KernelStoreTest, WhatALaterRunCompilesIsStoredToo) {
+  test::TestDevice device({});
+  Engine engine(device, folder_);
+  fs::create_directories(folder_);
+  for (int bytes : {1, 4}) {
+    const size_t before = file_count();
+    engine.kernels().get({"copy", {{"WGX", 64}, {"WGY", 1}, {"BYTES", bytes}}});
+    for (int run = 0; run < 500 && file_count() == before; run++) {
+      engine.kernels().after_run();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(file_count(), before + 1) << "BYTES=" << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace ortolan::gpu

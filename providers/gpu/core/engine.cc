@@ -63,12 +63,14 @@ void KernelCache::after_run() {
   std::lock_guard lock(mutex_);
   bool settled = !compiled_.empty() && compiled_.size() == compiled_before_;
   compiled_before_ = compiled_.size();
-  if (!settled || storing_.joinable()) return;
+  if (!settled || is_storing_.exchange(true)) return;
+  if (storing_.joinable()) storing_.join();  // it has ended
   storing_ = std::thread([this] {
     try {
       store_compiled();
     } catch (const std::exception&) {  // a kernel that cannot be kept is compiled again
     }
+    is_storing_ = false;
   });
 }
 

@@ -37,7 +37,7 @@ class KernelCache {
   std::mutex mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<const Kernel>>> compiled_;  // not in the store, by its key
   size_t compiled_before_ = 0;                                                   // the last run
-  std::atomic<bool> ends_{false};
+  std::atomic<bool> ends_{false}, is_storing_{false};
   std::thread storing_;
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by name and constants
 };
