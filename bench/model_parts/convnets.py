@@ -39,14 +39,15 @@ def bottleneck(build, x, channels, width, stride):
     return build.op("Relu", build.op("Add", y, skip))
 
 
-def resnet50():
+def resnet50(side=224, thinner=1):
     """ResNet-50, 1x3x224x224, with BatchNormalization nodes"""
     build = Builder("resnet50", 13)
-    x = build.input("image", ["batch", 3, 224, 224])
-    x = batch_normalization(build, convolution(build, x, 3, 64, 7, 2, bias=False), 64)
+    x = build.input("image", ["batch", 3, side, side])
+    channels = 64 // thinner
+    x = batch_normalization(build, convolution(build, x, 3, channels, 7, 2, bias=False), channels)
     x = build.op("MaxPool", build.op("Relu", x), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
-    channels = 64
     for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        width //= thinner
         for i in range(blocks):
             x = bottleneck(build, x, channels, width, stride if i == 0 else 1)
             channels = 4 * width
@@ -68,19 +69,20 @@ def inverted_residual(build, x, channels, filters, stride, expand):
     return build.op("Add", x, y) if residual else y
 
 
-def mobilenet_v2():
+def mobilenet_v2(side=224, thinner=1):
     """MobileNetV2, 1x3x224x224"""
     build = Builder("mobilenet_v2", 13)
-    x = build.input("image", ["batch", 3, 224, 224])
-    x = build.op("Clip", convolution(build, x, 3, 32, 3, 2), build.scalar(0), build.scalar(6))
-    channels = 32
+    x = build.input("image", ["batch", 3, side, side])
+    channels, features = 32 // thinner, 1280 // thinner
+    x = build.op("Clip", convolution(build, x, 3, channels, 3, 2), build.scalar(0), build.scalar(6))
     stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
     for expand, filters, blocks, stride in stages:
+        filters //= thinner
         for i in range(blocks):
             x = inverted_residual(build, x, channels, filters, stride if i == 0 else 1, expand)
             channels = filters
-    x = build.op("Clip", convolution(build, x, channels, 1280), build.scalar(0), build.scalar(6))
-    build.output(classifier(build, x, 1280), "logits", ["batch", 1000])
+    x = build.op("Clip", convolution(build, x, channels, features), build.scalar(0), build.scalar(6))
+    build.output(classifier(build, x, features), "logits", ["batch", 1000])
     return build
 
 
@@ -90,11 +92,12 @@ class Detector:
     CLASSES = 80
     ANCHORS = (((10, 13), (16, 30), (33, 23)), ((30, 61), (62, 45), (59, 119)), ((116, 90), (156, 198), (373, 326)))
 
-    def __init__(self, build):
-        self.build = build
+    def __init__(self, build, thinner):
+        self.build, self.thinner = build, thinner
 
     def layer(self, x, channels, filters, kernel=1, stride=1, padding=None):
-        y = convolution(self.build, x, channels, filters, kernel, stride, gain=2.8, padding=padding)
+        channels = channels if channels == 3 else channels // self.thinner
+        y = convolution(self.build, x, channels, filters // self.thinner, kernel, stride, gain=2.8, padding=padding)
         return self.build.op("Mul", y, self.build.op("Sigmoid", y))
 
     def csp(self, x, channels, filters, repeats, shortcut=True):
@@ -122,7 +125,7 @@ class Detector:
     def head(self, x, channels, cells, stride, anchors):
         """Boxes, objectness and class scores of one scale: [batch, 3 * cells * cells, 5 + classes]."""
         build, fields = self.build, 5 + self.CLASSES
-        x = convolution(build, x, channels, 3 * fields, gain=1.0)
+        x = convolution(build, x, channels // self.thinner, 3 * fields, gain=1.0)
         x = build.op("Reshape", x, build.constant([-1, 3, fields, cells, cells]))
         x = build.op("Sigmoid", build.op("Transpose", x, perm=[0, 1, 3, 4, 2]))
         center, size, scores = build.op("Split", x, build.constant([2, 2, fields - 4]), outputs=3, axis=4)
@@ -136,26 +139,28 @@ class Detector:
         return build.op("Reshape", boxes, build.constant([-1, 3 * cells * cells, fields]))
 
 
-def yolo():
+def yolo(side=320, thinner=1):
     """Detector shaped like YOLOv5s, 1x3x320x320"""
     build = Builder("yolo", 13)
-    net = Detector(build)
-    x = net.layer(build.input("image", ["batch", 3, 320, 320]), 3, 32, 6, 2, padding=2)
+    net = Detector(build, thinner)
+    x = net.layer(build.input("image", ["batch", 3, side, side]), 3, 32, 6, 2, padding=2)
     x = net.csp(net.layer(x, 32, 64, 3, 2), 64, 64, 1)
     fine = x = net.csp(net.layer(x, 64, 128, 3, 2), 128, 128, 2)
     middle = x = net.csp(net.layer(x, 128, 256, 3, 2), 256, 256, 3)
     x = net.pyramid_pool(net.csp(net.layer(x, 256, 512, 3, 2), 512, 512, 1), 512)
     top = net.layer(x, 512, 256)
     x = net.csp(build.op("Concat", net.upsample(top), middle, axis=1), 512, 256, 1, False)
-    side = net.layer(x, 256, 128)
-    small = net.csp(build.op("Concat", net.upsample(side), fine, axis=1), 256, 128, 1, False)
-    x = build.op("Concat", net.layer(small, 128, 128, 3, 2), side, axis=1)
+    narrow = net.layer(x, 256, 128)
+    small = net.csp(build.op("Concat", net.upsample(narrow), fine, axis=1), 256, 128, 1, False)
+    x = build.op("Concat", net.layer(small, 128, 128, 3, 2), narrow, axis=1)
     medium = net.csp(x, 256, 256, 1, False)
     x = build.op("Concat", net.layer(medium, 256, 256, 3, 2), top, axis=1)
     large = net.csp(x, 512, 512, 1, False)
-    scales = ((small, 128, 40, 8), (medium, 256, 20, 16), (large, 512, 10, 32))
+    scales = [(x, channels, side // stride, stride)
+              for x, channels, stride in ((small, 128, 8), (medium, 256, 16), (large, 512, 32))]
     heads = [net.head(*scale, anchors) for scale, anchors in zip(scales, Detector.ANCHORS)]
-    build.output(build.op("Concat", *heads, axis=1), "detections", ["batch", 6300, 85])
+    boxes = sum(3 * cells * cells for _, _, cells, _ in scales)
+    build.output(build.op("Concat", *heads, axis=1), "detections", ["batch", boxes, 85])
     return build
 
 

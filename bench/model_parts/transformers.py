@@ -5,6 +5,7 @@ from .builder import INT64, Builder
 
 WIDTH, HEADS, LAYERS, INNER = 768, 12, 12, 3072
 HEAD = WIDTH // HEADS
+BERT_WORDS, GPT2_WORDS = 30522, 50257
 
 
 def linear(build, x, fan_in, fan_out, gain=1.0):
@@ -73,7 +74,7 @@ def bert_layer(build, x, mask, dense):
 
 def bert(seed_text, dense):
     build = Builder(seed_text, 14)
-    shape, words = ["batch", "sequence"], 30522
+    shape, words = ["batch", "sequence"], BERT_WORDS
     ids, mask, kinds = (build.input(n, shape, INT64) for n in ("input_ids", "attention_mask", "token_type_ids"))
     build.bench(dims="batch=1,sequence=128", bounds=f"input_ids={words},attention_mask=2,token_type_ids=2")
     x = build.op("Add", build.op("Gather", build.weight((words, WIDTH), 1), ids),
@@ -136,7 +137,7 @@ def gpt2_attention(build, x, layer, visible):
 def gpt2():
     """GPT-2 small with a key-value cache: decode (sequence=1,past=256) and prefill (sequence=128,past=0), 652 MB"""
     build = Builder("gpt2", 17)
-    words = 50257
+    words = GPT2_WORDS
     ids = build.input("input_ids", ["batch", "sequence"], INT64)
     positions = build.input("position_ids", ["batch", "sequence"], INT64)
     build.bench(dims="batch=1,sequence=1,past=256", bounds=f"input_ids={words},position_ids=1024")
