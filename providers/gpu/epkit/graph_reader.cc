@@ -48,6 +48,27 @@ HostTensor copied(const Tensor& tensor) {
   return {tensor.type, tensor.shape, {*bytes, bytes}};
 }
 
+std::string operator_of(const Host& host, const OrtNode* node) {
+  const char* type = nullptr;
+  check(host, host.api->Node_GetOperatorType(node, &type));
+  return type;
+}
+
+/** The operator that generates sequences by running the graph, or a graph around it, again and again; "" without one.
+ */
+std::string generator_around(const Host& host, const OrtGraph* graph) {
+  const OrtNode* parent = nullptr;
+  check(host, host.api->Graph_GetParentNode(graph, &parent));
+  if (parent == nullptr) return "";
+  std::string type = operator_of(host, parent);
+  for (const char* generator : {"BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"}) {
+    if (type == generator) return type;
+  }
+  const OrtGraph* outer = nullptr;
+  check(host, host.api->Node_GetGraph(parent, &outer));
+  return outer == nullptr ? "" : generator_around(host, outer);
+}
+
 class Reader {
  public:
   Reader(const Host& host, bool copy_constants) : host_(host), copy_constants_(copy_constants) {}
@@ -207,6 +228,10 @@ class Reader {
 ReadGraph read_graph(const Host& host, const OrtGraph* graph) {
   Reader reader(host, false);
   reader.read(graph);
+  std::string searched_by = host.is_ortolan ? "" : generator_around(host, graph);
+  for (Node& node : reader.result().graph.nodes) {
+    if (!searched_by.empty()) node.unsupported = "this runtime's " + searched_by + " reads its results on the CPU";
+  }
   return std::move(reader.result());
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace ortolan::gpu::epkit {
 namespace {
@@ -21,10 +22,11 @@ Host connect(const OrtApiBase* base, const OrtLogger* logger) {
   bool is_known = level >= static_cast<int>(kOldestLevel);
   const OrtApi* api = is_known ? base->GetApi(static_cast<uint32_t>(level)) : nullptr;
   if (api == nullptr) {
-    fail(ORT_FAIL,
-         std::string("the provider needs a runtime of API level 24 or newer, this one is ") + base->GetVersionString());
+    fail(ORT_FAIL, "the provider needs a runtime of API level " + std::to_string(kOldestLevel) + " or newer, " +
+                       base->GetVersionString() + " offers it level " + std::to_string(level));
   }
-  return {api, api->GetEpApi(), logger, static_cast<uint32_t>(level)};
+  bool is_ortolan = std::strstr(api->GetBuildInfoString(), "Ortolan") != nullptr;
+  return {api, api->GetEpApi(), logger, static_cast<uint32_t>(level), is_ortolan};
 }
 
 void fail(OrtErrorCode code, std::string text) { throw Failure{code, std::move(text)}; }

@@ -14,13 +14,15 @@ struct Host {
   const OrtApi* api = nullptr;
   const OrtEpApi* ep = nullptr;
   const OrtLogger* logger = nullptr;
-  uint32_t level = 0;  // of the API: what both sides know. Nothing newer may be called or filled in.
+  uint32_t level = 0;      // of the API: what both sides know. Nothing newer may be called or filled in.
+  bool is_ortolan = true;  // not the official library, some of whose operators know no devices but its own
 
   bool has(uint32_t wanted) const { return level >= wanted; }
 };
 
-/** The oldest level that a provider works with: it has the kernels that copy, without which the official library hands
- *  tensors on the CPU to nodes on a device. */
+/** The oldest level that a provider works with. It has devices that a plugin makes up, as drivers show more than
+ * runtimes find; and the kernels that copy, without which the official library hands tensors on the CPU to nodes on a
+ * device. */
 inline constexpr uint32_t kOldestLevel = 24;
 
 /** The newest level that the runtime and this library know, at most that in the variable ORTOLAN_EP_API. Throws Failure
