@@ -37,6 +37,19 @@ class Conv : public testing::TestWithParam<NamedDevice> {
     expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 1e-5f, 1e-4f);
     expect_near(run(c.node(), {{x}, constant(w)}), convolution(c.window, c.group, x, w, nullptr), 1e-5f, 1e-4f);
   }
+  /** With bias, residual and ReLU. */
+  void expect_fused(const ConvCase& c) {
+    Tensor x = c.image(), w = c.weights(), bias = c.bias();
+    Tensor sum = convolution(c.window, 1, x, w, &bias), residual = random_floats(sum.shape, 7);
+    std::vector<float> values = sum.floats(), more = residual.floats();
+    for (size_t i = 0; i < values.size(); i++) values[i] = std::max(0.0f, values[i] + more[i]);
+    TestNode node = c.node();
+    node.op = "FusedConv";
+    node.domain = "com.microsoft";
+    node.since_version = 1;
+    node.attributes["activation"] = std::string("Relu");
+    expect_near(run(node, {{x}, constant(w), constant(bias), {residual}}), floats(sum.shape, values), 1e-5f, 1e-4f);
+  }
 };
 
 TEST_P(Conv, Pointwise) {
@@ -53,6 +66,19 @@ TEST_P(Conv, ThreeByThree) {
   expect_conv({{{3, 3}, {3, 3}}, 1, 2, 1});
   expect_conv({{{6, 20}, {3, 3}}, 1, 2, 7});
   expect_conv({{{17, 16}, {3, 3}, {2, 2}, {}, {1, 1}, {1, 1}}, 1, 4, 10});
+}
+
+TEST_P(Conv, ThreeByThreeInManyTiles) {
+  expect_conv({{{12, 12}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 16, 17});
+  expect_conv({{{13, 11}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 19, 16});
+  expect_conv({{{6, 71}, {3, 3}, {}, {}, {0, 1}, {2, 0}}, 1, 16, 16});
+  expect_conv({{{80}, {3}, {}, {}, {1}, {1}}, 1, 16, 16});
+}
+
+TEST_P(Conv, ThreeByThreeInBandsAndStrips) {
+  if (GetParam().device->traits().kind != DeviceClass::kWide) GTEST_SKIP() << "has no such transforms";
+  expect_conv({{{122, 119}, {3, 3}, {}, {}, {1, 2}, {1, 0}}, 1, 16, 17});
+  expect_conv({{{8, 450}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 16, 16});
 }
 
 TEST_P(Conv, StridesDilationsAndPads) {
@@ -119,17 +145,16 @@ TEST_P(Conv, Halves) {
 }
 
 TEST_P(Conv, FusedWithResidualAndActivation) {
-  ConvCase c{{{6, 9}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 3, 10};
-  Tensor x = c.image(), w = c.weights(), bias = c.bias();
-  Tensor sum = convolution(c.window, 1, x, w, &bias), residual = random_floats(sum.shape, 7);
-  std::vector<float> values = sum.floats(), more = residual.floats();
-  for (size_t i = 0; i < values.size(); i++) values[i] = std::max(0.0f, values[i] + more[i]);
-  TestNode node = c.node();
-  node.op = "FusedConv";
-  node.domain = "com.microsoft";
-  node.since_version = 1;
-  node.attributes["activation"] = std::string("Relu");
-  expect_near(run(node, {{x}, constant(w), constant(bias), {residual}}), floats(sum.shape, values), 1e-5f, 1e-4f);
+  const ConvCase cases[] = {{{{6, 9}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 3, 10},
+                            {{{7, 37}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 16, 16}};
+  for (const ConvCase& c : cases) expect_fused(c);
+}
+
+TEST_P(Conv, HalvesInManyTiles) {
+  ConvCase c{{{12, 12}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 16, 16};
+  Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
+  Tensor wanted = halves(convolution(c.window, 1, x, w, &bias));
+  expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 2e-3f, 5e-3f);
 }
 
 TEST_P(Conv, Errors) {

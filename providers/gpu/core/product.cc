@@ -133,7 +133,7 @@ Matrix packed(Lowering& l, const Product& product, int64_t width) {
 
 bool wants_packing(const Lowering& l, const Product& product) {
   const Matrix& b = product.b;
-  if (!b.offsets.empty()) return false;
+  if (!b.offsets.empty() || product.b_is_packed) return false;
   if (b.input >= 0 && l.is_constant(b.input)) return true;
   if (b.column != 1 || b.type != ElementType::kFloat) return true;
   if (!product.b_has_slack && product.n < l.traits().vector_width) return true;
@@ -166,14 +166,15 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
 void multiply_in_registers(Lowering& l, const Product& product) {
   const DeviceTraits& traits = l.traits();
   bool packs = wants_packing(l, product);
-  int64_t most = packs || product.b_has_slack ? product.n : product.n / traits.vector_width;
+  bool in_panels = packs || product.b_is_packed;
+  int64_t most = in_panels || product.b_has_slack ? product.n : product.n / traits.vector_width;
   int rows = rows_for(traits, product.m), vectors = vectors_for(traits, product.n, most);
   int64_t width = int64_t{vectors} * traits.vector_width, tiles = divide_up(product.m, rows);
   Matrix a = in_memory(l, product.a), b = packs ? packed(l, product, width) : in_memory(l, product.b);
   int group = traits.kind == DeviceClass::kWide ? 1 : 8;
   KernelCall call = l.call("product_registers");
-  call.group(group).constant("TM", rows).constant("TN", vectors);
-  call.constant("B_FORM", packs ? kPacked : b.offsets.empty() ? kRows : kOffsets);
+  call.group(group).constant("TM", rows).constant("TN", vectors).constant("A_PACKED", product.a_is_packed);
+  call.constant("B_FORM", in_panels ? kPacked : b.offsets.empty() ? kRows : kOffsets);
   add_common(l, call, product, a, b, tiles);
   call.run(divide_up(tiles, group), divide_up(product.n, width), product.outer * product.inner);
 }
@@ -194,6 +195,12 @@ void multiply_in_shared_memory(Lowering& l, const Product& product) {
 
 int64_t product_slack(const DeviceTraits& traits) {
   return int64_t{largest_tile(traits).vectors} * traits.vector_width;
+}
+
+int64_t panel_height(const DeviceTraits& traits, int64_t m) { return rows_for(traits, m); }
+
+int64_t panel_width(const DeviceTraits& traits, int64_t n) {
+  return int64_t{vectors_for(traits, n, n)} * traits.vector_width;
 }
 
 void multiply(Lowering& l, const Product& product) {

@@ -46,11 +46,17 @@ struct Product {
   ElementType type = ElementType::kFloat;  // of C
   Finish finish;
   std::optional<PlaceGrid> grid;
+  // For devices whose tiles live in registers: A lies as [stack][tile][k][row], panel_height(m) rows a tile, B as
+  // [stack][panel][k][column], panel_width(n) columns a panel; what is behind the last row or column may be anything.
+  bool a_is_packed = false, b_is_packed = false;
   bool b_has_slack = false;  // behind B's memory lie product_slack() elements that may be read
 };
 
 /** Elements that a tile may read behind the last column of B. */
 int64_t product_slack(const DeviceTraits& traits);
+/** Rows and columns that a tile of a product of m rows and n columns has, where tiles live in registers. */
+int64_t panel_height(const DeviceTraits& traits, int64_t m);
+int64_t panel_width(const DeviceTraits& traits, int64_t n);
 
 void multiply(Lowering& l, const Product& product);
 

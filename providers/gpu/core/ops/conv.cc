@@ -5,35 +5,12 @@
 #include "gpu/core/operators.h"
 #include "gpu/core/plane_windows.h"
 #include "gpu/core/product.h"
+#include "gpu/core/spread_image.h"
 #include "gpu/core/window.h"
+#include "gpu/core/winograd.h"
 
 namespace ortolan::gpu {
 namespace {
-
-/** An image whose elements that one tap meets lie together: padded, and dealt out by strides into phases. */
-struct Spread {
-  Triple phases = {1, 1, 1}, size = {1, 1, 1};  // of a phase
-  int64_t phase_size() const { return size[0] * size[1] * size[2]; }
-  int64_t plane_size() const { return phases[0] * phases[1] * phases[2] * phase_size(); }
-};
-
-/** Phases that taps meet: none but the first where all taps are multiples of the stride. */
-int64_t phases_along(const Window& w, int axis) {
-  int64_t most = 0;
-  for (int64_t tap = 0; tap < w.kernel[axis]; tap++) {
-    most = std::max(most, tap * w.dilation[axis] % w.stride[axis]);
-  }
-  return most + 1;
-}
-
-Spread spread_of(const Window& w) {
-  Spread spread;
-  for (int axis = 0; axis < 3; axis++) {
-    spread.phases[axis] = phases_along(w, axis);
-    spread.size[axis] = (w.kernel[axis] - 1) * w.dilation[axis] / w.stride[axis] + w.out[axis];
-  }
-  return spread;
-}
 
 /** The input is what taps meet as it is. */
 bool lies_together(const Window& w) {
@@ -67,23 +44,6 @@ int64_t places(const Window& w, const Spread& spread) {
   return ((w.out[0] - 1) * spread.size[1] + w.out[1] - 1) * spread.size[2] + w.out[2];
 }
 
-Memory spread_input(Lowering& l, const Window& w, const Spread& spread) {
-  int64_t planes = w.images * w.channels, slack = product_slack(l.traits());
-  Memory to = l.scratch(static_cast<size_t>(element_count({planes, spread.plane_size()}) + slack) * sizeof(float));
-  int64_t rows = planes * spread.plane_size() / spread.size[2];
-  bool wide = l.traits().kind == DeviceClass::kWide;
-  int64_t rows_of_group = wide ? 32 : 1;
-  l.call("spread_image")
-      .group(wide ? 1 : 32)
-      .constant("HALF", l.type(0) == ElementType::kFloat16)
-      .read(l.input(0))
-      .write(to)
-      .params(rows, rows_of_group, fields(spread.phases), fields(spread.size), fields(w.in), fields(w.stride),
-              fields(w.begin))
-      .run((rows + rows_of_group - 1) / rows_of_group);
-  return to;
-}
-
 /** The image as the product's second operand: rows by channel and tap, columns by place. */
 Matrix image_of(Lowering& l, const Window& w, const Spread& spread, bool as_is, int64_t group_channels) {
   Matrix image;
@@ -91,7 +51,7 @@ Matrix image_of(Lowering& l, const Window& w, const Spread& spread, bool as_is, 
     image.input = 0;
     image.type = l.type(0);
   } else {
-    image.memory = spread_input(l, w, spread);
+    image.memory = spread_image(l, w, spread, product_slack(l.traits()));
   }
   image.row = spread.plane_size();
   image.column = 1;
@@ -121,14 +81,17 @@ bool reads_input(const Lowering& l, const Window& w, int64_t columns) {
 
 bool has_relu(const Lowering& l) { return l.node().text("activation", "") == "Relu"; }
 
-void set_finish(Lowering& l, Finish& finish, int64_t group_rows) {
+/** Bias, residual and activation of groups of `rows` channels. */
+Finish finish_of(Lowering& l, int64_t rows) {
+  Finish finish;
   if (l.has(2)) {
     finish.addend = l.input(2);
     finish.addend_row = 1;
-    finish.addend_inner = group_rows;
+    finish.addend_inner = rows;
   }
   if (l.has(3)) finish.residual = l.input(3);
   if (has_relu(l)) finish.low = 0.0f;
+  return finish;
 }
 
 int64_t checked_group(const Lowering& l) {
@@ -170,7 +133,7 @@ void convolve_by_product(Lowering& l, const Window& w, int64_t group, Memory y) 
   if (product.n != w.out_size()) {
     product.grid = PlaceGrid{spread.size[2], w.out[2], spread.size[1], w.out[1], w.out_size()};
   }
-  set_finish(l, product.finish, product.m);
+  product.finish = finish_of(l, product.m);
   multiply(l, product);
 }
 
@@ -184,6 +147,8 @@ void lower_conv(Lowering& l) {
   bool by_planes = weights[1] == 1 && !l.has(3) && fits_plane_windows(l.traits(), w, WindowOp::kWeighted);
   if (by_planes) {
     convolve_planes(l, w, weights[0], y);
+  } else if (fits_winograd(l, w, group)) {
+    convolve_winograd(l, w, finish_of(l, weights[0]), y);
   } else {
     convolve_by_product(l, w, group, y);
   }

@@ -1,0 +1,207 @@
+// Transforms of weights, image and result around the products.
+#include "gpu/core/winograd.h"
+
+#include <algorithm>
+
+namespace ortolan::gpu {
+namespace {
+
+constexpr int64_t kFewChannels = 16;         // below, the transforms cost more than they save
+constexpr int64_t kPlaces = 36;              // of a transformed tile
+constexpr int64_t kRooms[] = {8192, 32768};  // floats an item may have
+constexpr double kTransforms = 1.6;          // the cost of a transformed product to that of a plain one
+constexpr int64_t kBand = int64_t{4} << 20;  // bytes between launches that the caches may hold
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+/** Some rows of tiles of 4 x 4 outputs, of each plane. */
+struct Tiles {
+  int64_t first, rows, w;  // the first row, tiles of a row
+  int64_t width;           // tiles of a panel of the products
+  int64_t count() const { return rows * w; }
+  int64_t panels() const { return divide_up(count(), width); }
+};
+
+Tiles tiles_of(const DeviceTraits& traits, const Window& w, int64_t first, int64_t rows) {
+  Tiles tiles{first, std::min(rows, divide_up(w.out[1], 4) - first), divide_up(w.out[2], 4), 0};
+  tiles.width = panel_width(traits, tiles.count());
+  return tiles;
+}
+
+/** How an item of a transform goes through tiles: its room in floats, a part of the room, what it makes. */
+struct Strips {
+  int64_t room = 0, phase = 0;
+  int64_t size = 0;  // tiles, or rows of tiles; 0: it cannot make any
+};
+
+/** Room for the input's transform: a line by halves, 24 phases of rows of tiles with a vector behind, a vector. */
+int64_t half_line(const DeviceTraits& traits, const Tiles& tiles) {
+  return 2 * round_up(tiles.w, traits.vector_width) + 2;
+}
+
+Strips input_strips(const DeviceTraits& traits, const Tiles& tiles) {
+  for (int64_t room : kRooms) {
+    int64_t phase = (room - 2 * half_line(traits, tiles) - traits.vector_width) / 24, width = traits.vector_width;
+    int64_t rows = (phase - width) / tiles.w;
+    if (rows > tiles.rows) return {room, phase, round_up(tiles.count(), width)};
+    int64_t whole = ((rows - 2) * tiles.w + 1) / width * width;
+    if (rows > 2 && whole > 0) return {room, phase, whole};
+  }
+  return {};
+}
+
+/** Room for the result's transform: four phases of rows of tiles with a vector of tiles behind. */
+Strips output_strips(const DeviceTraits& traits, const Tiles& tiles) {
+  int64_t phase = kRooms[0] / 4, rows = (phase - 4 * int64_t{traits.vector_width}) / (4 * tiles.w);
+  return {kRooms[0], phase, std::min(rows, tiles.rows)};
+}
+
+/** A row of G applied to three elements `step` apart. */
+double row_of_g(int row, const double* g, int step) {
+  constexpr double kRows[6][3] = {{64.0 / 81, 0, 0},
+                                  {-128.0 / 243, -32.0 / 81, -8.0 / 27},
+                                  {-128.0 / 243, 32.0 / 81, -8.0 / 27},
+                                  {32.0 / 243, 16.0 / 81, 8.0 / 27},
+                                  {32.0 / 243, -16.0 / 81, 8.0 / 27},
+                                  {0, 0, 1}};
+  return kRows[row][0] * g[0] + kRows[row][1] * g[step] + kRows[row][2] * g[2 * step];
+}
+
+/** to[place * stride] = G g G^T. */
+void transform_weights(const float* weights, float* to, int64_t stride) {
+  double g[9], half[18];  // half: G g
+  std::copy(weights, weights + 9, g);
+  for (int i = 0; i < 6; i++) {
+    for (int j = 0; j < 3; j++) half[i * 3 + j] = row_of_g(i, g + j, 3);
+  }
+  for (int i = 0; i < 6; i++) {
+    for (int j = 0; j < 6; j++) to[(i * 6 + j) * stride] = static_cast<float>(row_of_g(j, half + i * 3, 1));
+  }
+}
+
+/** [place][tile of rows][channel][row]. */
+std::vector<std::byte> transformed(const HostTensor& weights, int64_t height) {
+  std::vector<float> g = weights.floats();
+  int64_t rows = weights.shape[0], channels = weights.shape[1];
+  int64_t matrix = round_up(rows, height) * channels;
+  std::vector<std::byte> bytes(static_cast<size_t>(kPlaces * matrix) * sizeof(float));
+  float* to = reinterpret_cast<float*>(bytes.data());
+  for (int64_t row = 0; row < rows; row++) {
+    for (int64_t channel = 0; channel < channels; channel++) {
+      int64_t at = (row / height * channels + channel) * height + row % height;
+      transform_weights(g.data() + (row * channels + channel) * 9, to + at, matrix);
+    }
+  }
+  return bytes;
+}
+
+Memory packed_weights(Lowering& l, int64_t height) {
+  ElementType type = l.type(1);
+  std::string layout = "winograd 4x4 of " + std::string(type_name(type));
+  for (int64_t size : {l.shape(1)[0], l.shape(1)[1], height}) layout += ' ' + std::to_string(size);
+  return l.packed(1, layout, [&](std::span<const std::byte> bytes) {
+    return transformed({type, l.shape(1), {bytes, nullptr}}, height);
+  });
+}
+
+/** Floats from one place of the image, [panel][channel][tile of the panel], to the next: apart for the caches. */
+int64_t place_size(const Window& w, const Tiles& tiles) {
+  constexpr int64_t kLine = 16;
+  return tiles.panels() * w.channels * tiles.width + kLine;
+}
+
+/** Floats of [image][place]. */
+int64_t image_size(const Window& w, const Tiles& tiles) { return w.images * kPlaces * place_size(w, tiles); }
+
+void transform_image(Lowering& l, const Window& w, const Tiles& tiles, Memory to) {
+  Strips strips = input_strips(l.traits(), tiles);
+  int64_t pieces = divide_up(tiles.count(), strips.size);
+  KernelCall call = l.call("winograd_input");
+  call.group(1).constant("ROOM", static_cast<int>(strips.room)).constant("W", static_cast<int>(tiles.width));
+  call.constant("HALF", l.type(0) == ElementType::kFloat16).read(l.input(0)).write(to);
+  call.params(w.channels, w.in[1], w.in[2], w.begin[1] - 4 * tiles.first, w.begin[2], tiles.w, tiles.count());
+  call.params(place_size(w, tiles), pieces, strips.size, half_line(l.traits(), tiles), strips.phase);
+  call.run(w.images * w.channels * pieces);
+}
+
+/** Floats of [image][place][channel][tile], with a vector behind. */
+int64_t result_size(const Lowering& l, const Window& w, const Tiles& tiles) {
+  return element_count({w.images, kPlaces, l.shape(1)[0], tiles.count()}) + l.traits().vector_width;
+}
+
+void multiply_places(Lowering& l, const Window& w, const Tiles& tiles, Memory image, Memory to) {
+  Product product;
+  product.m = l.shape(1)[0];
+  product.n = tiles.count();
+  product.k = w.channels;
+  product.inner = kPlaces;
+  product.outer = w.images;
+  int64_t height = panel_height(l.traits(), product.m);
+  product.a.memory = packed_weights(l, height);
+  product.a.row = product.k;
+  product.a.inner = round_up(product.m, height) * product.k;
+  product.a_is_packed = true;
+  product.b.memory = image;
+  product.b.row = tiles.width;
+  product.b.column = 1;
+  product.b.inner = place_size(w, tiles);
+  product.b.outer = kPlaces * product.b.inner;
+  product.b_is_packed = true;
+  product.c = to;
+  multiply(l, product);
+}
+
+void transform_result(Lowering& l, const Window& w, const Tiles& tiles, const Finish& finish, Memory from, Memory y) {
+  Strips strips = output_strips(l.traits(), tiles);
+  int64_t channels = l.shape(1)[0], pieces = divide_up(tiles.rows, strips.size);
+  KernelCall call = l.call("winograd_output");
+  call.group(1).constant("ROOM", static_cast<int>(strips.room)).constant("BIAS", finish.addend.has_value());
+  call.constant("RESIDUAL", finish.residual.has_value()).constant("HALF", l.type(0) == ElementType::kFloat16);
+  call.read(from).read(finish.addend.value_or(from)).read(finish.residual.value_or(from)).write(y);
+  call.params(channels, tiles.first, tiles.w, tiles.count(), w.out[1], w.out[2], pieces, strips.size, strips.phase);
+  call.params(finish.low, finish.high).run(w.images * channels * pieces);
+}
+
+/** The rows of tiles in parts: what passes between a part's launches stays in the caches. */
+std::vector<Tiles> bands_of(const Lowering& l, const Window& w) {
+  int64_t row = element_count({w.images, kPlaces, w.channels + l.shape(1)[0], divide_up(w.out[2], 4)}) * 4;
+  int64_t rows = divide_up(w.out[1], 4), count = divide_up(rows, std::max<int64_t>(1, kBand / row));
+  std::vector<Tiles> bands;
+  for (int64_t first = 0; first < rows; first += divide_up(rows, count)) {
+    bands.push_back(tiles_of(l.traits(), w, first, divide_up(rows, count)));
+  }
+  return bands;
+}
+
+}  // namespace
+
+bool fits_winograd(const Lowering& l, const Window& w, int64_t group) {
+  bool form = group == 1 && w.in[0] == 1 && w.out[0] == 1 && w.kernel == Triple{1, 3, 3} && w.begin[0] == 0 &&
+              w.stride == Triple{1, 1, 1} && w.dilation == Triple{1, 1, 1};
+  if (!form || !l.is_constant(1) || l.traits().kind != DeviceClass::kWide) return false;
+  const DeviceTraits& traits = l.traits();
+  Tiles tiles = tiles_of(traits, w, 0, w.out[1]);
+  if (input_strips(traits, tiles).size == 0 || output_strips(traits, tiles).size == 0) return false;
+  double products = static_cast<double>(kPlaces * tiles.panels() * tiles.width);
+  double plain = static_cast<double>(9 * round_up(w.out[1] * (w.out[2] + 2), traits.vector_width));
+  return std::min(w.channels, l.shape(1)[0]) >= kFewChannels && products * kTransforms < plain;
+}
+
+void convolve_winograd(Lowering& l, const Window& w, const Finish& finish, Memory y) {
+  std::vector<Tiles> bands = bands_of(l, w);
+  int64_t image = 0, result = 0;
+  for (const Tiles& tiles : {bands.front(), bands.back()}) {
+    image = std::max(image, image_size(w, tiles));
+    result = std::max(result, result_size(l, w, tiles));
+  }
+  Memory from = l.scratch(static_cast<size_t>(image) * sizeof(float));
+  Memory to = l.scratch(static_cast<size_t>(result) * sizeof(float));
+  for (const Tiles& tiles : bands) {
+    transform_image(l, w, tiles, from);
+    multiply_places(l, w, tiles, from, to);
+    transform_result(l, w, tiles, finish, to, y);
+  }
+}
+
+}  // namespace ortolan::gpu
