@@ -39,15 +39,16 @@ struct Result {
 };
 
 tools::CommandLine command_line(Settings& s) {
-  return {"device_models [OPTION...] LIBRARY MODEL...",
-          "MODEL is a file, or a folder with model.onnx and, as an option, test_data_set_0; MODEL@name=size,... sets\n"
-          "symbolic dimensions. Ends with status 77 where none of the models is there.",
-          {{0, "plugin", "NAME|PATH", "register this provider library", tools::into(s.plugins)},
-           {'e', "provider", "NAME", "the provider whose devices run the models", tools::into(s.provider)},
-           {0, "share", "PERCENT", "of the operations that must be on the device (default 95)",
-            tools::into(s.share, "--share")},
-           {0, "tolerance", "X", "greatest difference, as a part of an output's greatest value (default 1e-4)",
-            tools::into(s.tolerance, "--tolerance")}}};
+  return {
+      "device_models [OPTION...] LIBRARY MODEL...",
+      "MODEL is a file, or a folder with model.onnx and, as an option, test_data_set_0, or a folder of such folders;\n"
+      "MODEL@name=size,... sets symbolic dimensions. Ends with status 77 where none of the models is there.",
+      {{0, "plugin", "NAME|PATH", "register this provider library", tools::into(s.plugins)},
+       {'e', "provider", "NAME", "the provider whose devices run the models", tools::into(s.provider)},
+       {0, "share", "PERCENT", "of the operations that must be on the device (default 95)",
+        tools::into(s.share, "--share")},
+       {0, "tolerance", "X", "greatest difference, as a part of an output's greatest value (default 1e-4)",
+        tools::into(s.tolerance, "--tolerance")}}};
 }
 
 void add_sizes(const std::string& list, std::map<std::string, int64_t>& target) {
@@ -55,6 +56,17 @@ void add_sizes(const std::string& list, std::map<std::string, int64_t>& target) 
     auto [name, value] = tools::parse_pair(item, '=', list);
     target.emplace(name, tools::parse_integer(value, name));
   }
+}
+
+/** The folders in a folder that has no model itself, by name; else the argument. */
+std::vector<std::string> models_of(const std::string& argument) {
+  if (!fs::is_directory(argument) || fs::exists(tools::model_path(argument))) return {argument};
+  std::vector<std::string> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(argument)) {
+    if (fs::exists(entry.path() / "model.onnx")) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
 }
 
 Model read_model(const std::string& argument) {
@@ -135,6 +147,7 @@ bool check(const Model& model, const tools::Library& library, OrtEnv* environmen
       model.label.c_str(), share, all, alone.nodes.size(), on_cpu, far);
   bool good = share >= settings.share && far <= settings.tolerance;
   if (!good) print_left(shared.nodes);
+  std::fflush(stdout);
   return good;
 }
 
@@ -149,10 +162,12 @@ bool try_model(const Model& model, const tools::Library& library, OrtEnv* enviro
 
 int run_all(int argc, char** argv) {
   Settings settings;
-  std::vector<std::string> models = parse(argc, argv, command_line(settings));
-  if (models.size() < 2) tools::fail_usage("give a library and a model");
-  tools::Library library = tools::open_library(models[0]);
-  models.erase(models.begin());
+  std::vector<std::string> arguments = parse(argc, argv, command_line(settings)), models;
+  if (arguments.size() < 2) tools::fail_usage("give a library and a model");
+  for (size_t i = 1; i < arguments.size(); i++) {
+    for (std::string& model : models_of(arguments[i])) models.push_back(std::move(model));
+  }
+  tools::Library library = tools::open_library(arguments[0]);
   auto environment = create_environment(library);
   register_plugins(library, environment.get(), settings.plugins);
   int status = kSkipped;
