@@ -25,9 +25,9 @@ class OpenClDevice : public Device {
     context_->fail_if_lost();
     return std::make_unique<OpenClCommandList>(context_, launches);
   }
-  std::unique_ptr<Queue> create_queue() override {
+  std::unique_ptr<Queue> create_queue(bool timed) override {
     context_->fail_if_lost();
-    return std::make_unique<OpenClQueue>(context_);
+    return std::make_unique<OpenClQueue>(context_, timed);
   }
 
  private:

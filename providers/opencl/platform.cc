@@ -67,13 +67,20 @@ int wide_vectors(cl_device_id device) {
 
 int bounded(cl_uint value, int most) { return static_cast<int>(std::min<cl_uint>(value, most)); }
 
+DeviceType type_of(cl_device_type type) {
+  return type & CL_DEVICE_TYPE_CPU           ? DeviceType::kCpu
+         : type & CL_DEVICE_TYPE_ACCELERATOR ? DeviceType::kAccelerator
+                                             : DeviceType::kGpu;
+}
+
 DeviceTraits traits_of(cl_platform_id platform, cl_device_id device) {
-  bool is_processor = device_number<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
   DeviceTraits traits;
+  traits.type = type_of(device_number<cl_device_type>(device, CL_DEVICE_TYPE));
   traits.name = device_text(device, CL_DEVICE_NAME);
   traits.vendor = device_text(device, CL_DEVICE_VENDOR);
   traits.driver = device_text(device, CL_DRIVER_VERSION) + ", " + device_text(device, CL_DEVICE_VERSION) + ", " +
                   platform_text(platform, CL_PLATFORM_VERSION);
+  const bool is_processor = traits.type == DeviceType::kCpu;
   traits.kind = is_processor ? DeviceClass::kWide : DeviceClass::kGpu;
   traits.vector_width = is_processor ? wide_vectors(device) : 4;
   traits.max_group_items =
@@ -96,7 +103,7 @@ std::vector<cl_platform_id> platforms() {
 }
 
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
-  constexpr cl_device_type kTypes = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CPU;
+  constexpr cl_device_type kTypes = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR;
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, kTypes, 0, nullptr, &count) != CL_SUCCESS || count == 0) return {};
   std::vector<cl_device_id> found(std::min(count, kMostFound));

@@ -1,6 +1,8 @@
 // Queues work, and finds out that a device is lost.
 #include "opencl/queue.h"
 
+#include <chrono>
+
 namespace ortolan::gpu::opencl {
 namespace {
 
@@ -26,9 +28,10 @@ std::string words_of(const char* verb, const BufferRange& range) {
   return std::string(verb) + " " + std::to_string(range.bytes) + " bytes at " + std::to_string(range.offset);
 }
 
-QueueHandle create_queue(Context& context) {
+QueueHandle create_queue(Context& context, bool timed) {
   cl_int code = CL_SUCCESS;
-  QueueHandle queue(clCreateCommandQueue(context.get(), context.device(), 0, &code));
+  const cl_command_queue_properties properties = timed ? CL_QUEUE_PROFILING_ENABLE : 0;
+  QueueHandle queue(clCreateCommandQueue(context.get(), context.device(), properties, &code));
   context.check(code, "clCreateCommandQueue", [] { return std::string("a queue"); });
   return queue;
 }
@@ -61,8 +64,31 @@ void OpenClMark::flush() const {
   check(*context_, queue_.get(), clFlush(queue_.get()), "clFlush", [] { return std::string("queued work"); });
 }
 
-OpenClQueue::OpenClQueue(std::shared_ptr<Context> context)
-    : context_(std::move(context)), queue_(create_queue(*context_)) {
+OpenClTimes::OpenClTimes(std::shared_ptr<Context> context, size_t launches)
+    : context_(std::move(context)), started_(std::chrono::steady_clock::now().time_since_epoch().count()) {
+  events_.reserve(launches);
+}
+
+int64_t OpenClTimes::time_of(const EventHandle& event, cl_profiling_info what) const {
+  cl_ulong time = 0;
+  cl_int code = clGetEventProfilingInfo(event.get(), what, sizeof time, &time, nullptr);
+  context_->check(code, "clGetEventProfilingInfo", [] { return std::string("the time of a kernel"); });
+  return static_cast<int64_t>(time);
+}
+
+std::vector<LaunchTime> OpenClTimes::read() {
+  std::vector<LaunchTime> times;
+  if (events_.empty()) return times;
+  const int64_t offset = started_ - time_of(events_[0], CL_PROFILING_COMMAND_QUEUED);  // of the device's clock
+  for (const EventHandle& event : events_) {
+    int64_t begin = time_of(event, CL_PROFILING_COMMAND_START), end = time_of(event, CL_PROFILING_COMMAND_END);
+    times.push_back({begin + offset, end + offset});
+  }
+  return times;
+}
+
+OpenClQueue::OpenClQueue(std::shared_ptr<Context> context, bool timed)
+    : context_(std::move(context)), timed_(timed), queue_(create_queue(*context_, timed)) {
   context_->add(get());
 }
 
@@ -96,15 +122,26 @@ void OpenClQueue::copy(const BufferRange& to, const BufferRange& from) {
   check(*context_, get(), code, "clEnqueueCopyBuffer", [&] { return words_of("copying", from); });
 }
 
-void OpenClQueue::run(CommandList& list, std::span<const BufferRange> externals) {
+std::shared_ptr<LaunchTimes> OpenClQueue::run_timed(CommandList& list, std::span<const BufferRange> externals) {
+  std::shared_ptr<OpenClTimes> times;
+  if (timed_) {
+    times = std::make_shared<OpenClTimes>(context_, static_cast<OpenClCommandList&>(list).launches().size());
+  }
+  run(list, externals, times.get());
+  return times;
+}
+
+void OpenClQueue::run(CommandList& list, std::span<const BufferRange> externals, OpenClTimes* times) {
   context_->fail_if_lost();
   auto& recorded = static_cast<OpenClCommandList&>(list);
   recorded.bind(externals);
   auto queueing = context_->queueing();
   for (const RecordedLaunch& launch : recorded.launches()) {
+    cl_event event = nullptr;
     cl_int code = clEnqueueNDRangeKernel(get(), launch.kernel.get(), 3, nullptr, launch.items.data(),
-                                         launch.group_size.data(), 0, nullptr, nullptr);
+                                         launch.group_size.data(), 0, nullptr, times == nullptr ? nullptr : &event);
     check(*context_, get(), code, "clEnqueueNDRangeKernel", [&] { return "kernel " + *launch.name; });
+    if (times != nullptr) times->add(event);
   }
 }
 

@@ -19,15 +19,32 @@ class OpenClMark : public Mark {
   EventHandle event_;
 };
 
+/** Events of launches in a queue that takes times. */
+class OpenClTimes : public LaunchTimes {
+ public:
+  OpenClTimes(std::shared_ptr<Context> context, size_t launches);
+  /** The next launch's. */
+  void add(cl_event event) { events_.emplace_back(event); }
+  std::vector<LaunchTime> read() override;
+
+ private:
+  int64_t time_of(const EventHandle& event, cl_profiling_info what) const;
+
+  std::shared_ptr<Context> context_;
+  int64_t started_;  // of the host's clock
+  std::vector<EventHandle> events_;
+};
+
 class OpenClQueue : public Queue {
  public:
-  explicit OpenClQueue(std::shared_ptr<Context> context);
+  OpenClQueue(std::shared_ptr<Context> context, bool timed);
   ~OpenClQueue() override;
 
   void write(const BufferRange& to, const void* from) override;
   void read(void* to, const BufferRange& from) override;
   void copy(const BufferRange& to, const BufferRange& from) override;
-  void run(CommandList& list, std::span<const BufferRange> externals) override;
+  void run(CommandList& list, std::span<const BufferRange> externals) override { run(list, externals, nullptr); }
+  std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) override;
   std::shared_ptr<Mark> mark() override;
   void wait_for(const Mark& mark) override;
   void flush() override;
@@ -37,7 +54,10 @@ class OpenClQueue : public Queue {
   cl_command_queue get() const { return queue_.get(); }
 
  private:
+  void run(CommandList& list, std::span<const BufferRange> externals, OpenClTimes* times);
+
   std::shared_ptr<Context> context_;
+  const bool timed_;
   QueueHandle queue_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "gpu/core/graph.h"
 #include "gpu/core/kernel_store.h"
+#include "gpu/core/tuner.h"
 #include "gpu/device/device.h"
 
 namespace ortolan::gpu {
@@ -60,17 +61,24 @@ class WeightCache {
 
 class Engine {
  public:
-  /** The device must outlive the engine. Compiled kernels are kept in that folder; empty: they are not kept. */
-  explicit Engine(Device& device, std::filesystem::path kernel_folder = {})
-      : device_(device), kernels_(device, KernelStore(std::move(kernel_folder))), weights_(device) {}
+  /** The device must outlive the engine. Compiled kernels and tuning are kept in that folder; empty: they are not
+   *  kept. */
+  explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone,
+                  Tuner::Tell tell = nullptr)
+      : device_(device),
+        kernels_(device, KernelStore(folder)),
+        weights_(device),
+        tuner_(device, KernelStore(folder), tuning, std::move(tell)) {}
   Device& device() { return device_; }
   KernelCache& kernels() { return kernels_; }
   WeightCache& weights() { return weights_; }
+  Tuner& tuner() { return tuner_; }
 
  private:
   Device& device_;
   KernelCache kernels_;
   WeightCache weights_;
+  Tuner tuner_;
 };
 
 }  // namespace ortolan::gpu

@@ -73,6 +73,7 @@ struct CompiledGroup::Plan {
   };
   RecordedList recorded;
   std::vector<Output> outputs;
+  std::vector<TimedLaunch> launches;  // without times
 };
 
 BufferRange WorkingMemory::of(size_t bytes) {
@@ -116,6 +117,23 @@ void WorkingMemory::settle() {
 void WorkingMemory::check() {
   settle();
   if (!failure_.empty()) throw Error(ErrorKind::kInvalid, std::exchange(failure_, {}));
+}
+
+void WorkingMemory::keep_times(std::shared_ptr<LaunchTimes> times,
+                               std::shared_ptr<const std::vector<TimedLaunch>> what) {
+  if (times != nullptr) times_.emplace_back(std::move(times), std::move(what));
+}
+
+std::vector<TimedLaunch> WorkingMemory::timed() {
+  std::vector<TimedLaunch> all;
+  for (auto& [times, what] : std::exchange(times_, {})) {
+    std::vector<LaunchTime> read = times->read();
+    for (size_t i = 0; i < read.size() && i < what->size(); i++) {
+      all.push_back((*what)[i]);
+      all.back().time = read[i];
+    }
+  }
+  return all;
 }
 
 std::vector<int> inputs_to_read(const Graph& graph) {
@@ -203,13 +221,19 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   }
   for (const Node& node : graph_.nodes) {
     if (compute_on_host(node, tensors)) continue;
+    recording.at_node(static_cast<int>(&node - graph_.nodes.data()));
     Lowering lowering(recording, graph_, tensors, packed_, node);
     const Operator* row = find_operator(node);
     if (row == nullptr) lowering.fail("no kernel computes it");
     row->lower(lowering);
   }
+  recording.at_node(-1);
   record_outputs(recording, tensors, *plan);
   plan->recorded = recording.finish();
+  for (LaunchLabel& label : plan->recorded.labels) {
+    const Node* node = label.node < 0 ? nullptr : &graph_.nodes[label.node];
+    plan->launches.push_back({node ? node->name : "", node ? node->op : "", std::move(label.kernel), {}});
+  }
   recordings_++;
   return plan;
 }
@@ -246,7 +270,11 @@ void CompiledGroup::run(Queue& queue, WorkingMemory& working, std::span<const Gr
       queue.write(externals.back(), output.host->elements.bytes.data());
     }
   }
-  if (plan.recorded.launches > 0) queue.run(*plan.recorded.list, externals);
+  if (plan.recorded.launches > 0 && working.takes_times()) {
+    working.keep_times(queue.run_timed(*plan.recorded.list, externals), {shared, &plan.launches});
+  } else if (plan.recorded.launches > 0) {
+    queue.run(*plan.recorded.list, externals);
+  }
   if (!plan.recorded.errors.empty()) {
     uint32_t* word = working.report(queue, {shared, &plan.recorded.errors});
     queue.read(word, {externals[0].buffer, plan.recorded.error_word, sizeof *word});

@@ -26,6 +26,13 @@ class GroupOutputs {
   virtual BufferRange make(size_t i, ElementType type, const Shape& shape) = 0;
 };
 
+/** A launch of a run, and when the device did it. */
+struct TimedLaunch {
+  std::string node, op;  // empty where it is for none
+  std::string kernel;
+  LaunchTime time;
+};
+
 /** What the work in a queue uses beside its inputs and outputs. Goes with the queue, and ends after it. */
 class WorkingMemory {
  public:
@@ -39,6 +46,13 @@ class WorkingMemory {
   /** To be called when the queue has finished. Throws kInvalid where kernels met an error since the last call, such as
    *  an index outside of its axis; what such a run gave is not to be used. */
   void check();
+  /** Whether runs are timed from now on. */
+  void take_times(bool wanted) { takes_times_ = wanted; }
+  bool takes_times() const { return takes_times_; }
+  /** Times of a run, whose launches are those of `what`. */
+  void keep_times(std::shared_ptr<LaunchTimes> times, std::shared_ptr<const std::vector<TimedLaunch>> what);
+  /** To be called when the queue has finished: what was timed since the last call. */
+  std::vector<TimedLaunch> timed();
 
  private:
   struct Report {
@@ -53,6 +67,8 @@ class WorkingMemory {
   std::array<Report, 16> reports_;
   size_t reported_ = 0;
   std::string failure_;  // the first since the last check
+  bool takes_times_ = false;
+  std::vector<std::pair<std::shared_ptr<LaunchTimes>, std::shared_ptr<const std::vector<TimedLaunch>>>> times_;
 };
 
 /** Thread-safe. The engine must outlive it. */

@@ -48,6 +48,15 @@ void KernelCall::add_field(int64_t value) {
 
 void KernelCall::run(int64_t groups_x, int64_t groups_y, int64_t groups_z) {
   if (groups_x == 0 || groups_y == 0 || groups_z == 0) return;
+  std::array<uint32_t, 3> groups = checked(groups_x, groups_y, groups_z);
+  lowering_.recording_.launch(std::move(spec_), groups, std::move(uses_), std::move(params_));
+}
+
+int64_t KernelCall::measure(int64_t groups_x, int64_t groups_y, int64_t groups_z) {
+  return lowering_.recording_.measure(spec_, checked(groups_x, groups_y, groups_z), uses_, params_);
+}
+
+std::array<uint32_t, 3> KernelCall::checked(int64_t groups_x, int64_t groups_y, int64_t groups_z) const {
   std::array<uint32_t, 3> groups;
   int64_t counts[] = {groups_x, groups_y, groups_z};
   for (int axis = 0; axis < 3; axis++) {
@@ -55,7 +64,7 @@ void KernelCall::run(int64_t groups_x, int64_t groups_y, int64_t groups_z) {
       lowering_.fail("it needs " + std::to_string(counts[axis]) + " groups");
     groups[axis] = static_cast<uint32_t>(counts[axis]);
   }
-  lowering_.recording_.launch(std::move(spec_), groups, std::move(uses_), std::move(params_));
+  return groups;
 }
 
 void KernelCall::run_items(int64_t items) { run((items + group_x_ - 1) / group_x_); }

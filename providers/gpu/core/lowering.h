@@ -37,10 +37,13 @@ class KernelCall {
   }
   /** Adds the launch, unless a count is 0: then there is nothing to compute. */
   void run(int64_t groups_x, int64_t groups_y = 1, int64_t groups_z = 1);
+  /** Nanoseconds of this launch, which is not added. */
+  int64_t measure(int64_t groups_x, int64_t groups_y = 1, int64_t groups_z = 1);
   /** Groups for at least `items` work-items in x. */
   void run_items(int64_t items);
 
  private:
+  std::array<uint32_t, 3> checked(int64_t groups_x, int64_t groups_y, int64_t groups_z) const;
   void add_field(float value);
   void add_field(int64_t value);
   void add_field(int value) { add_field(static_cast<int64_t>(value)); }
@@ -67,6 +70,8 @@ class Lowering {
   const Node& node() const { return node_; }
   const DeviceTraits& traits() const { return recording_.engine().device().traits(); }
   Recording& recording() { return recording_; }
+  Tuner& tuner() { return recording_.engine().tuner(); }
+  Tuning tuning() const { return recording_.engine().tuner().tuning(); }
 
   bool has(size_t i) const { return node_.has_input(i); }
   ElementType type(size_t i) const { return input_state(i).type; }
@@ -93,6 +98,7 @@ class Lowering {
   void view(size_t output, size_t input, const Shape& shape);
   /** The output's elements are known now. */
   void known(size_t output, HostTensor tensor);
+  /** Costs nothing unless a launch uses it. */
   Memory scratch(size_t bytes) { return recording_.working(bytes); }
   /** For errors that show while kernels run: the run ends with this text behind the node's name. */
   ErrorBit error(const std::string& what) { return recording_.error(describe(node_) + ": " + what); }

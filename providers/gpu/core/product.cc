@@ -113,6 +113,15 @@ Memory pack_on_device(Lowering& l, const Matrix& b, const PanelLayout& layout) {
   return to;
 }
 
+/** B, whose memory holds its panels. */
+Matrix as_panels(Matrix b, const PanelLayout& layout) {
+  b.inner = b.inner == 0 ? 0 : layout.matrix();
+  b.outer = b.outer == 0 ? 0 : layout.matrix() * layout.inner;
+  b.row = layout.width;
+  b.first = 0;
+  return b;
+}
+
 /** B in panels, with its distances. */
 Matrix packed(Lowering& l, const Product& product, int64_t width) {
   PanelLayout layout = panels_of(product, width);
@@ -124,11 +133,7 @@ Matrix packed(Lowering& l, const Product& product, int64_t width) {
     if (b.input >= 0) b.memory = l.input(b.input);
     b.memory = pack_on_device(l, b, layout);
   }
-  b.inner = b.inner == 0 ? 0 : layout.matrix();
-  b.outer = b.outer == 0 ? 0 : layout.matrix() * layout.inner;
-  b.row = width;
-  b.first = 0;
-  return b;
+  return as_panels(b, layout);
 }
 
 bool wants_packing(const Lowering& l, const Product& product) {
@@ -163,20 +168,81 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
   call.params(f.alpha, f.beta, f.low, f.high);
 }
 
-void multiply_in_registers(Lowering& l, const Product& product) {
+/** A launch of product_registers with tiles of one size. */
+struct RegistersLaunch {
+  KernelCall call;
+  std::array<int64_t, 3> groups;
+};
+
+RegistersLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, const Matrix& b, bool packs) {
   const DeviceTraits& traits = l.traits();
-  bool packs = wants_packing(l, product);
-  bool in_panels = packs || product.b_is_packed;
-  int64_t most = in_panels || product.b_has_slack ? product.n : product.n / traits.vector_width;
-  int rows = rows_for(traits, product.m), vectors = vectors_for(traits, product.n, most);
-  int64_t width = int64_t{vectors} * traits.vector_width, tiles = divide_up(product.m, rows);
-  Matrix a = in_memory(l, product.a), b = packs ? packed(l, product, width) : in_memory(l, product.b);
+  int64_t width = int64_t{tile.vectors} * traits.vector_width, tiles = divide_up(product.m, tile.rows);
   int group = traits.kind == DeviceClass::kWide ? 1 : 8;
   KernelCall call = l.call("product_registers");
-  call.group(group).constant("TM", rows).constant("TN", vectors).constant("A_PACKED", product.a_is_packed);
-  call.constant("B_FORM", in_panels ? kPacked : b.offsets.empty() ? kRows : kOffsets);
-  add_common(l, call, product, a, b, tiles);
-  call.run(divide_up(tiles, group), divide_up(product.n, width), product.outer * product.inner);
+  call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("A_PACKED", product.a_is_packed);
+  call.constant("B_FORM", packs || product.b_is_packed ? kPacked : b.offsets.empty() ? kRows : kOffsets);
+  add_common(l, call, product, in_memory(l, product.a), b, tiles);
+  return {std::move(call), {divide_up(tiles, group), divide_up(product.n, width), product.outer * product.inner}};
+}
+
+std::string name_of(const Tile& tile) { return std::to_string(tile.rows) + 'x' + std::to_string(tile.vectors); }
+
+Tile tile_of(const std::string& name) { return {std::stoi(name), std::stoi(name.substr(name.find('x') + 1))}; }
+
+/** Names of tiles to try: `first` and those beside it, or all. */
+std::vector<std::string> tiles_to_try(const Lowering& l, const Product& product, const Tile& first, int64_t most) {
+  std::vector<std::string> names = {name_of(first)};
+  const bool all = l.tuning() == Tuning::kFull;
+  const Tile largest = largest_tile(l.traits());
+  for (int rows = 2 * largest.rows; rows >= 1; rows /= 2) {
+    for (int vectors = largest.vectors; vectors >= 1; vectors--) {
+      bool beside = rows * 2 >= first.rows && rows <= first.rows * 2 && std::abs(vectors - first.vectors) <= 1;
+      Tile tile{rows, vectors};
+      if ((all || beside) && rows <= product.m && vectors <= most && name_of(tile) != names[0])
+        names.push_back(name_of(tile));
+    }
+  }
+  return names;
+}
+
+std::string problem_of(const Product& p, bool packs) {
+  std::string name;
+  for (int64_t value : {p.m, p.n, p.k, p.outer * p.inner, int64_t{packs}, int64_t{!p.b.offsets.empty()},
+                        int64_t{p.grid.has_value()}, static_cast<int64_t>(p.type), static_cast<int64_t>(p.a.type)}) {
+    name += (name.empty() ? "" : " ") + std::to_string(value);
+  }
+  return name;
+}
+
+/** B as panels that hold nothing. */
+Matrix blank_panels(Lowering& l, const Product& product, int64_t width) {
+  PanelLayout layout = panels_of(product, width);
+  Matrix b = product.b;
+  b.memory = l.scratch(layout.bytes());
+  return as_panels(b, layout);
+}
+
+Tile choose_tile(Lowering& l, const Product& product, bool packs) {
+  const DeviceTraits& traits = l.traits();
+  bool has_panels = packs || product.b_is_packed;
+  int64_t most = has_panels || product.b_has_slack ? product.n : product.n / traits.vector_width;
+  Tile first{rows_for(traits, product.m), vectors_for(traits, product.n, most)};
+  if (l.tuning() == Tuning::kNone || product.a_is_packed || product.b_is_packed) return first;
+  std::vector<std::string> names = tiles_to_try(l, product, first, most);
+  return tile_of(l.tuner().choose("product_registers", problem_of(product, packs), names, [&](const std::string& name) {
+    Tile tile = tile_of(name);
+    Matrix b = packs ? blank_panels(l, product, int64_t{tile.vectors} * traits.vector_width) : in_memory(l, product.b);
+    RegistersLaunch launch = in_registers(l, product, tile, b, packs);
+    return launch.call.measure(launch.groups[0], launch.groups[1], launch.groups[2]);
+  }));
+}
+
+void multiply_in_registers(Lowering& l, const Product& product) {
+  bool packs = wants_packing(l, product);
+  Tile tile = choose_tile(l, product, packs);
+  Matrix b = packs ? packed(l, product, int64_t{tile.vectors} * l.traits().vector_width) : in_memory(l, product.b);
+  RegistersLaunch launch = in_registers(l, product, tile, b, packs);
+  launch.call.run(launch.groups[0], launch.groups[1], launch.groups[2]);
 }
 
 void multiply_in_shared_memory(Lowering& l, const Product& product) {

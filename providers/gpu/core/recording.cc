@@ -9,6 +9,28 @@ namespace ortolan::gpu {
 namespace {
 
 constexpr size_t kErrorBits = 31;  // more errors than these share bits
+constexpr int kMeasuredRuns = 4;   // the first of which may compile
+
+std::unique_ptr<Buffer> zeros(Device& device, Queue& queue, size_t bytes) {
+  std::unique_ptr<Buffer> buffer = device.allocate(std::max<size_t>(bytes, 4));
+  const std::vector<std::byte> content(buffer->bytes());
+  queue.write({buffer.get(), 0, content.size()}, content.data());
+  queue.finish();
+  return buffer;
+}
+
+/** Nanoseconds of the list's fastest run. */
+int64_t least_time(Queue& queue, CommandList& list) {
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < kMeasuredRuns; i++) {
+    std::shared_ptr<LaunchTimes> times = queue.run_timed(list, {});
+    queue.finish();
+    if (times == nullptr) throw Error(ErrorKind::kInternal, "the device does not tell how long kernels run");
+    std::vector<LaunchTime> read = times->read();
+    least = std::min(least, read.back().end - read.front().begin);
+  }
+  return least;
+}
 
 }  // namespace
 
@@ -58,7 +80,26 @@ void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vec
     if (block.first < 0) block.first = number;
     block.last = number;
   }
-  launches_.push_back({std::move(spec), groups, std::move(uses), std::move(params)});
+  launches_.push_back({std::move(spec), groups, std::move(uses), std::move(params), node_});
+}
+
+int64_t Recording::measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
+                           const std::vector<std::byte>& params) {
+  Device& device = engine_.device();
+  std::unique_ptr<Queue> queue = device.create_queue(true);
+  std::map<int, std::shared_ptr<Buffer>> buffers;  // by block
+  for (const MemoryUse& use : uses) {
+    const Block& block = blocks_[use.memory.block];
+    std::shared_ptr<Buffer>& buffer = buffers[use.memory.block];
+    if (block.kind == Kind::kConstant) buffer = block.buffer;
+    if (buffer == nullptr) buffer = zeros(device, *queue, std::max(use.memory.bytes, block.bytes));
+  }
+  Launch launch{engine_.kernels().get(spec), groups, {}, params, true};
+  for (const MemoryUse& use : uses) {
+    launch.bindings.push_back({{buffers[use.memory.block].get(), 0, std::max<size_t>(use.memory.bytes, 4)}, -1});
+  }
+  std::unique_ptr<CommandList> list = device.record({std::move(launch)});
+  return least_time(*queue, *list);
 }
 
 // The largest blocks first, each at the lowest place that is free while it lives.
@@ -138,6 +179,7 @@ RecordedList Recording::finish() {
     Launch launch{engine_.kernels().get(entry.spec), entry.groups, {}, std::move(entry.params), barriers[i]};
     for (const MemoryUse& use : entry.uses) launch.bindings.push_back(binding_of(use));
     launches.push_back(std::move(launch));
+    result.labels.push_back({entry.node, std::string(entry.spec.name)});
   }
   for (Block& block : blocks_) {
     if (block.kind == Kind::kConstant) result.constants.push_back(std::move(block.buffer));

@@ -22,12 +22,19 @@ struct ErrorBit {
   int bit;
 };
 
+/** What a launch of a list is for. */
+struct LaunchLabel {
+  int node;  // of the graph; -1: none
+  std::string kernel;
+};
+
 /** What a recording becomes. Its first external range is working memory of `working_bytes`, which holds nothing between
  *  runs; the others are those of external(). */
 struct RecordedList {
   std::unique_ptr<CommandList> list;
   size_t working_bytes = 0;
   size_t launches = 0;
+  std::vector<LaunchLabel> labels;                 // of the launches
   std::vector<std::shared_ptr<Buffer>> constants;  // that the list reads
   std::vector<std::string> errors;                 // texts by bit of the word of errors; empty: the list has none
   size_t error_word = 0;                           // its offset in the working memory, where it is after a run
@@ -48,8 +55,13 @@ class Recording {
   /** A way to tell of an error that shows on the device alone. The word is 0 when a run begins. */
   ErrorBit error(const std::string& text);
 
+  /** Launches are for that node of the graph from now on. */
+  void at_node(int node) { node_ = node; }
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
               std::vector<std::byte> params);
+  /** Nanoseconds that such a launch takes on the device, alone, on its constants and on zeros. */
+  int64_t measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
+                  const std::vector<std::byte>& params);
   size_t launches() const { return launches_.size(); }
 
   Engine& engine() { return engine_; }
@@ -71,6 +83,7 @@ class Recording {
     std::array<uint32_t, 3> groups;
     std::vector<MemoryUse> uses;
     std::vector<std::byte> params;
+    int node;
   };
   Memory add(Block block);
   void clear_on_device(Memory word);
@@ -82,6 +95,7 @@ class Recording {
   Engine& engine_;
   std::vector<Block> blocks_;
   std::vector<Entry> launches_;
+  int node_ = -1;
   Memory error_word_;
   std::vector<std::string> errors_;
   size_t error_count_ = 0;

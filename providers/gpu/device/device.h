@@ -25,7 +25,10 @@ enum class DeviceClass {
   kGpu,    // many items a group, fast shared memory
 };
 
+enum class DeviceType { kGpu, kCpu, kAccelerator };
+
 struct DeviceTraits {
+  DeviceType type = DeviceType::kGpu;
   std::string name;  // of the device, as its driver says
   std::string vendor;
   std::string driver;  // its version: a compiled kernel is good for one device, driver and text
@@ -105,6 +108,19 @@ class CommandList {
   virtual ~CommandList() = default;
 };
 
+/** When a launch ran: nanoseconds of std::chrono::steady_clock. */
+struct LaunchTime {
+  int64_t begin = 0, end = 0;
+};
+
+/** The times of a run's launches. */
+class LaunchTimes {
+ public:
+  virtual ~LaunchTimes() = default;
+  /** In the list's order. To be called once the queue has passed them. */
+  virtual std::vector<LaunchTime> read() = 0;
+};
+
 /** A point in a queue. */
 class Mark {
  public:
@@ -125,6 +141,11 @@ class Queue {
   virtual void copy(const BufferRange& to, const BufferRange& from) = 0;
   /** Runs a list. Without allocation where `externals` has the buffers and offsets of the list's last run. */
   virtual void run(CommandList& list, std::span<const BufferRange> externals) = 0;
+  /** The same, and when each launch ran; NULL where the queue takes no times. */
+  virtual std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) {
+    run(list, externals);
+    return nullptr;
+  }
   virtual std::shared_ptr<Mark> mark() = 0;
   /** What follows in this queue starts after a mark of another queue of the same device. */
   virtual void wait_for(const Mark& mark) = 0;
@@ -145,7 +166,8 @@ class Device {
    */
   virtual std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) = 0;
   virtual std::unique_ptr<CommandList> record(std::vector<Launch> launches) = 0;
-  virtual std::unique_ptr<Queue> create_queue() = 0;
+  /** A queue that takes times may be slower; not every device can. */
+  virtual std::unique_ptr<Queue> create_queue(bool timed = false) = 0;
 };
 
 }  // namespace ortolan::gpu

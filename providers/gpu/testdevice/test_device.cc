@@ -117,9 +117,15 @@ class TestMark : public Mark {
 
 }  // namespace
 
+class TestTimes : public LaunchTimes {
+ public:
+  std::vector<LaunchTime> read() override { return times; }
+  std::vector<LaunchTime> times;
+};
+
 class TestQueue : public Queue {
  public:
-  explicit TestQueue(TestDevice& device) : device_(device), work_(std::make_shared<WorkList>()) {}
+  TestQueue(TestDevice& device, bool timed) : device_(device), timed_(timed), work_(std::make_shared<WorkList>()) {}
   ~TestQueue() override {
     try {
       finish();
@@ -142,7 +148,12 @@ class TestQueue : public Queue {
     auto held = static_cast<TestBuffer*>(to.buffer)->memory();
     enqueue(from, [target, source, held] { std::memcpy(target.data, source.data, source.bytes); });
   }
-  void run(CommandList& list, std::span<const BufferRange> externals) override;
+  void run(CommandList& list, std::span<const BufferRange> externals) override { enqueue(list, externals, nullptr); }
+  std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) override {
+    auto times = timed_ ? std::make_shared<TestTimes>() : nullptr;
+    enqueue(list, externals, times);
+    return times;
+  }
   std::shared_ptr<Mark> mark() override { return std::make_shared<TestMark>(work_); }
   void wait_for(const Mark& mark) override { work_->add(static_cast<const TestMark&>(mark).waiting()); }
   void flush() override { device_.fail_if_lost(); }
@@ -160,13 +171,15 @@ class TestQueue : public Queue {
       work();
     });
   }
+  void enqueue(CommandList& list, std::span<const BufferRange> externals, std::shared_ptr<TestTimes> times);
   void run_stretch(std::vector<ReadyLaunch>& stretch);
 
   TestDevice& device_;
+  const bool timed_;
   std::shared_ptr<WorkList> work_;
 };
 
-void TestQueue::run(CommandList& list, std::span<const BufferRange> externals) {
+void TestQueue::enqueue(CommandList& list, std::span<const BufferRange> externals, std::shared_ptr<TestTimes> times) {
   device_.fail_if_lost();
   auto ready = std::make_shared<std::vector<ReadyLaunch>>();
   auto held = std::make_shared<std::vector<std::shared_ptr<std::vector<uint32_t>>>>();
@@ -182,9 +195,10 @@ void TestQueue::run(CommandList& list, std::span<const BufferRange> externals) {
       held->push_back(static_cast<TestBuffer*>(range.buffer)->memory());
     }
   }
-  work_->add([this, ready, held] {
+  work_->add([this, ready, held, times] {
     std::vector<ReadyLaunch> stretch;
     for (ReadyLaunch& launch : *ready) {
+      if (times != nullptr) times->times.push_back(device_.charge(*launch.launch));
       if (launch.launch->after_barrier) run_stretch(stretch);
       check_overlaps(launch, stretch);
       stretch.push_back(std::move(launch));
@@ -206,6 +220,7 @@ void TestQueue::run_stretch(std::vector<ReadyLaunch>& stretch) {
 }
 
 TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order) {
+  traits_.type = options.kind == DeviceClass::kGpu ? DeviceType::kGpu : DeviceType::kCpu;
   traits_.name = "test device";
   traits_.vendor = "Ortolan";
   traits_.driver = "1";
@@ -253,9 +268,17 @@ std::unique_ptr<CommandList> TestDevice::record(std::vector<Launch> launches) {
   return std::make_unique<TestCommandList>(std::move(launches));
 }
 
-std::unique_ptr<Queue> TestDevice::create_queue() {
+std::unique_ptr<Queue> TestDevice::create_queue(bool timed) {
   fail_if_lost();
-  return std::make_unique<TestQueue>(*this);
+  return std::make_unique<TestQueue>(*this, timed);
+}
+
+LaunchTime TestDevice::charge(const Launch& launch) {
+  const auto& kernel = static_cast<const TestKernel&>(*launch.kernel);
+  int64_t cost = cost_ != nullptr ? cost_(kernel.name(), kernel.constants(), launch.groups)
+                                  : int64_t{launch.groups[0]} * launch.groups[1] * launch.groups[2];
+  int64_t begin = clock_.fetch_add(cost);
+  return {begin, begin + cost};
 }
 
 }  // namespace ortolan::gpu::test

@@ -1,8 +1,12 @@
 // A device that runs the kernel texts as C++ on the CPU, checks all they do, and fails where it is told to.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "gpu/device/device.h"
 
@@ -37,9 +41,15 @@ class TestDevice : public Device {
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;
-  std::unique_ptr<Queue> create_queue() override;
+  std::unique_ptr<Queue> create_queue(bool timed = false) override;
 
   Faults& faults() { return faults_; }
+  /** What a launch costs on the device's clock, which nothing else moves; until one is given, as many nanoseconds as it
+   *  has groups. */
+  using Cost =
+      std::function<int64_t(const std::string& kernel, const std::map<std::string, int, std::less<>>& constants,
+                            const std::array<uint32_t, 3>& groups)>;
+  void set_cost(Cost cost) { cost_ = std::move(cost); }
   /** Kernels made from their texts, and from what the device had given before. */
   int compiled() const { return compiled_; }
   int loaded() const { return loaded_; }
@@ -50,10 +60,13 @@ class TestDevice : public Device {
   friend class TestBuffer;
   friend class TestQueue;
   void fail_if_lost() const;
+  LaunchTime charge(const Launch& launch);
 
   DeviceTraits traits_;
   const unsigned order_;
   Faults faults_;
+  Cost cost_;
+  std::atomic<int64_t> clock_{0};
   std::atomic<bool> lost_{false};
   std::atomic<int> compiled_{0}, loaded_{0};
   std::atomic<int64_t> launches_{0};

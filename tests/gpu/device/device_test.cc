@@ -51,6 +51,25 @@ TEST_P(DeviceTest, CopiesAtOffsets) {
   EXPECT_EQ(download(*to), std::vector<float>({3, 0, 0, 2, 3, 0}));
 }
 
+TEST_P(DeviceTest, ATimedQueueTellsWhenLaunchesRan) {
+  std::vector<float> x = random_floats(1 << 14);
+  std::unique_ptr<Buffer> in = upload(x), out = device_->allocate(bytes_of(x));
+  Launch launch = softmax_launch(device_->load(softmax_spec(kItems), {}), 1 << 8, 1 << 6, {whole(*in)}, {whole(*out)});
+  auto list = device_->record({launch, launch});
+  std::unique_ptr<Queue> timed = device_->create_queue(true);
+  std::shared_ptr<LaunchTimes> times = timed->run_timed(*list, {});
+  timed->finish();
+  ASSERT_NE(times, nullptr);
+  std::vector<LaunchTime> read = times->read();
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_LT(read[0].begin, read[0].end);
+  EXPECT_LE(read[0].end, read[1].begin);
+  EXPECT_LT(read[1].begin, read[1].end);
+  expect_near(download(*out), softmax_reference(x, 1 << 6));
+  EXPECT_EQ(queue_->run_timed(*list, {}), nullptr);
+  queue_->finish();
+}
+
 TEST_P(DeviceTest, SoftmaxAtOddSizes) {
   for (int items : {1, kItems}) {
     std::shared_ptr<const Kernel> kernel = device_->load(softmax_spec(items), {});
