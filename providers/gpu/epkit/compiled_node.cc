@@ -2,7 +2,6 @@
 #include "gpu/epkit/compiled_node.h"
 
 #include "gpu/epkit/graph_reader.h"
-#include "gpu/epkit/profiler.h"
 
 namespace ortolan::gpu::epkit {
 namespace {
@@ -88,20 +87,21 @@ class Run : public GroupOutputs {
 
 }  // namespace
 
-CompiledNode::CompiledNode(const Host& host, DeviceContext& context, const OrtGraph* graph, const OrtNode* fused_node)
-    : OrtNodeComputeInfo{}, host_(host), context_(context) {
+CompiledNode::CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records,
+                           const OrtGraph* graph, const OrtNode* fused_node)
+    : OrtNodeComputeInfo{}, host_(host), context_(context), records_(records) {
   ort_version_supported = host.level;
   CreateState = create_state;
   Compute = compute;
   ReleaseState = release_state;
   Graph read = read_group(host, graph, fused_node, input_positions_);
-  group_ = std::make_unique<CompiledGroup>(context.engine(), std::move(read));
+  group_ = std::make_unique<CompiledGroup>(engine, std::move(read));
 }
 
 void CompiledNode::run(OrtKernelContext* context) {
   void* handle = nullptr;
   check(host_, host_.api->KernelContext_GetGPUComputeStream(context, &handle));
-  ScopedQueue queue(context_, handle);
+  ScopedQueue queue(context_, handle, &records_);
   Run run(host_, *queue, context);
   try {
     std::vector<GroupInput> inputs;
@@ -125,7 +125,7 @@ OrtStatus* ORT_API_CALL CompiledNode::compute(OrtNodeComputeInfo* self, void* st
                                               OrtKernelContext* context) noexcept {
   auto& node = *static_cast<CompiledNode*>(self);
   return guard(node.host_, [&] {
-    Measured measured(*static_cast<std::string*>(state));
+    Measured measured(node.records_, *static_cast<std::string*>(state));
     node.run(context);
   });
 }

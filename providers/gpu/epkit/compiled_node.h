@@ -8,7 +8,8 @@ namespace ortolan::gpu::epkit {
 class CompiledNode : public OrtNodeComputeInfo {
  public:
   /** Reads all it needs from the graph, which is gone afterwards. */
-  CompiledNode(const Host& host, DeviceContext& context, const OrtGraph* graph, const OrtNode* fused_node);
+  CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records, const OrtGraph* graph,
+               const OrtNode* fused_node);
 
  private:
   static OrtStatus* ORT_API_CALL create_state(OrtNodeComputeInfo* self, OrtNodeComputeContext* context,
@@ -20,6 +21,7 @@ class CompiledNode : public OrtNodeComputeInfo {
 
   const Host host_;
   DeviceContext& context_;
+  ProfileRecords& records_;
   std::vector<int> input_positions_;  // of the group's inputs among the node's
   std::unique_ptr<CompiledGroup> group_;
 };

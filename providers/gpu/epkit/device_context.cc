@@ -5,8 +5,8 @@
 
 namespace ortolan::gpu::epkit {
 
-RunQueue::RunQueue(DeviceContext& context)
-    : context_(context), queue_(context.device().create_queue()), working_(context.device()) {
+RunQueue::RunQueue(DeviceContext& context, ProfileRecords* records)
+    : context_(context), records_(records), queue_(context.device().create_queue()), working_(context.device()) {
   std::lock_guard lock(context_.mutex_);
   context_.queues_.insert(this);
 }
@@ -21,9 +21,22 @@ RunQueue::~RunQueue() {
 }
 
 Queue& RunQueue::busy() {
-  if (!busy_) context_.memory().queue_is_busy(this);
+  if (!busy_) {
+    take_times_if_wanted();
+    context_.memory().queue_is_busy(this);
+  }
   busy_ = true;
   return *queue_;
+}
+
+// The queue, which has no work, is made anew where it is to take times, or no longer.
+void RunQueue::take_times_if_wanted() {
+  bool wanted = records_ != nullptr && records_->takes_device_times();
+  if (wanted == working_.takes_times()) return;
+  std::unique_ptr<Queue> other = context_.device().create_queue(wanted);
+  std::lock_guard lock(context_.mutex_);  // others may wait for the queue
+  std::swap(queue_, other);
+  working_.take_times(wanted);
 }
 
 void RunQueue::finish() {
@@ -34,6 +47,7 @@ void RunQueue::finish() {
     ~Idle() { queue.context_.memory().queue_is_idle(&queue); }
   } idle{*this};
   queue_->finish();
+  if (working_.takes_times()) records_->add(working_.timed());
   working_.check();
 }
 
@@ -43,10 +57,16 @@ void RunQueue::flush() {
 
 std::shared_ptr<Mark> RunQueue::mark() { return queue_->mark(); }
 
-DeviceContext::DeviceContext(std::unique_ptr<Device> device)
-    : device_(std::move(device)), engine_(*device_, default_kernel_folder()), memory_(*device_) {}
+DeviceContext::DeviceContext(std::unique_ptr<Device> device) : device_(std::move(device)), memory_(*device_) {}
 
 DeviceContext::~DeviceContext() = default;
+
+Engine& DeviceContext::engine(const std::filesystem::path& folder, Tuning tuning, Tuner::Tell tell) {
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Engine>& engine = engines_[{folder, tuning}];
+  if (engine == nullptr) engine = std::make_unique<Engine>(*device_, folder, tuning, std::move(tell));
+  return *engine;
+}
 
 RunQueue* DeviceContext::find_queue(void* handle) {
   std::lock_guard lock(mutex_);
@@ -59,9 +79,10 @@ void DeviceContext::finish() {
   for (RunQueue* queue : queues_) queue->wait();
 }
 
-ScopedQueue::ScopedQueue(DeviceContext& context, void* handle) : queue_(context.find_queue(handle)) {
+ScopedQueue::ScopedQueue(DeviceContext& context, void* handle, ProfileRecords* records)
+    : queue_(context.find_queue(handle)) {
   if (queue_ != nullptr) return;
-  own_ = std::make_unique<RunQueue>(context);
+  own_ = std::make_unique<RunQueue>(context, records);
   queue_ = own_.get();
 }
 

@@ -6,6 +6,7 @@
 
 #include "gpu/core/group.h"
 #include "gpu/epkit/device_memory.h"
+#include "gpu/epkit/profiler.h"
 #include "gpu/epkit/tensor.h"
 
 namespace ortolan::gpu::epkit {
@@ -15,7 +16,8 @@ class DeviceContext;
 /** A queue with its working memory. The runtime's handle of a stream is one of these. Used by one thread at a time. */
 class RunQueue {
  public:
-  explicit RunQueue(DeviceContext& context);
+  /** `records` learns when the device did what; NULL: nobody does. */
+  explicit RunQueue(DeviceContext& context, ProfileRecords* records = nullptr);
   ~RunQueue();
   RunQueue(const RunQueue&) = delete;
   RunQueue& operator=(const RunQueue&) = delete;
@@ -32,7 +34,10 @@ class RunQueue {
   std::shared_ptr<Mark> mark();
 
  private:
+  void take_times_if_wanted();
+
   DeviceContext& context_;
+  ProfileRecords* const records_;
   std::unique_ptr<Queue> queue_;
   WorkingMemory working_;
   bool busy_ = false;
@@ -41,14 +46,15 @@ class RunQueue {
 /** Thread-safe. */
 class DeviceContext {
  public:
-  /** Compiled kernels are kept in the user's cache folder. */
   explicit DeviceContext(std::unique_ptr<Device> device);
   ~DeviceContext();
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
 
   Device& device() { return *device_; }
-  Engine& engine() { return engine_; }
+  /** What sessions share that keep kernels in the same folder (empty: nowhere) and are tuned alike. `tell` is of
+   * whoever comes first. */
+  Engine& engine(const std::filesystem::path& folder, Tuning tuning, Tuner::Tell tell);
   DeviceMemory& memory() { return memory_; }
   /** The queue behind a native handle; NULL where it is none of this device's. */
   RunQueue* find_queue(void* handle);
@@ -58,7 +64,7 @@ class DeviceContext {
  private:
   friend class RunQueue;
   std::unique_ptr<Device> device_;
-  Engine engine_;
+  std::map<std::pair<std::filesystem::path, Tuning>, std::unique_ptr<Engine>> engines_;
   DeviceMemory memory_;
   std::mutex mutex_;
   std::set<RunQueue*> queues_;
@@ -67,7 +73,7 @@ class DeviceContext {
 /** The queue of a runtime's handle; where it gives none, one of its own, whose work close() waits for. */
 class ScopedQueue {
  public:
-  ScopedQueue(DeviceContext& context, void* handle);
+  ScopedQueue(DeviceContext& context, void* handle, ProfileRecords* records = nullptr);
   RunQueue* operator->() { return queue_; }
   RunQueue& operator*() { return *queue_; }
   /** Waits for the work of an own queue. */

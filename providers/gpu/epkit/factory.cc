@@ -1,6 +1,9 @@
 // Shows the runtime the backend's devices, and makes providers, allocators, streams and data transfers for them.
 #include "gpu/epkit/factory.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "gpu/epkit/allocator.h"
 #include "gpu/epkit/data_transfer.h"
 #include "gpu/epkit/options.h"
@@ -15,6 +18,23 @@ constexpr uint32_t kVendorId = 0x4F52;
 constexpr const char* kVendor = "Ortolan";
 
 Factory& factory_of(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
+
+const char* name_of(DeviceType type) {
+  return type == DeviceType::kCpu ? "cpu" : type == DeviceType::kAccelerator ? "accelerator" : "gpu";
+}
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/** Whether option `device` means that one. */
+bool is_meant(const std::string& wanted, const DeviceTraits& traits, size_t number) {
+  const std::string text = in_lower_case(wanted);
+  if (text.find_first_not_of("0123456789") == std::string::npos) return text == std::to_string(number);
+  if (text == "gpu" || text == "cpu" || text == "accelerator") return text == name_of(traits.type);
+  return in_lower_case(traits.name).find(text) != std::string::npos;
+}
 
 class KeyValues {
  public:
@@ -98,6 +118,7 @@ OrtEpDevice* Factory::make_ep_device(const Entry& entry, size_t i) {
   KeyValues metadata(host_);
   metadata.add("device", entry.traits.name);
   metadata.add("device_index", std::to_string(i));
+  metadata.add("type", name_of(entry.traits.type));
   metadata.add("memory_bytes", std::to_string(entry.traits.memory_bytes));
   OrtKeyValuePairs* options = default_options(host_);
   OrtEpDevice* device = nullptr;
@@ -117,6 +138,23 @@ DeviceContext& Factory::context(size_t i) {
   Entry& entry = entries_.at(i);
   if (entry.context == nullptr) entry.context = std::make_unique<DeviceContext>(backend_.open(i));
   return *entry.context;
+}
+
+size_t Factory::choose(std::span<const OrtHardwareDevice* const> devices, const std::string& wanted) const {
+  std::string listed;
+  for (const std::string& meant : {wanted.empty() ? "gpu" : wanted, wanted}) {
+    listed.clear();
+    for (const OrtHardwareDevice* device : devices) {
+      size_t number = host_.api->HardwareDevice_DeviceId(device);
+      const DeviceTraits& traits = entries_.at(number).traits;
+      if (meant.empty() || is_meant(meant, traits, number)) return number;
+      listed += (listed.empty() ? "" : ", ") + std::to_string(number) + " '" + traits.name + "' (" +
+                name_of(traits.type) + ")";
+    }
+  }
+  fail(ORT_INVALID_ARGUMENT, "option device is '" + wanted +
+                                 "', it must be the number, a part of the name or the type " +
+                                 "of one of the session's devices: " + listed);
 }
 
 const OrtMemoryDevice* Factory::memory_device(size_t i) const {
@@ -185,15 +223,10 @@ OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardware
                                            OrtEp** ep) noexcept {
   Factory& factory = factory_of(self);
   return guard(factory.host_, [&] {
-    if (num_devices != 1) {
-      fail(ORT_INVALID_ARGUMENT, std::string(factory.backend_.provider()) +
-                                     " works with one device in a session, not " + std::to_string(num_devices) +
-                                     "; choose one");
-    }
     Host host = factory.host_;
     host.logger = logger;
-    size_t number = host.api->HardwareDevice_DeviceId(devices[0]);
-    *ep = new Provider(host, factory, number, read_options(host, session, factory.backend_.provider()));
+    Options options = read_options(host, session, factory.backend_.provider());
+    *ep = new Provider(host, factory, factory.choose({devices, num_devices}, options.device), options);
   });
 }
 

@@ -14,6 +14,7 @@ class Factory : public OrtEpFactory {
   Factory(const Factory&) = delete;
   Factory& operator=(const Factory&) = delete;
 
+  const Host& host() const { return host_; }
   Backend& backend() { return backend_; }
   /** Device i, opened at the first need. */
   DeviceContext& context(size_t i);
@@ -25,6 +26,7 @@ class Factory : public OrtEpFactory {
   OrtAllocator* make_allocator(const OrtMemoryInfo* memory, size_t limit);
 
  private:
+  size_t choose(std::span<const OrtHardwareDevice* const> devices, const std::string& wanted) const;
   /** What the runtime knows of a device. */
   struct Entry {
     DeviceTraits traits;

@@ -1,55 +1,106 @@
-// Reads options from the entries of a session, one table for both directions.
+// Reads options from the entries of a session; one table for both directions.
 #include "gpu/epkit/options.h"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
+#include <optional>
 
 namespace ortolan::gpu::epkit {
 namespace {
 
+std::optional<size_t> number_of(const std::string& text) {
+  size_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool set(size_t& option, const std::string& text) {
+  std::optional<size_t> value = number_of(text);
+  option = value.value_or(option);
+  return value.has_value();
+}
+
+bool set(bool& option, const std::string& text) {
+  option = text == "1";
+  return text == "0" || text == "1";
+}
+
+bool set(std::string& option, const std::string& text) {
+  option = text;
+  return true;
+}
+
+bool set(Tuning& option, const std::string& text) {
+  option = text == "fast" ? Tuning::kFast : text == "full" ? Tuning::kFull : Tuning::kNone;
+  return text == "none" || option != Tuning::kNone;
+}
+
+bool is_folder(const std::string& text) { return text.empty() || text == "off" || text[0] == '/'; }
+
 struct Row {
   const char* key;
-  size_t Options::*value;
+  const char* fallback;
+  const char* allowed;
+  bool (*set)(Options& options, const std::string& text);  // false: it is not allowed
 };
+
+constexpr const char* kNumber = "a number from 0";
+constexpr const char* kSwitch = "0 or 1";
 
 constexpr Row kRows[] = {
-    {"memory_limit", &Options::memory_limit},
-    {"min_group_size", &Options::min_group_size},
-    {"log_refusals", &Options::log_refusals},
+    {"device", "", "", [](Options& o, const std::string& text) { return set(o.device, text); }},
+    {"precision", "fp32", "fp32: kernels compute in 32 bits; a model in float16 stores 16",
+     [](Options&, const std::string& text) { return text == "fp32"; }},
+    {"memory_limit", "0", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }},
+    {"tuning", "none", "none, fast or full", [](Options& o, const std::string& text) { return set(o.tuning, text); }},
+    {"cache_folder", "", "a path from the root, off, or empty for the user's cache",
+     [](Options& o, const std::string& text) { return is_folder(text) && set(o.cache_folder, text); }},
+    {"profiling", "1", kSwitch, [](Options& o, const std::string& text) { return set(o.profiling, text); }},
+    {"min_group_size", "1", kNumber, [](Options& o, const std::string& text) { return set(o.min_group_size, text); }},
+    {"log_refusals", "0", kSwitch, [](Options& o, const std::string& text) { return set(o.log_refusals, text); }},
 };
 
-/** False when the session has no such entry. */
-bool read_entry(const Host& host, const OrtSessionOptions* session, const std::string& key, std::string& value) {
-  int has = 0;
-  check(host, host.api->HasSessionConfigEntry(session, key.c_str(), &has));
-  if (!has) return false;
-  size_t size = 0;
-  check(host, host.api->GetSessionConfigEntry(session, key.c_str(), nullptr, &size));
-  value.resize(size);
-  check(host, host.api->GetSessionConfigEntry(session, key.c_str(), value.data(), &size));
-  value.resize(size - 1);  // the terminator
-  return true;
+[[noreturn]] void fail_value(const std::string& key, const std::string& text, const std::string& allowed) {
+  fail(ORT_INVALID_ARGUMENT, "option " + key + " is '" + text + "', it must be " + allowed);
+}
+
+void set_option(Options& options, const std::string& key, const std::string& text) {
+  std::string keys;
+  for (const Row& row : kRows) {
+    if (key == row.key) {
+      if (!row.set(options, text)) fail_value(key, text, row.allowed);
+      return;
+    }
+    keys += std::string(keys.empty() ? "" : ", ") + row.key;
+  }
+  fail(ORT_INVALID_ARGUMENT, "there is no option " + key + ", which is set to '" + text + "'; there are " + keys);
 }
 
 }  // namespace
 
 size_t parse_number(const std::string& key, const std::string& text) {
-  size_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail(ORT_INVALID_ARGUMENT, "option " + key + " is '" + text + "', it must be a number from 0");
-  }
-  return value;
+  std::optional<size_t> value = number_of(text);
+  if (!value) fail_value(key, text, kNumber);
+  return *value;
 }
 
 Options read_options(const Host& host, const OrtSessionOptions* session, const std::string& provider) {
   std::string prefix = "ep." + provider + ".";
   std::transform(prefix.begin(), prefix.end(), prefix.begin(), [](unsigned char c) { return std::tolower(c); });
+  OrtKeyValuePairs* made = nullptr;
+  check(host, host.api->GetSessionOptionsConfigEntries(session, &made));
+  std::unique_ptr<OrtKeyValuePairs, decltype(host.api->ReleaseKeyValuePairs)> entries(made,
+                                                                                      host.api->ReleaseKeyValuePairs);
+  const char *const *keys = nullptr, *const *values = nullptr;
+  size_t count = 0;
+  host.api->GetKeyValuePairs(made, &keys, &values, &count);
   Options options;
-  for (const Row& row : kRows) {
-    std::string value;
-    if (read_entry(host, session, prefix + row.key, value)) options.*row.value = parse_number(row.key, value);
+  for (size_t i = 0; i < count; i++) {
+    std::string key = keys[i];
+    if (key.starts_with(prefix)) set_option(options, key.substr(prefix.size()), values[i]);
   }
   return options;
 }
@@ -57,7 +108,7 @@ Options read_options(const Host& host, const OrtSessionOptions* session, const s
 OrtKeyValuePairs* default_options(const Host& host) {
   OrtKeyValuePairs* list = nullptr;
   host.api->CreateKeyValuePairs(&list);
-  for (const Row& row : kRows) host.api->AddKeyValuePair(list, row.key, std::to_string(Options().*row.value).c_str());
+  for (const Row& row : kRows) host.api->AddKeyValuePair(list, row.key, row.fallback);
   return list;
 }
 

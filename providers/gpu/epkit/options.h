@@ -1,20 +1,25 @@
-// What users can set for a provider.
+// What users can set for a provider: entries of a session, ep.<provider>.<key>, or the options given with a device.
 #pragma once
 
 #include <string>
 
+#include "gpu/core/tuner.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {
 
 struct Options {
-  size_t memory_limit = 0;    // of a session's device memory for tensors, in bytes; 0: none
+  std::string device;       // its number, a part of its name, or gpu, cpu, accelerator; empty: a GPU, or else the first
+  size_t memory_limit = 0;  // of a session's device memory for tensors, in bytes; 0: none
+  Tuning tuning = Tuning::kNone;
+  std::string cache_folder;   // of kernels and tuning; empty: the user's, "off": nothing is kept
+  bool profiling = true;      // profiles hold the device's times of all kernels
   size_t min_group_size = 1;  // groups of fewer nodes are left to others
-  size_t log_refusals = 0;    // 1: the log says of each node why it is not taken
+  bool log_refusals = false;  // the log says of each node why it is not taken
 };
 
-/** What the session's entries ep.<provider>.<key> set, over the values above. Throws Failure for values that make no
- *  sense. */
+/** What the session's entries ep.<provider>.<key> set, over the values above. Throws Failure for keys that there are
+ * not and values that make no sense. */
 Options read_options(const Host& host, const OrtSessionOptions* session, const std::string& provider);
 
 /** The defaults as a new list, for programs that ask a device what can be set. */

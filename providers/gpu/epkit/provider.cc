@@ -4,13 +4,21 @@
 #include "gpu/core/claims.h"
 #include "gpu/epkit/compiled_node.h"
 #include "gpu/epkit/graph_reader.h"
-#include "gpu/epkit/profiler.h"
 #include "gpu/epkit/stream.h"
 
 namespace ortolan::gpu::epkit {
 namespace {
 
 Provider& provider_of(OrtEp* self) { return *static_cast<Provider*>(self); }
+
+std::filesystem::path folder_of(const Options& options) {
+  if (options.cache_folder == "off") return {};
+  return options.cache_folder.empty() ? default_kernel_folder() : std::filesystem::path(options.cache_folder);
+}
+
+Tuner::Tell teller(const Host& host) {
+  return [host](const std::string& line) { log(host, ORT_LOGGING_LEVEL_WARNING, line); };
+}
 
 }  // namespace
 
@@ -21,6 +29,8 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
       number_(number),
       context_(factory.context(number)),
       options_(options),
+      engine_(context_.engine(folder_of(options), options.tuning, teller(factory.host()))),
+      records_(options.profiling),
       copies_(host, context_, factory.backend().provider()) {
   set_functions();
 }
@@ -79,7 +89,8 @@ OrtStatus* ORT_API_CALL Provider::compile(OrtEp* self, const OrtGraph** graphs, 
     for (size_t i = 0; i < count; i++) infos[i] = nullptr;
     try {
       for (size_t i = 0; i < count; i++) {
-        infos[i] = new CompiledNode(provider.host_, provider.context_, graphs[i], fused_nodes[i]);
+        infos[i] = new CompiledNode(provider.host_, provider.context_, provider.engine_, provider.records_, graphs[i],
+                                    fused_nodes[i]);
       }
     } catch (...) {
       release_infos(self, infos, count);  // the runtime takes all of them or none
@@ -97,7 +108,7 @@ OrtStatus* ORT_API_CALL Provider::on_run_end(OrtEp* self, const OrtRunOptions*, 
   Provider& provider = provider_of(self);
   return guard(provider.host_, [&] {
     if (wait) provider.context_.finish();
-    provider.context_.engine().kernels().after_run();
+    provider.engine_.kernels().after_run();
   });
 }
 
@@ -111,7 +122,7 @@ OrtStatus* ORT_API_CALL Provider::create_allocator(OrtEp* self, const OrtMemoryI
 OrtStatus* ORT_API_CALL Provider::create_stream(OrtEp* self, const OrtMemoryDevice*,
                                                 OrtSyncStreamImpl** stream) noexcept {
   Provider& provider = provider_of(self);
-  return guard(provider.host_, [&] { *stream = new Stream(provider.host_, provider.context_); });
+  return guard(provider.host_, [&] { *stream = new Stream(provider.host_, provider.context_, &provider.records_); });
 }
 
 OrtStatus* ORT_API_CALL Provider::get_kernel_registry(OrtEp* self, const OrtKernelRegistry** registry) noexcept {
@@ -131,7 +142,7 @@ OrtStatus* ORT_API_CALL Provider::sync(OrtEp* self) noexcept {
 
 OrtStatus* ORT_API_CALL Provider::create_profiler(OrtEp* self, OrtEpProfilerImpl** profiler) noexcept {
   Provider& provider = provider_of(self);
-  return guard(provider.host_, [&] { *profiler = new Profiler(provider.host_, get_name(self)); });
+  return guard(provider.host_, [&] { *profiler = new Profiler(provider.host_, get_name(self), provider.records_); });
 }
 
 OrtStatus* ORT_API_CALL Provider::get_default_memory_device(const OrtEp* self,

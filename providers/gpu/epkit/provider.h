@@ -38,6 +38,8 @@ class Provider : public OrtEp {
   const size_t number_;  // of its device
   DeviceContext& context_;
   const Options options_;
+  Engine& engine_;
+  ProfileRecords records_;
   CopyKernels copies_;
 };
 

@@ -3,7 +3,8 @@
 
 namespace ortolan::gpu::epkit {
 
-Stream::Stream(const Host& host, DeviceContext& context) : OrtSyncStreamImpl{}, host_(host), queue_(context) {
+Stream::Stream(const Host& host, DeviceContext& context, ProfileRecords* records)
+    : OrtSyncStreamImpl{}, host_(host), queue_(context, records) {
   ort_version_supported = host.level;
   Release = release;
   GetHandle = get_handle;

@@ -8,7 +8,7 @@ namespace ortolan::gpu::epkit {
 /** The native handle of a stream is its RunQueue. */
 class Stream : public OrtSyncStreamImpl {
  public:
-  Stream(const Host& host, DeviceContext& context);
+  Stream(const Host& host, DeviceContext& context, ProfileRecords* records = nullptr);
   const Host& host() const { return host_; }
   RunQueue& queue() { return queue_; }
 

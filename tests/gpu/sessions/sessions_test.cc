@@ -1,66 +1,20 @@
 // Sessions on a GPU provider that come and go, and the cache that they share with other processes: nothing grows, and
-// what is damaged is made anew. The provider is that of the variable ORTOLAN_TESTED_PLUGIN, a path.
+// what is damaged is made anew.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
-#include "../../api/api_test_support.h"
 #include "../../soak/level.h"
+#include "tested_provider.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kModel = ORTOLAN_SOURCE_DIR "/tests/models/digits.onnx";
-
-/** An environment with the tested provider; each one opens its device anew. */
-class Provider {
- public:
-  Provider() {
-    EXPECT_OK(api().CreateEnv(ORT_LOGGING_LEVEL_WARNING, "sessions", env_.out()));
-    EXPECT_OK(api().RegisterExecutionProviderLibrary(env_, "tested", std::getenv("ORTOLAN_TESTED_PLUGIN")));
-    const OrtEpDevice* const* devices = nullptr;
-    size_t count = 0;
-    EXPECT_OK(api().GetEpDevices(env_, &devices, &count));
-    for (size_t i = 0; i < count; i++) {
-      if (std::string(api().EpDevice_EpName(devices[i])) != "CPUExecutionProvider") device_ = devices[i];
-    }
-    EXPECT_NE(device_, nullptr);
-  }
-  ~Provider() { EXPECT_OK(api().UnregisterExecutionProviderLibrary(env_, "tested")); }
-
-  Session session(bool on_device = true) {
-    SessionOptions options;
-    EXPECT_OK(api().CreateSessionOptions(options.out()));
-    if (on_device) {
-      EXPECT_OK(api().SessionOptionsAppendExecutionProvider_V2(options, env_, &device_, 1, nullptr, nullptr, 0));
-      EXPECT_OK(api().AddSessionConfigEntry(options, "session.disable_cpu_ep_fallback", "1"));
-    }
-    Session session;
-    EXPECT_OK(api().CreateSession(env_, kModel, options, session.out()));
-    return session;
-  }
-
- private:
-  Env env_;
-  const OrtEpDevice* device_ = nullptr;
-};
-
-std::vector<float> run(OrtSession* session) {
-  std::vector<float> pixels(64);
-  for (size_t i = 0; i < pixels.size(); i++) pixels[i] = static_cast<float>(i % 7) / 7;
-  Value image = floats(pixels, {1, 1, 8, 8}), probabilities;
-  const char *in = "image", *out = "probabilities";
-  const OrtValue* inputs[] = {image};
-  EXPECT_OK(api().Run(session, nullptr, &in, inputs, 1, &out, 1, probabilities.out()));
-  return content<float>(probabilities);
-}
 
 size_t open_descriptors() {
   return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
@@ -84,7 +38,7 @@ class Sessions : public ::testing::Test {
       owns_folder_ = true;
     }
     setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-    wanted_ = run(Provider().session(false));
+    wanted_ = run(Provider().cpu_session());
   }
   ~Sessions() override {
     if (owns_folder_) fs::remove_all(folder_);

@@ -1,0 +1,119 @@
+// What users can set for a GPU provider, and what they are told where they set something else.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tested_provider.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProviderOptions : public ::testing::Test {
+ protected:
+  ProviderOptions() { setenv("XDG_CACHE_HOME", (folder_ / "user").c_str(), 1); }
+
+  void expect_refused(const Provider::Entries& options, const std::string& part) {
+    Session session;
+    EXPECT_REFUSED(provider_.create(session, options), ORT_INVALID_ARGUMENT, part);
+  }
+  void expect_runs(const Provider::Entries& options) {
+    Session session = provider_.session(options);
+    std::vector<float> wanted = run(provider_.cpu_session()), got = run(session);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], wanted[i], 1e-4f);
+  }
+  /** The profile of two runs. */
+  std::string profile(const Provider::Entries& options) {
+    const std::string prefix = (folder_ / "profile").string();
+    Session session = provider_.session(options, prefix.c_str());
+    run(session);
+    run(session);
+    char* path = nullptr;
+    EXPECT_OK(api().SessionEndProfiling(session, default_allocator(), &path));
+    std::ifstream file(take(path));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  /** Ends after the provider, which may write until then. */
+  struct Folder : fs::path {
+    Folder() : fs::path(fs::path(::testing::TempDir()) / ("gpu_options." + std::to_string(getpid()))) {
+      fs::create_directories(*this);
+    }
+    ~Folder() { fs::remove_all(*this); }
+  } folder_;
+  Provider provider_;
+};
+
+TEST_F(ProviderOptions, AnUnknownOneIsNamedWithThoseThereAre) {
+  expect_refused(
+      {{"colour", "blue"}},
+      "there is no option colour, which is set to 'blue'; there are device, precision, memory_limit, tuning, "
+      "cache_folder, profiling, min_group_size, log_refusals");
+}
+
+TEST_F(ProviderOptions, ABadValueIsNamedWithWhatIsAllowed) {
+  expect_refused({{"memory_limit", "much"}}, "option memory_limit is 'much', it must be a number from 0");
+  expect_refused({{"tuning", "slow"}}, "option tuning is 'slow', it must be none, fast or full");
+  expect_refused({{"precision", "fp16"}}, "option precision is 'fp16', it must be fp32");
+  expect_refused({{"profiling", "yes"}}, "option profiling is 'yes', it must be 0 or 1");
+  expect_refused({{"cache_folder", "here"}}, "option cache_folder is 'here', it must be a path from the root, off");
+}
+
+TEST_F(ProviderOptions, TheDeviceByNumberNameAndType) {
+  const std::string name = provider_.metadata("device"), type = provider_.metadata("type");
+  for (const std::string& meant : {std::string(), provider_.metadata("device_index"), type, name, name.substr(1, 4)}) {
+    SCOPED_TRACE(meant);
+    expect_runs({{"device", meant}});
+  }
+  for (const std::string meant : {"77", "no such device", "accelerator"}) {
+    expect_refused({{"device", meant}}, "option device is '" + meant +
+                                            "', it must be the number, a part of the name or "
+                                            "the type of one of the session's devices: 0 '" +
+                                            name + "' (" + type + ")");
+  }
+}
+
+TEST_F(ProviderOptions, AMemoryLimitEndsInAStatus) {
+  expect_runs({{"memory_limit", "1000000"}});
+  Session session;
+  OrtStatus* status = provider_.create(session, {{"memory_limit", "8"}});
+  if (status == nullptr) {
+    std::vector<float> pixels(64);
+    Value image = floats(pixels, {1, 1, 8, 8}), probabilities;
+    const char *in = "image", *out = "probabilities";
+    const OrtValue* inputs[] = {image};
+    status = api().Run(session, nullptr, &in, inputs, 1, &out, 1, probabilities.out());
+  }
+  EXPECT_NE(status, nullptr);
+  api().ReleaseStatus(status);
+}
+
+TEST_F(ProviderOptions, TheCacheIsWhereItIsSaidToBe) {
+  const fs::path own = folder_ / "own";
+  for (const std::string& place : {std::string("off"), own.string()}) {
+    Session session = provider_.session({{"cache_folder", place}});
+    for (int i = 0; i < 100 && !(i > 3 && (place == "off" || fs::exists(own))); i++) {
+      run(session);
+      usleep(10000);
+    }
+  }
+  EXPECT_TRUE(fs::exists(own));
+  EXPECT_FALSE(fs::exists(folder_ / "user"));
+}
+
+TEST_F(ProviderOptions, TuningKeepsResults) {
+  expect_runs({{"tuning", "none"}});
+  expect_runs({{"tuning", "fast"}});
+}
+
+TEST_F(ProviderOptions, ProfilesHoldTheDevicesTimes) {
+  const std::string kernel_of_node = "\"node\":\"linear\"";
+  const std::string with = profile({}), without = profile({{"profiling", "0"}});
+  EXPECT_NE(with.find(kernel_of_node), std::string::npos) << with.substr(0, 4000);
+  EXPECT_EQ(without.find(kernel_of_node), std::string::npos);
+}
+
+}  // namespace
