@@ -9,6 +9,7 @@ namespace {
 constexpr int64_t kFewChannels = 16;         // below, the transforms cost more than they save
 constexpr int64_t kPlaces = 36;              // of a transformed tile
 constexpr int64_t kRooms[] = {8192, 32768};  // floats an item may have
+constexpr int64_t kManyTiles = 64;           // for which weights that are no constant are worth a transform
 constexpr double kTransforms = 1.6;          // the cost of a transformed product to that of a plain one
 constexpr int64_t kBand = int64_t{4} << 20;  // bytes between launches that the caches may hold
 
@@ -105,6 +106,16 @@ Memory packed_weights(Lowering& l, int64_t height) {
   });
 }
 
+/** The same of weights that are no constant. */
+Memory transform_given_weights(Lowering& l, int64_t height) {
+  int64_t rows = l.shape(1)[0], channels = l.shape(1)[1], place = round_up(rows, height) * channels;
+  Memory x = l.input(1), to = l.scratch(static_cast<size_t>(kPlaces * place) * sizeof(float));
+  KernelCall call = l.call("winograd_weights");
+  call.group(16).constant("HEIGHT", static_cast<int>(height)).constant("HALF", l.type(1) == ElementType::kFloat16);
+  call.read(x).write(to).params(rows, channels, place).run_items(rows * channels);
+  return to;
+}
+
 /** Floats from one place of the image, [panel][channel][tile of the panel], to the next: apart for the caches. */
 int64_t place_size(const Window& w, const Tiles& tiles) {
   constexpr int64_t kLine = 16;
@@ -130,7 +141,7 @@ int64_t result_size(const Lowering& l, const Window& w, const Tiles& tiles) {
   return element_count({w.images, kPlaces, l.shape(1)[0], tiles.count()}) + l.traits().vector_width;
 }
 
-void multiply_places(Lowering& l, const Window& w, const Tiles& tiles, Memory image, Memory to) {
+void multiply_places(Lowering& l, const Window& w, const Tiles& tiles, Memory weights, Memory image, Memory to) {
   Product product;
   product.m = l.shape(1)[0];
   product.n = tiles.count();
@@ -138,7 +149,7 @@ void multiply_places(Lowering& l, const Window& w, const Tiles& tiles, Memory im
   product.inner = kPlaces;
   product.outer = w.images;
   int64_t height = panel_height(l.traits(), product.m);
-  product.a.memory = packed_weights(l, height);
+  product.a.memory = weights;
   product.a.row = product.k;
   product.a.inner = round_up(product.m, height) * product.k;
   product.a_is_packed = true;
@@ -179,9 +190,10 @@ std::vector<Tiles> bands_of(const Lowering& l, const Window& w) {
 bool fits_winograd(const Lowering& l, const Window& w, int64_t group) {
   bool form = group == 1 && w.in[0] == 1 && w.out[0] == 1 && w.kernel == Triple{1, 3, 3} && w.begin[0] == 0 &&
               w.stride == Triple{1, 1, 1} && w.dilation == Triple{1, 1, 1};
-  if (!form || !l.is_constant(1) || l.traits().kind != DeviceClass::kWide) return false;
+  if (!form || l.traits().kind != DeviceClass::kWide) return false;
   const DeviceTraits& traits = l.traits();
   Tiles tiles = tiles_of(traits, w, 0, w.out[1]);
+  if (!l.is_constant(1) && tiles.count() < kManyTiles) return false;
   if (input_strips(traits, tiles).size == 0 || output_strips(traits, tiles).size == 0) return false;
   double products = static_cast<double>(kPlaces * tiles.panels() * tiles.width);
   double plain = static_cast<double>(9 * round_up(w.out[1] * (w.out[2] + 2), traits.vector_width));
@@ -197,9 +209,11 @@ void convolve_winograd(Lowering& l, const Window& w, const Finish& finish, Memor
   }
   Memory from = l.scratch(static_cast<size_t>(image) * sizeof(float));
   Memory to = l.scratch(static_cast<size_t>(result) * sizeof(float));
+  int64_t height = panel_height(l.traits(), l.shape(1)[0]);
+  Memory weights = l.is_constant(1) ? packed_weights(l, height) : transform_given_weights(l, height);
   for (const Tiles& tiles : bands) {
     transform_image(l, w, tiles, from);
-    multiply_places(l, w, tiles, from, to);
+    multiply_places(l, w, tiles, weights, from, to);
     transform_result(l, w, tiles, finish, to, y);
   }
 }

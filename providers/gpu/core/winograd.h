@@ -6,7 +6,7 @@
 
 namespace ortolan::gpu {
 
-/** Whether it pays: constant weights of a single group, enough channels and tiles, a device of wide vectors. */
+/** Whether it pays: weights of a single group, enough channels and tiles, a device of wide vectors. */
 bool fits_winograd(const Lowering& l, const Window& window, int64_t group);
 /** Input 0 with weights 1; of `finish`, bias (its addend), residual and clip. */
 void convolve_winograd(Lowering& l, const Window& window, const Finish& finish, Memory y);
