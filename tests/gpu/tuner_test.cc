@@ -103,6 +103,17 @@ TEST_F(TunerTest, TheFastestTileIsChosenKeptAndFoundAgain) {
   EXPECT_EQ(later.tuner().measured(), 0u);
 }
 
+TEST_F(TunerTest, GroupsWithSharedMemoryAreTunedToo) {
+  TestDevice device({});
+  device.set_cost([](const std::string&, const Constants& constants, const auto&) -> int64_t {
+    return constants.at("WGX") == 8 && constants.at("TM") == 2 && constants.at("TN") == 2 ? 10 : 1000;
+  });
+  Engine full(device, {}, Tuning::kFull), fast(device, {}, Tuning::kFast), none(device);
+  EXPECT_EQ(time_of_product(run(full)), 10);
+  EXPECT_EQ(time_of_product(run(fast)), 1000);
+  EXPECT_EQ(time_of_product(run(none)), 1000);
+}
+
 TEST_F(TunerTest, FastTuningTriesTilesBesideTheDefault) {
   auto device = device_that_likes(4, 2);
   Engine engine(*device, {}, Tuning::kFast);

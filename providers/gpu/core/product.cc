@@ -2,6 +2,7 @@
 #include "gpu/core/product.h"
 
 #include <cstring>
+#include <map>
 
 namespace ortolan::gpu {
 namespace {
@@ -168,13 +169,15 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
   call.params(f.alpha, f.beta, f.low, f.high);
 }
 
-/** A launch of product_registers with tiles of one size. */
-struct RegistersLaunch {
+/** A launch with its groups. */
+struct TiledLaunch {
   KernelCall call;
   std::array<int64_t, 3> groups;
+  void run() { call.run(groups[0], groups[1], groups[2]); }
+  int64_t measure() { return call.measure(groups[0], groups[1], groups[2]); }
 };
 
-RegistersLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, const Matrix& b, bool packs) {
+TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, const Matrix& b, bool packs) {
   const DeviceTraits& traits = l.traits();
   int64_t width = int64_t{tile.vectors} * traits.vector_width, tiles = divide_up(product.m, tile.rows);
   int group = traits.kind == DeviceClass::kWide ? 1 : 8;
@@ -207,9 +210,10 @@ std::vector<std::string> tiles_to_try(const Lowering& l, const Product& product,
 
 std::string problem_of(const Product& p, bool packs) {
   std::string name;
-  for (int64_t value : {p.m, p.n, p.k, p.outer * p.inner, int64_t{packs}, int64_t{!p.b.offsets.empty()},
-                        int64_t{p.grid.has_value()}, static_cast<int64_t>(p.type), static_cast<int64_t>(p.a.type)}) {
-    name += (name.empty() ? "" : " ") + std::to_string(value);
+  for (int64_t size : {p.m, p.n, p.k, p.outer * p.inner}) name += std::to_string(size) + ' ';
+  for (ElementType type : {p.type, p.a.type, p.b.type}) name += std::to_string(static_cast<int>(type)) + ' ';
+  for (bool form : {packs, !p.b.offsets.empty(), p.grid.has_value(), p.a.column == 1, p.b.column == 1}) {
+    name += form ? '1' : '0';
   }
   return name;
 }
@@ -232,8 +236,7 @@ Tile choose_tile(Lowering& l, const Product& product, bool packs) {
   return tile_of(l.tuner().choose("product_registers", problem_of(product, packs), names, [&](const std::string& name) {
     Tile tile = tile_of(name);
     Matrix b = packs ? blank_panels(l, product, int64_t{tile.vectors} * traits.vector_width) : in_memory(l, product.b);
-    RegistersLaunch launch = in_registers(l, product, tile, b, packs);
-    return launch.call.measure(launch.groups[0], launch.groups[1], launch.groups[2]);
+    return in_registers(l, product, tile, b, packs).measure();
   }));
 }
 
@@ -241,20 +244,66 @@ void multiply_in_registers(Lowering& l, const Product& product) {
   bool packs = wants_packing(l, product);
   Tile tile = choose_tile(l, product, packs);
   Matrix b = packs ? packed(l, product, int64_t{tile.vectors} * l.traits().vector_width) : in_memory(l, product.b);
-  RegistersLaunch launch = in_registers(l, product, tile, b, packs);
-  launch.call.run(launch.groups[0], launch.groups[1], launch.groups[2]);
+  in_registers(l, product, tile, b, packs).run();
+}
+
+/** A group of side x side items, each with its tile, in steps of `depth`. */
+struct SharedTile {
+  int side, rows, vectors, depth;
+  std::string name() const {
+    return std::to_string(side) + ' ' + std::to_string(rows) + ' ' + std::to_string(vectors) + ' ' +
+           std::to_string(depth);
+  }
+  int differences(const SharedTile& other) const {
+    return (side != other.side) + (rows != other.rows) + (vectors != other.vectors) + (depth != other.depth);
+  }
+  bool fits(const DeviceTraits& traits) const {
+    size_t floats = static_cast<size_t>(depth) * side * (rows + vectors * traits.vector_width);
+    return side * side <= traits.max_group_items && floats * sizeof(float) <= traits.shared_bytes;
+  }
+};
+
+/** `first`, and what differs from it in one number, or all. */
+std::map<std::string, SharedTile> shared_tiles(const Lowering& l, const SharedTile& first) {
+  std::map<std::string, SharedTile> tiles;
+  const int most = l.tuning() == Tuning::kNone ? 0 : l.tuning() == Tuning::kFast ? 1 : 4;
+  for (int side : {8, 16}) {
+    for (int rows : {2, 4, 8}) {
+      for (int vectors : {1, 2, 4}) {
+        for (int depth : {8, 16, 32}) {
+          SharedTile tile{side, rows, vectors, depth};
+          if (tile.differences(first) <= most && tile.fits(l.traits())) tiles.emplace(tile.name(), tile);
+        }
+      }
+    }
+  }
+  tiles.emplace(first.name(), first);
+  return tiles;
+}
+
+TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTile& tile) {
+  Matrix a = in_memory(l, product.a), b = in_memory(l, product.b);
+  int64_t rows = int64_t{tile.side} * tile.rows;
+  int64_t columns = int64_t{tile.side} * tile.vectors * l.traits().vector_width;
+  KernelCall call = l.call("product_shared");
+  call.group(tile.side, tile.side).constant("TM", tile.rows).constant("TN", tile.vectors).constant("BK", tile.depth);
+  call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
+  add_common(l, call, product, a, b, 0);
+  return {std::move(call), {divide_up(product.m, rows), divide_up(product.n, columns), product.outer * product.inner}};
 }
 
 void multiply_in_shared_memory(Lowering& l, const Product& product) {
   const DeviceTraits& traits = l.traits();
-  Matrix a = in_memory(l, product.a), b = in_memory(l, product.b);
-  int side = traits.max_group_items >= 256 ? 16 : 8, rows = 4, vectors = std::max(1, 4 / traits.vector_width);
-  int64_t tile_rows = int64_t{side} * rows, tile_columns = int64_t{side} * vectors * traits.vector_width;
-  KernelCall call = l.call("product_shared");
-  call.group(side, side).constant("TM", rows).constant("TN", vectors).constant("BK", 16);
-  call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
-  add_common(l, call, product, a, b, 0);
-  call.run(divide_up(product.m, tile_rows), divide_up(product.n, tile_columns), product.outer * product.inner);
+  SharedTile first{traits.max_group_items >= 256 ? 16 : 8, 4, std::max(1, 4 / traits.vector_width), 16};
+  std::map<std::string, SharedTile> tiles = shared_tiles(l, first);
+  std::vector<std::string> names = {first.name()};
+  for (const auto& [name, tile] : tiles) {
+    if (name != names[0]) names.push_back(name);
+  }
+  std::string name =
+      l.tuner().choose("product_shared", problem_of(product, false), names,
+                       [&](const std::string& name) { return in_shared_memory(l, product, tiles.at(name)).measure(); });
+  in_shared_memory(l, product, tiles.at(name)).run();
 }
 
 }  // namespace
