@@ -74,6 +74,11 @@ const IntegerCase kUnary[] = {
 class ElementwiseInteger : public testing::TestWithParam<NamedDevice> {
  protected:
   Device& device() { return *GetParam().device; }
+  /** Few for drivers: they compile a program for each type and operator. */
+  std::vector<ElementType> types() {
+    if (GetParam().name == "opencl") return {ElementType::kInt8, ElementType::kInt64};
+    return whole_types();
+  }
   Tensor run(const TestNode& node, const std::vector<NodeInput>& inputs) { return run_node(device(), node, inputs)[0]; }
   void expect_case(const IntegerCase& c, const std::vector<Tensor>& inputs, ElementType result) {
     std::vector<NodeInput> given(inputs.begin(), inputs.end());
@@ -86,7 +91,7 @@ class ElementwiseInteger : public testing::TestWithParam<NamedDevice> {
 };
 
 TEST_P(ElementwiseInteger, OperatorsOfAllTypes) {
-  for (ElementType type : whole_types()) {
+  for (ElementType type : types()) {
     bool negative = std::count(std::begin(kUnsigned), std::end(kUnsigned), type) == 0;
     std::vector<int64_t> left, right = {3, 1, 2, 7, 100, 5};
     for (int64_t i = 0; i < 18; i++) left.push_back(negative ? i * 13 - 120 : i * 13);
@@ -151,6 +156,7 @@ TEST_P(ElementwiseInteger, AllOfUint64) {
 
 TEST_P(ElementwiseInteger, Shifts) {
   for (ElementType type : kUnsigned) {
+    if (GetParam().name == "opencl" && type != ElementType::kUint16) continue;
     int64_t bits = 8 * static_cast<int64_t>(element_bytes(type)), most = (int64_t{1} << bits) - 1;
     Tensor a = integers({4}, {1, most, most, most}, type), b = integers({4}, {3, 1, bits, bits - 1}, type);
     EXPECT_EQ(run({"BitShift", {{"direction", std::string("LEFT")}}}, {{a}, {b}}).integers(),
@@ -182,8 +188,8 @@ TEST_P(ElementwiseInteger, ClipOfIntegers) {
 
 TEST_P(ElementwiseInteger, CastsBetweenIntegers) {
   const std::vector<int64_t> values = {0, 1, -1, 127, 128, 255, 256, -129, 65535, 70000, INT32_MAX, INT32_MIN};
-  for (ElementType from : whole_types()) {
-    for (ElementType to : whole_types()) {
+  for (ElementType from : types()) {
+    for (ElementType to : types()) {
       SCOPED_TRACE(std::string(type_name(from)) + " to " + type_name(to));
       Tensor x = integers({3, 4}, values, from);
       Tensor y = run({"Cast", {{"to", static_cast<int64_t>(to)}}}, {{x}});
@@ -195,7 +201,7 @@ TEST_P(ElementwiseInteger, CastsBetweenIntegers) {
 
 TEST_P(ElementwiseInteger, CastsFromAndToFloats) {
   const std::vector<float> values = {0, -0.0f, 1.9f, -1.9f, 127, 100.5f, -3e-8f, 64};
-  for (ElementType type : whole_types()) {
+  for (ElementType type : types()) {
     SCOPED_TRACE(type_name(type));
     std::vector<int64_t> wanted;
     for (float value : values) wanted.push_back(static_cast<int64_t>(value));
@@ -236,7 +242,7 @@ TEST_P(ElementwiseInteger, CastsBetweenFloats) {
 
 TEST_P(ElementwiseInteger, WhereOfManyTypes) {
   Tensor condition = integers({3, 1}, {1, 0, 1}, ElementType::kBool);
-  for (ElementType type : whole_types()) {
+  for (ElementType type : types()) {
     Tensor a = integers({4}, {1, 2, 3, 4}, type),
            b = integers({3, 4}, {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, type);
     Tensor y = run({"Where"}, {{condition}, {a}, {b}});
