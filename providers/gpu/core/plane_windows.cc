@@ -56,7 +56,8 @@ void run_plane_windows(Lowering& l, const Window& w, const PlaneWindows& what, M
   int64_t in_channels = what.op == WindowOp::kWeighted ? w.channels : 1;
   call.params(count, strips.rows, strips.pitch, what.channels, in_channels, what.channels / in_channels);
   call.params(w.in[1], w.in[2], w.out[1], w.out[2], w.kernel[1], w.kernel[2], w.stride[1], w.stride[2]);
-  call.params(w.dilation[1], w.dilation[2], w.begin[1], w.begin[2], w.end[1], w.end[2], what.low, what.high);
+  call.params(w.dilation[1], w.dilation[2], w.begin[1], w.begin[2], w.end[1], w.end[2]);
+  call.params(l.count(0), what.low, what.high);
   int64_t planes = w.images * (what.op == WindowOp::kWeighted ? what.channels : w.channels);
   call.run(planes * count);
 }
