@@ -136,16 +136,19 @@ class TestQueue : public Queue {
   void write(const BufferRange& to, const void* from) override {
     Argument target = argument_of(to);
     if (to.bytes == 0) return;
+    device_.work_.bytes_written += static_cast<int64_t>(to.bytes);
     enqueue(to, [target, from] { std::memcpy(target.data, from, target.bytes); });
   }
   void read(void* to, const BufferRange& from) override {
     Argument source = argument_of(from);
     if (from.bytes == 0) return;
+    device_.work_.bytes_read += static_cast<int64_t>(from.bytes);
     enqueue(from, [source, to] { std::memcpy(to, source.data, source.bytes); });
   }
   void copy(const BufferRange& to, const BufferRange& from) override {
     Argument target = argument_of({to.buffer, to.offset, from.bytes}), source = argument_of(from);
     auto held = static_cast<TestBuffer*>(to.buffer)->memory();
+    device_.work_.bytes_copied += static_cast<int64_t>(from.bytes);
     enqueue(from, [target, source, held] { std::memcpy(target.data, source.data, source.bytes); });
   }
   void run(CommandList& list, std::span<const BufferRange> externals) override { enqueue(list, externals, nullptr); }
@@ -214,7 +217,9 @@ void TestQueue::run_stretch(std::vector<ReadyLaunch>& stretch) {
     if (is_due(device_.faults_.launches_to_loss)) device_.lost_ = true;
     device_.fail_if_lost();
     run_launch(launch, device_.order_);
-    device_.launches_++;
+    device_.work_.launches++;
+    const std::array<uint32_t, 3>& groups = launch.launch->groups;
+    device_.work_.groups += int64_t{groups[0]} * groups[1] * groups[2];
   }
   stretch.clear();
 }
@@ -265,6 +270,7 @@ std::shared_ptr<const Kernel> TestDevice::load(const KernelSpec& spec, std::span
 std::unique_ptr<CommandList> TestDevice::record(std::vector<Launch> launches) {
   fail_if_lost();
   for (const Launch& launch : launches) check_launch(launch, traits_);
+  work_.lists++;
   return std::make_unique<TestCommandList>(std::move(launches));
 }
 

@@ -19,6 +19,13 @@ struct Faults {
   std::atomic<int64_t> kernels_to_failure{-1};      // that many kernels load, then one does not compile
 };
 
+/** What a test device has done so far. */
+struct Work {
+  std::atomic<int64_t> bytes_written{0}, bytes_read{0};  // from and to the host
+  std::atomic<int64_t> bytes_copied{0};                  // on the device, other than by kernels
+  std::atomic<int64_t> lists{0}, launches{0}, groups{0};
+};
+
 struct TestDeviceOptions {
   DeviceClass kind = DeviceClass::kGpu;
   int vector_width = 4;  // 1, 4 or 16
@@ -53,7 +60,8 @@ class TestDevice : public Device {
   /** Kernels made from their texts, and from what the device had given before. */
   int compiled() const { return compiled_; }
   int loaded() const { return loaded_; }
-  int64_t launches() const { return launches_; }
+  int64_t launches() const { return work_.launches; }
+  const Work& work() const { return work_; }
   size_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
@@ -69,7 +77,7 @@ class TestDevice : public Device {
   std::atomic<int64_t> clock_{0};
   std::atomic<bool> lost_{false};
   std::atomic<int> compiled_{0}, loaded_{0};
-  std::atomic<int64_t> launches_{0};
+  Work work_;
   std::atomic<size_t> bytes_in_use_{0};
 };
 
