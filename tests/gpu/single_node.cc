@@ -18,28 +18,6 @@ Tensor of_host(const HostTensor& host) {
   return {host.type, host.shape, {host.elements.bytes.begin(), host.elements.bytes.end()}};
 }
 
-Graph graph_of(const TestNode& test, const std::vector<NodeInput>& inputs, size_t outputs) {
-  Graph graph;
-  Node node{"n", test.domain, test.op, test.since_version, test.attributes, {}, {}, {}};
-  for (const NodeInput& input : inputs) {
-    node.inputs.push_back(input.missing ? kMissing : static_cast<int>(graph.values.size()));
-    if (input.missing) continue;
-    graph.values.push_back({"in", input.tensor.type, input.tensor.shape, {}});
-    if (input.constant) {
-      graph.values.back().constant = HostBytes{input.tensor.bytes, nullptr};
-    } else {
-      graph.inputs.push_back(node.inputs.back());
-    }
-  }
-  for (size_t i = 0; i < outputs; i++) {
-    node.outputs.push_back(static_cast<int>(graph.values.size()));
-    graph.outputs.push_back(node.outputs.back());
-    graph.values.push_back({"out", ElementType::kUndefined, {}, {}});
-  }
-  graph.nodes.push_back(std::move(node));
-  return graph;
-}
-
 class Outputs : public GroupOutputs {
  public:
   explicit Outputs(Device& device) : device_(device) {}
@@ -102,6 +80,28 @@ Device* opencl_device() {
 }
 
 }  // namespace
+
+Graph graph_of(const TestNode& test, const std::vector<NodeInput>& inputs, size_t outputs) {
+  Graph graph;
+  Node node{"n", test.domain, test.op, test.since_version, test.attributes, {}, {}, {}};
+  for (const NodeInput& input : inputs) {
+    node.inputs.push_back(input.missing ? kMissing : static_cast<int>(graph.values.size()));
+    if (input.missing) continue;
+    graph.values.push_back({"in", input.tensor.type, input.tensor.shape, {}});
+    if (input.constant) {
+      graph.values.back().constant = HostBytes{input.tensor.bytes, nullptr};
+    } else {
+      graph.inputs.push_back(node.inputs.back());
+    }
+  }
+  for (size_t i = 0; i < outputs; i++) {
+    node.outputs.push_back(static_cast<int>(graph.values.size()));
+    graph.outputs.push_back(node.outputs.back());
+    graph.values.push_back({"out", ElementType::kUndefined, {}, {}});
+  }
+  graph.nodes.push_back(std::move(node));
+  return graph;
+}
 
 Tensor floats(Shape shape, std::vector<float> values, ElementType type) {
   return of_host(HostTensor::of_floats(type, std::move(shape), values));

@@ -39,6 +39,8 @@ struct NodeInput {
 inline NodeInput constant(Tensor tensor) { return {std::move(tensor), true}; }
 inline NodeInput missing() { return {{}, false, true}; }
 
+/** The node as a graph; inputs that are no constants are the graph's. */
+Graph graph_of(const TestNode& node, const std::vector<NodeInput>& inputs, size_t outputs);
 /** The node's refusal for such inputs; empty where it is taken. */
 std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs);
 /** Runs it twice, the second time from the recorded list, and fails the test where the runs differ. Throws gpu::Error.

@@ -36,12 +36,12 @@ ErrorBit rotation_error(Lowering& l, const FreshRows& f) {
 }
 
 void finish_rotation(Lowering& l, KernelCall& call, const FreshRows& f, int64_t past_capacity, const HeadRows& to,
-                     int64_t rows) {
+                     int64_t rows, int64_t launched) {
   ErrorBit error = rotation_error(l, f);
   call.write(to.memory).write(error.word);
   call.params(f.heads, rows, f.size, f.rotary.pairs, f.rows, f.past.rows, past_capacity, f.bias_first, f.from.from,
               f.from.batch, f.from.row, f.from.head, to.batch, to.row, to.head, f.rotary.length, error.bit);
-  call.run(f.size == 0 ? 0 : rows, f.heads, f.batch);
+  call.run(f.size == 0 ? 0 : launched, f.heads, f.batch);
 }
 
 bool goes_wide(const Lowering& l, const AttentionPlan& p) {
@@ -69,14 +69,22 @@ HeadRows rows_by_position(Memory memory, int64_t heads, int64_t rows, int64_t si
 
 void rotate_rows(Lowering& l, const FreshRows& fresh, const HeadRows& to) {
   KernelCall call = start_rotation(l, fresh, fresh.from.memory);
-  finish_rotation(l, call, fresh, fresh.past.rows, to, fresh.rows);
+  finish_rotation(l, call, fresh, fresh.past.rows, to, fresh.rows, fresh.rows);
 }
 
 void join_rows(Lowering& l, const FreshRows& fresh, std::optional<Memory> past, int64_t past_capacity, Memory to,
                int64_t capacity) {
   KernelCall call = start_rotation(l, fresh, past.value_or(fresh.from.memory));
   call.constant("JOIN", 1);
-  finish_rotation(l, call, fresh, past_capacity, rows_by_head(to, fresh.heads, capacity, fresh.size), capacity);
+  HeadRows rows = rows_by_head(to, fresh.heads, capacity, fresh.size);
+  finish_rotation(l, call, fresh, past_capacity, rows, capacity, capacity);
+}
+
+void append_rows(Lowering& l, const FreshRows& fresh, Memory to, int64_t capacity) {
+  KernelCall call = start_rotation(l, fresh, fresh.from.memory);
+  call.constant("JOIN", 2);
+  HeadRows rows = rows_by_head(to, fresh.heads, capacity, fresh.size);
+  finish_rotation(l, call, fresh, capacity, rows, capacity, fresh.rows);
 }
 
 void take_bias(Lowering& l, AttentionPlan& p, size_t i) {

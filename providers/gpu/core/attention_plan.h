@@ -49,6 +49,9 @@ void rotate_rows(Lowering& l, const FreshRows& fresh, const HeadRows& to);
 void join_rows(Lowering& l, const FreshRows& fresh, std::optional<Memory> past, int64_t past_capacity, Memory to,
                int64_t capacity);
 
+/** Puts fresh rows behind those that `to`, [batch, heads, capacity, size], has already. */
+void append_rows(Lowering& l, const FreshRows& fresh, Memory to, int64_t capacity);
+
 struct AttentionPlan {
   int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, size = 0, value_size = 0;
   HeadRows q, k, v;

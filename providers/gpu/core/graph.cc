@@ -1,5 +1,7 @@
-// Attributes by name.
+// Attributes by name, and uses of values.
 #include "gpu/core/graph.h"
+
+#include <algorithm>
 
 #include "gpu/device/error.h"
 
@@ -37,6 +39,12 @@ std::string Node::text(std::string_view name, std::string_view fallback) const {
 std::vector<int64_t> Node::integers(std::string_view name) const {
   const auto* value = find<std::vector<int64_t>>(*this, name);
   return value == nullptr ? std::vector<int64_t>() : *value;
+}
+
+int count_uses(const Graph& graph, int value) {
+  auto uses = std::count(graph.outputs.begin(), graph.outputs.end(), value);
+  for (const Node& node : graph.nodes) uses += std::count(node.inputs.begin(), node.inputs.end(), value);
+  return static_cast<int>(uses);
 }
 
 std::string describe(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }

@@ -50,6 +50,9 @@ struct Graph {
   std::vector<int> outputs;  // values
 };
 
+/** How often nodes read a value or the graph gives it back. */
+int count_uses(const Graph& graph, int value);
+
 /** "node 'name' (Operator)". */
 std::string describe(const Node& node);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gpu/core/host_operators.h"
+#include "gpu/core/output_places.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t kMostPlans = 16;           // kept for a group
 constexpr int64_t kFewElements = 4096;      // larger results are computed on the device where it can
 constexpr int64_t kMostElements = 1 << 24;  // that the host computes
+const std::vector<Overwrite> kNowhere;
 
 bool is_known(const TensorState& state) { return state.host.has_value(); }
 
@@ -73,7 +75,8 @@ struct CompiledGroup::Plan {
   };
   RecordedList recorded;
   std::vector<Output> outputs;
-  std::vector<TimedLaunch> launches;  // without times
+  std::vector<TimedLaunch> launches;             // without times
+  std::vector<std::optional<GoodFor>> good_for;  // by place in Key::read; nothing: for the same elements alone
 };
 
 BufferRange WorkingMemory::of(size_t bytes) {
@@ -161,7 +164,7 @@ CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
   if (!has_static_shapes()) return;
   Key key;
   for (int input : graph_.inputs) key.shapes.push_back(*graph_.values[input].shape);
-  plan_for(std::move(key));
+  plan_for(key);
 }
 
 CompiledGroup::~CompiledGroup() = default;
@@ -177,24 +180,45 @@ bool CompiledGroup::has_static_shapes() const {
 CompiledGroup::Key CompiledGroup::key_of(Queue& queue, std::span<const GroupInput> inputs) const {
   Key key;
   for (const GroupInput& input : inputs) key.shapes.push_back(input.shape);
+  bool waits = false;
   for (int position : read_) {
     const GroupInput& input = inputs[position];
     size_t size =
         static_cast<size_t>(element_count(input.shape)) * element_bytes(graph_.values[graph_.inputs[position]].type);
     key.read.emplace_back(size);
-    if (size > 0) queue.read(key.read.back().data(), {input.range.buffer, input.range.offset, size});
+    if (size == 0) continue;
+    if (input.host != nullptr) {
+      std::memcpy(key.read.back().data(), input.host, size);
+    } else {
+      queue.read(key.read.back().data(), {input.range.buffer, input.range.offset, size});
+      waits = true;
+    }
   }
-  if (!read_.empty()) queue.finish();
+  if (waits) queue.finish();
   return key;
 }
 
-std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(Key key) {
-  auto found = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.first == key; });
+bool CompiledGroup::serves(const Key& recorded, const Plan& plan, const Key& wanted) const {
+  bool same_places = recorded.in_place == wanted.in_place || plan.recorded.overwrites.empty();
+  if (!same_places || recorded.shapes != wanted.shapes) return false;
+  for (size_t i = 0; i < read_.size(); i++) {
+    if (recorded.read[i] == wanted.read[i]) continue;
+    if (!plan.good_for[i]) return false;
+    ElementType type = graph_.values[graph_.inputs[read_[i]]].type;
+    int64_t value = HostTensor{type, wanted.shapes[read_[i]], {wanted.read[i], nullptr}}.integers().at(0);
+    if (value < plan.good_for[i]->least || value > plan.good_for[i]->most) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(const Key& key) {
+  auto found = std::find_if(plans_.begin(), plans_.end(),
+                            [&](const auto& plan) { return serves(plan.first, *plan.second, key); });
   if (found != plans_.end()) {
     plans_.splice(plans_.begin(), plans_, found);
   } else {
     std::shared_ptr<Plan> plan = record(key);
-    plans_.emplace_front(std::move(key), std::move(plan));
+    plans_.emplace_front(key, std::move(plan));
     if (plans_.size() > kMostPlans) plans_.pop_back();
   }
   return plans_.front().second;
@@ -202,7 +226,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(Key key) {
 
 std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   auto plan = std::make_shared<Plan>();
-  Recording recording(engine_);
+  Recording recording(engine_, key.in_place);
   std::vector<TensorState> tensors(graph_.values.size());
   for (size_t i = 0; i < graph_.values.size(); i++) {
     const Value& value = graph_.values[i];
@@ -228,6 +252,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
     row->lower(lowering);
   }
   recording.at_node(-1);
+  note_good_for(tensors, *plan);
   record_outputs(recording, tensors, *plan);
   plan->recorded = recording.finish();
   for (LaunchLabel& label : plan->recorded.labels) {
@@ -236,6 +261,15 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   }
   recordings_++;
   return plan;
+}
+
+// Other values than the recorded one serve where all that reads the input says so.
+void CompiledGroup::note_good_for(const std::vector<TensorState>& tensors, Plan& plan) const {
+  for (int position : read_) {
+    int value = graph_.inputs[position];
+    const GoodFor& range = tensors[value].good_for;
+    plan.good_for.push_back(range.uses == count_uses(graph_, value) ? std::optional(range) : std::nullopt);
+  }
 }
 
 // An output that is an input, a constant or another output is copied; any other is computed where it belongs.
@@ -254,27 +288,44 @@ void CompiledGroup::record_outputs(Recording& recording, std::vector<TensorState
   }
 }
 
+// Shapes say where outputs are, and whether one is in its input's memory says which launches are right.
+std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for_run(Key& key, GroupOutputs& outputs,
+                                                                 OutputPlaces& places) {
+  key.in_place = in_place_;
+  std::shared_ptr<Plan> plan = plan_for(key);
+  for (size_t i = 0; i < plan->outputs.size(); i++) {
+    places.add(outputs.make(i, plan->outputs[i].type, plan->outputs[i].shape));
+  }
+  const std::vector<Overwrite>& overwrites = plan->recorded.overwrites;
+  if (overwrites.empty() || places.are_in_place(overwrites) == in_place_) return plan;
+  key.in_place = in_place_ = !in_place_;
+  return plan_for(key);
+}
+
 void CompiledGroup::run(Queue& queue, WorkingMemory& working, std::span<const GroupInput> inputs,
                         GroupOutputs& outputs) {
   Key key = key_of(queue, inputs);
   std::lock_guard lock(mutex_);
-  std::shared_ptr<Plan> shared = plan_for(std::move(key));
+  OutputPlaces places(engine_.device(), inputs);
+  std::shared_ptr<Plan> shared = plan_for_run(key, outputs, places);
   Plan& plan = *shared;
   working.keep(queue, shared);
   std::vector<BufferRange> externals = {working.of(plan.recorded.working_bytes)};
   for (const GroupInput& input : inputs) externals.push_back(input.range);
+  for (const BufferRange& place : places.settle(in_place_ ? plan.recorded.overwrites : kNowhere)) {
+    externals.push_back(place);
+  }
   for (size_t i = 0; i < plan.outputs.size(); i++) {
-    Plan::Output& output = plan.outputs[i];
-    externals.push_back(outputs.make(i, output.type, output.shape));
-    if (output.host && !output.host->elements.bytes.empty()) {
-      queue.write(externals.back(), output.host->elements.bytes.data());
-    }
+    const std::optional<HostTensor>& host = plan.outputs[i].host;
+    if (host && !host->elements.bytes.empty())
+      queue.write(externals[1 + inputs.size() + i], host->elements.bytes.data());
   }
   if (plan.recorded.launches > 0 && working.takes_times()) {
     working.keep_times(queue.run_timed(*plan.recorded.list, externals), {shared, &plan.launches});
   } else if (plan.recorded.launches > 0) {
     queue.run(*plan.recorded.list, externals);
   }
+  places.deliver(queue);
   if (!plan.recorded.errors.empty()) {
     uint32_t* word = working.report(queue, {shared, &plan.recorded.errors});
     queue.read(word, {externals[0].buffer, plan.recorded.error_word, sizeof *word});

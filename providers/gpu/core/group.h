@@ -15,14 +15,16 @@ std::vector<int> inputs_to_read(const Graph& graph);
 /** An input of a run. */
 struct GroupInput {
   Shape shape;
-  BufferRange range;  // exactly its elements; at least 4 bytes of buffer where it has none
+  BufferRange range;                // exactly its elements; at least 4 bytes of buffer where it has none
+  const std::byte* host = nullptr;  // the same elements where the host can read them; NULL: only the device has them
 };
 
 /** Where a run's outputs go. */
 class GroupOutputs {
  public:
   virtual ~GroupOutputs() = default;
-  /** The memory for output i: exactly its elements, at least 4 bytes of buffer where it has none. */
+  /** The memory for output i: exactly its elements, at least 4 bytes of buffer where it has none. It may be that of an
+   *  input: results are right all the same. */
   virtual BufferRange make(size_t i, ElementType type, const Shape& shape) = 0;
 };
 
@@ -71,6 +73,8 @@ class WorkingMemory {
   std::vector<std::pair<std::shared_ptr<LaunchTimes>, std::shared_ptr<const std::vector<TimedLaunch>>>> times_;
 };
 
+class OutputPlaces;
+
 /** Thread-safe. The engine must outlive it. */
 class CompiledGroup {
  public:
@@ -79,6 +83,9 @@ class CompiledGroup {
   ~CompiledGroup();
 
   const Graph& graph() const { return graph_; }
+  /** The inputs whose elements the host needs before each run: it waits for the queue where `GroupInput::host` is NULL.
+   */
+  std::span<const int> read_positions() const { return read_; }
   /** Queues a run. `inputs` are those of the graph, without its constants. */
   void run(Queue& queue, WorkingMemory& working, std::span<const GroupInput> inputs, GroupOutputs& outputs);
   /** Recordings made so far, and launches of the last run: for tests and reports. */
@@ -89,11 +96,14 @@ class CompiledGroup {
   struct Key {
     std::vector<Shape> shapes;
     std::vector<std::vector<std::byte>> read;  // the elements of the inputs that the host must know
-    bool operator==(const Key&) const = default;
+    bool in_place = false;                     // outputs that may overwrite inputs have their memory
   };
   Key key_of(Queue& queue, std::span<const GroupInput> inputs) const;
-  std::shared_ptr<Plan> plan_for(Key key);
+  std::shared_ptr<Plan> plan_for(const Key& key);
+  std::shared_ptr<Plan> plan_for_run(Key& key, GroupOutputs& outputs, OutputPlaces& places);
+  bool serves(const Key& recorded, const Plan& plan, const Key& wanted) const;
   std::shared_ptr<Plan> record(const Key& key);
+  void note_good_for(const std::vector<TensorState>& tensors, Plan& plan) const;
   void record_outputs(Recording& recording, std::vector<TensorState>& tensors, Plan& plan);
   bool has_static_shapes() const;
 
@@ -103,6 +113,7 @@ class CompiledGroup {
   std::mutex mutex_;
   PackedConstants packed_;
   std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;  // the last used first
+  bool in_place_ = false;                                   // of the last run
   size_t recordings_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // Tensors of a node, and launches field by field.
 #include "gpu/core/lowering.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ortolan::gpu {
@@ -96,6 +97,11 @@ std::vector<float> Lowering::floats(size_t i) const {
   return tensor->floats();
 }
 
+void Lowering::good_for(size_t i, int64_t least, int64_t most) {
+  GoodFor& range = tensors_[node_.inputs[i]].good_for;
+  range = {std::max(range.least, least), std::min(range.most, most), range.uses + 1};
+}
+
 size_t Lowering::axis(int64_t axis, size_t rank) const {
   int64_t whole = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
   if (whole < 0 || whole >= static_cast<int64_t>(rank)) {
@@ -130,6 +136,15 @@ Memory Lowering::output(size_t i, ElementType type, const Shape& shape) {
   state = {type, shape, recording_.working(bytes), {}};
   state.memory.bytes = bytes;
   return state.memory;
+}
+
+bool Lowering::overwrites(size_t input, size_t output) {
+  int from = node_.inputs[input];
+  auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), from);
+  auto made = std::find(graph_.outputs.begin(), graph_.outputs.end(), node_.outputs[output]);
+  if (given == graph_.inputs.end() || made == graph_.outputs.end() || count_uses(graph_, from) > 1) return false;
+  return recording_.overwrites(
+      {static_cast<int>(given - graph_.inputs.begin()), static_cast<int>(made - graph_.outputs.begin())});
 }
 
 void Lowering::view(size_t output, size_t input, const Shape& shape) {

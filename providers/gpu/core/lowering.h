@@ -8,12 +8,19 @@
 
 namespace ortolan::gpu {
 
+/** The values of an input that a recording is good for. */
+struct GoodFor {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  int uses = 0;  // of the input, that said so
+};
+
 /** A tensor of a group for one set of shapes. */
 struct TensorState {
   ElementType type = ElementType::kUndefined;
   Shape shape;
   Memory memory;                   // block -1: not on the device, or not yet
   std::optional<HostTensor> host;  // its elements, where they are known
+  GoodFor good_for = {};
 };
 
 /** Packed weights of a group by value and layout, kept from one recording to the next. */
@@ -82,6 +89,8 @@ class Lowering {
   /** The same as integers or floats; fails where they are not known. */
   std::vector<int64_t> integers(size_t i) const;
   std::vector<float> floats(size_t i) const;
+  /** All that is lowered holds while the one integer of input i is from `least` to `most`. */
+  void good_for(size_t i, int64_t least, int64_t most);
   /** A negative axis counts from the end. Fails outside of [-rank, rank - 1]. */
   size_t axis(int64_t axis, size_t rank) const;
 
@@ -94,6 +103,8 @@ class Lowering {
   /** Says the shape of an output and gives its memory. */
   Memory output(size_t i, ElementType type, const Shape& shape);
   Memory output(size_t i, const Shape& shape) { return output(i, type(0), shape); }
+  /** Says that an output is an input's elements with some of them changed; true: the output's memory has them. */
+  bool overwrites(size_t input, size_t output);
   /** The output is the input with another shape. */
   void view(size_t output, size_t input, const Shape& shape);
   /** The output's elements are known now. */

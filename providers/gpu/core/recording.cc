@@ -171,6 +171,7 @@ RecordedList Recording::finish() {
   result.working_bytes = plan_working_memory();
   if (!errors_.empty()) result.error_word = blocks_[error_word_.block].offset;
   result.errors = std::move(errors_);
+  result.overwrites = std::move(overwrites_);
   result.launches = launches_.size();
   std::vector<bool> barriers = find_barriers();
   std::vector<Launch> launches;

@@ -28,6 +28,11 @@ struct LaunchLabel {
   std::string kernel;
 };
 
+/** An output that a recording makes by changing an input where it is: positions in the group. */
+struct Overwrite {
+  int input, output;
+};
+
 /** What a recording becomes. Its first external range is working memory of `working_bytes`, which holds nothing between
  *  runs; the others are those of external(). */
 struct RecordedList {
@@ -36,13 +41,15 @@ struct RecordedList {
   size_t launches = 0;
   std::vector<LaunchLabel> labels;                 // of the launches
   std::vector<std::shared_ptr<Buffer>> constants;  // that the list reads
+  std::vector<Overwrite> overwrites;               // that it makes or, when it is not in place, could make
   std::vector<std::string> errors;                 // texts by bit of the word of errors; empty: the list has none
   size_t error_word = 0;                           // its offset in the working memory, where it is after a run
 };
 
 class Recording {
  public:
-  explicit Recording(Engine& engine) : engine_(engine) {}
+  /** `in_place`: inputs that may be overwritten are in the memory of the outputs that they become. */
+  explicit Recording(Engine& engine, bool in_place = false) : engine_(engine), in_place_(in_place) {}
 
   /** Memory between launches of this list; what reads it comes after what writes it. */
   Memory working(size_t bytes);
@@ -52,6 +59,11 @@ class Recording {
   bool is_working(Memory memory) const { return blocks_[memory.block].kind == Kind::kWorking; }
   /** Lets working memory be the external one of that number from now on, for launches past and to come. */
   void bind_external(Memory memory, int position);
+  /** Notes that an output can be made by changing an input; true: it must be. */
+  bool overwrites(Overwrite overwrite) {
+    overwrites_.push_back(overwrite);
+    return in_place_;
+  }
   /** A way to tell of an error that shows on the device alone. The word is 0 when a run begins. */
   ErrorBit error(const std::string& text);
 
@@ -93,6 +105,8 @@ class Recording {
   std::vector<bool> find_barriers() const;
 
   Engine& engine_;
+  const bool in_place_;
+  std::vector<Overwrite> overwrites_;
   std::vector<Block> blocks_;
   std::vector<Entry> launches_;
   int node_ = -1;

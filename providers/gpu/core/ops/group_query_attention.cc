@@ -1,5 +1,6 @@
 // com.microsoft.GroupQueryAttention: causal attention of grouped heads with a cache of keys and values that is as long
-// as the caller wants, and rotary embedding inside.
+// as the caller wants, and rotary embedding inside. Where past and present are the same memory, new rows are added to
+// it and nothing else moves.
 #include <algorithm>
 
 #include "gpu/core/attention_plan.h"
@@ -97,6 +98,13 @@ class GroupedAttention {
     past_.first = p_.starts_at_zero = p_.keys == p_.queries && fresh_ == p_.queries;
     past_.rows = past_capacity_;
     p_.lengths = AttentionPlan::kLessOne;
+    if (total[0] > p_.queries && total[0] <= past_capacity_) take_any_length();
+  }
+
+  /** The lengths alone say how many rows count, so that the same launches do until the cache is full. */
+  void take_any_length() {
+    p_.keys = past_capacity_;
+    l_.good_for(kTotal, p_.queries + 1, past_capacity_);
   }
 
   void take_rotary() {
@@ -123,10 +131,16 @@ class GroupedAttention {
     for (size_t i : {kKey, kValue}) {
       HeadRows& rows = i == kKey ? p_.k : p_.v;
       FreshRows fresh{rows, p_.batch, p_.kv_heads, fresh_, p_.size, i == kKey ? rotary_ : Rotary{}, past_, {}, 0};
-      std::optional<Memory> past;
-      if (l_.has(kPastKey)) past = l_.input(i + 2);
+      bool stays = l_.has(kPastKey) && capacity == past_capacity_ && l_.node().has_output(i);
+      bool in_place = stays && l_.overwrites(i + 2, i);
       Memory present = l_.node().has_output(i) ? l_.output(i, shape) : l_.scratch(bytes);
-      join_rows(l_, fresh, past, past_capacity_, present, capacity);
+      if (in_place) {
+        append_rows(l_, fresh, present, capacity);
+      } else {
+        std::optional<Memory> past;
+        if (l_.has(kPastKey)) past = l_.input(i + 2);
+        join_rows(l_, fresh, past, past_capacity_, present, capacity);
+      }
       rows = rows_by_head(present, p_.kv_heads, capacity, p_.size);
     }
   }
