@@ -1,6 +1,8 @@
 // Brings a run's tensors to the group and its results to where the runtime wants them.
 #include "gpu/epkit/compiled_node.h"
 
+#include <algorithm>
+
 #include "gpu/epkit/graph_reader.h"
 
 namespace ortolan::gpu::epkit {
@@ -11,12 +13,13 @@ class Run : public GroupOutputs {
  public:
   Run(const Host& host, RunQueue& queue, OrtKernelContext* context) : host_(host), queue_(queue), context_(context) {}
 
-  GroupInput input(size_t position) {
+  /** `read`: the host needs the elements. */
+  GroupInput input(size_t position, bool read) {
     const OrtValue* value = nullptr;
     check(host_, host_.api->KernelContext_GetInput(context_, position, &value));
     if (value == nullptr) fail(ORT_INVALID_ARGUMENT, "input " + std::to_string(position) + " is missing");
     Tensor tensor = tensor_of(host_, value);
-    return {tensor.shape, place_input(tensor)};
+    return {tensor.shape, place_input(tensor), read ? host_side(tensor) : nullptr};
   }
 
   BufferRange make(size_t i, ElementType, const Shape& shape) override {
@@ -24,6 +27,7 @@ class Run : public GroupOutputs {
     check(host_, host_.api->KernelContext_GetOutput(context_, i, shape.data(), shape.size(), &value));
     Tensor tensor = tensor_of(host_, value);
     if (tensor.bytes == 0) return scratch(4);
+    if (memory().holds(tensor.address)) memory().range_to_write(tensor.address, tensor.bytes);
     if (is_bindable(tensor)) return memory().range(tensor.address, tensor.bytes);
     late_.push_back({tensor, scratch(tensor.bytes)});
     return late_.back().second;
@@ -62,6 +66,13 @@ class Run : public GroupOutputs {
     buffers_.push_back(queue_.context().device().allocate(bytes));
     return {buffers_.back().get(), 0, bytes};
   }
+  /** NULL where only the device has the elements. */
+  const std::byte* host_side(const Tensor& tensor) {
+    if (tensor.bytes == 0) return nullptr;
+    if (!memory().holds(tensor.address)) return static_cast<const std::byte*>(tensor.address);
+    remembered_.push_back(memory().remembered(tensor.address, tensor.bytes));
+    return remembered_.back().empty() ? nullptr : remembered_.back().data();
+  }
   BufferRange place_input(const Tensor& tensor) {
     if (tensor.bytes == 0) return scratch(4);
     if (is_bindable(tensor)) return memory().range(tensor.address, tensor.bytes);
@@ -82,6 +93,7 @@ class Run : public GroupOutputs {
   OrtKernelContext* context_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<std::pair<Tensor, BufferRange>> late_;
+  std::vector<std::vector<std::byte>> remembered_;
   bool staged_ = false;  // from memory of the host that lives as long as the run
 };
 
@@ -105,7 +117,11 @@ void CompiledNode::run(OrtKernelContext* context) {
   Run run(host_, *queue, context);
   try {
     std::vector<GroupInput> inputs;
-    for (int position : input_positions_) inputs.push_back(run.input(static_cast<size_t>(position)));
+    std::span<const int> read = group_->read_positions();
+    for (size_t i = 0; i < input_positions_.size(); i++) {
+      bool is_read = std::find(read.begin(), read.end(), static_cast<int>(i)) != read.end();
+      inputs.push_back(run.input(static_cast<size_t>(input_positions_[i]), is_read));
+    }
     group_->run(queue->busy(), queue->working(), inputs, run);
     run.deliver();
   } catch (...) {

@@ -99,9 +99,10 @@ void copy_tensor(RunQueue& queue, const Tensor& from, const Tensor& to) {
   DeviceMemory& memory = queue.context().memory();
   bool from_device = memory.holds(from.address), to_device = memory.holds(to.address);
   if (from_device && to_device) {
-    queue.busy().copy(memory.range(to.address, to.bytes), memory.range(from.address, from.bytes));
+    queue.busy().copy(memory.range_to_write(to.address, to.bytes), memory.range(from.address, from.bytes));
   } else if (to_device) {
-    queue.busy().write(memory.range(to.address, to.bytes), from.address);
+    queue.busy().write(memory.range_to_write(to.address, to.bytes), from.address);
+    memory.remember(to.address, from.address, to.bytes);
     queue.finish();  // the runtime may reuse the source as soon as this returns
   } else if (from_device) {
     queue.busy().read(to.address, memory.range(from.address, from.bytes));

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kRangeBytes = size_t{1} << 40;  // of addresses, not of memory
 constexpr size_t kAlignment = 256;
+constexpr size_t kMostRemembered = 256;  // bytes of a tensor: shapes, lengths, axes
 
 /** Sizes are rounded so that blocks fit more than one request: to an eighth of the next power of two. */
 size_t rounded(size_t bytes) {
@@ -43,6 +44,7 @@ DeviceMemory::Blocks::iterator DeviceMemory::find_free(size_t bytes) {
   if (found == free_.end() || found->first > bytes + bytes / 4) return blocks_.end();
   auto block = blocks_.find(found->second);
   free_.erase(found);
+  block->second.remembered.clear();
   return block;
 }
 
@@ -77,7 +79,7 @@ DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffe
   }
   if (address + bytes > base_ + kRangeBytes)
     throw Error(ErrorKind::kOutOfMemory, "the addresses of the device are used up");
-  return blocks_.emplace(address, Block{std::move(buffer), bytes}).first;
+  return blocks_.emplace(address, Block{std::move(buffer), bytes, {}}).first;
 }
 
 void DeviceMemory::free(void* address) {
@@ -116,18 +118,52 @@ bool DeviceMemory::holds(const void* address) const {
   return number >= base_ && number < base_ + kRangeBytes;
 }
 
-BufferRange DeviceMemory::range(const void* address, size_t bytes) {
+std::pair<DeviceMemory::Block*, size_t> DeviceMemory::find(const void* address, size_t bytes) {
   auto number = reinterpret_cast<uintptr_t>(address);
-  std::lock_guard lock(mutex_);
   auto block = blocks_.upper_bound(number);
   if (block != blocks_.begin()) {
     --block;
     size_t offset = number - block->first;
-    if (offset <= block->second.bytes && bytes <= block->second.bytes - offset)
-      return {block->second.buffer.get(), offset, bytes};
+    if (offset <= block->second.bytes && bytes <= block->second.bytes - offset) return {&block->second, offset};
   }
   throw Error(ErrorKind::kInvalid,
               "an address of " + std::to_string(bytes) + " bytes is in no block of the device's memory");
+}
+
+BufferRange DeviceMemory::range(const void* address, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  auto [block, offset] = find(address, bytes);
+  return {block->buffer.get(), offset, bytes};
+}
+
+BufferRange DeviceMemory::range_to_write(const void* address, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  auto [block, offset] = find(address, bytes);
+  block->forget(offset, bytes);
+  return {block->buffer.get(), offset, bytes};
+}
+
+void DeviceMemory::Block::forget(size_t offset, size_t bytes) {
+  for (auto one = remembered.begin(); one != remembered.end();) {
+    bool beside = one->first < offset + bytes && offset < one->first + one->second.size();
+    one = beside ? remembered.erase(one) : std::next(one);
+  }
+}
+
+void DeviceMemory::remember(const void* address, const void* from, size_t bytes) {
+  if (bytes > kMostRemembered) return;
+  const auto* first = static_cast<const std::byte*>(from);
+  std::lock_guard lock(mutex_);
+  auto [block, offset] = find(address, bytes);
+  block->remembered[offset].assign(first, first + bytes);
+}
+
+std::vector<std::byte> DeviceMemory::remembered(const void* address, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  auto [block, offset] = find(address, bytes);
+  auto one = block->remembered.find(offset);
+  bool whole = one != block->remembered.end() && one->second.size() == bytes;
+  return whole ? one->second : std::vector<std::byte>();
 }
 
 size_t DeviceMemory::bytes_in_use() const {

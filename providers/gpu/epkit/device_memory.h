@@ -26,6 +26,13 @@ class DeviceMemory {
   bool holds(const void* address) const;
   /** The memory behind an address, which may be inside a block. Throws kInvalid unless all of it is in one block. */
   BufferRange range(const void* address, size_t bytes);
+  /** The same for memory that work in a queue will write. */
+  BufferRange range_to_write(const void* address, size_t bytes);
+  /** Says that queued work brings those bytes of the host to an address. Few bytes are remembered. */
+  void remember(const void* address, const void* from, size_t bytes);
+  /** What queued work leaves in that memory, where it was remembered and nothing else was to write there since; else
+   *  nothing. */
+  std::vector<std::byte> remembered(const void* address, size_t bytes);
 
   /** A queue has work from now on, or has none left. */
   void queue_is_busy(const void* queue);
@@ -36,6 +43,8 @@ class DeviceMemory {
   struct Block {
     std::unique_ptr<Buffer> buffer;
     size_t bytes;
+    std::map<size_t, std::vector<std::byte>> remembered;  // by offset
+    void forget(size_t offset, size_t bytes);
   };
   struct Freed {
     uintptr_t address;
@@ -43,6 +52,8 @@ class DeviceMemory {
   };
   using Blocks = std::map<uintptr_t, Block>;
   std::unique_ptr<Buffer> make_buffer(size_t bytes);
+  /** The block that has those bytes, and their offset in it; throws kInvalid where none has. */
+  std::pair<Block*, size_t> find(const void* address, size_t bytes);
   Blocks::iterator place(std::unique_ptr<Buffer> buffer, size_t bytes);
   Blocks::iterator find_free(size_t bytes);
   void drop_free_blocks();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "gpu/testdevice/test_device.h"
 
@@ -73,6 +74,27 @@ TEST_F(DeviceMemoryTest, QueuesThatAreNeverIdleTogetherTakeNoMoreAndMore) {
     seen.insert(block);
   }
   EXPECT_LE(seen.size(), 3u);
+}
+
+TEST_F(DeviceMemoryTest, FewBytesFromTheHostAreRememberedUntilTheyMayChange) {
+  const std::vector<std::byte> four(4, std::byte{7}), many(1000);
+  auto* block = static_cast<std::byte*>(memory_.allocate(kBytes));
+  EXPECT_TRUE(memory_.remembered(block, 4).empty());
+  memory_.remember(block, four.data(), 4);
+  memory_.remember(block + 8, four.data(), 4);
+  EXPECT_EQ(memory_.remembered(block, 4), four);
+  EXPECT_TRUE(memory_.remembered(block, 2).empty());
+  EXPECT_TRUE(memory_.remembered(block + 4, 4).empty());
+  memory_.range_to_write(block + 4, 4);
+  EXPECT_EQ(memory_.remembered(block, 4), four);
+  memory_.range_to_write(block + 3, 1);
+  EXPECT_TRUE(memory_.remembered(block, 4).empty());
+  EXPECT_EQ(memory_.remembered(block + 8, 4), four);
+  memory_.free(block);
+  ASSERT_TRUE(is_used_again(block));
+  EXPECT_TRUE(memory_.remembered(block + 8, 4).empty());
+  memory_.remember(block, many.data(), many.size());
+  EXPECT_TRUE(memory_.remembered(block, many.size()).empty()) << "what is large is on the device alone";
 }
 
 }  // namespace
