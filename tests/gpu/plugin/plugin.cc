@@ -27,15 +27,35 @@ class TestBackend : public epkit::Backend {
   const char* memory() const override { return "TestDevice"; }
   const char* version() const override { return "1.0.0"; }
   std::vector<DeviceTraits> list_devices() override { return {TestDevice(chosen_options()).traits()}; }
-  std::unique_ptr<Device> open(size_t) override { return std::make_unique<TestDevice>(chosen_options()); }
+  std::unique_ptr<Device> open(size_t) override {
+    auto device = std::make_unique<TestDevice>(chosen_options());
+    opened_ = device.get();
+    return device;
+  }
+  /** The device that was opened last, which must live. */
+  TestDevice& opened() const { return *opened_; }
+
+ private:
+  std::atomic<TestDevice*> opened_{nullptr};
 };
 
-epkit::Backend& backend() {
+TestBackend& test_backend() {
   static auto* one = new TestBackend;
   return *one;
 }
 
+epkit::Backend& backend() { return test_backend(); }
+
 }  // namespace
 }  // namespace ortolan::gpu::test
+
+/** Tells a test what the device opened last has done: bytes written, read and copied, lists recorded, groups run. */
+extern "C" ORT_EXPORT void TestDeviceWork(int64_t* counts) {
+  const ortolan::gpu::test::Work& work = ortolan::gpu::test::test_backend().opened().work();
+  for (const std::atomic<int64_t>* count :
+       {&work.bytes_written, &work.bytes_read, &work.bytes_copied, &work.lists, &work.groups}) {
+    *counts++ = *count;
+  }
+}
 
 ORTOLAN_EXPORT_PROVIDER(ortolan::gpu::test::backend)
