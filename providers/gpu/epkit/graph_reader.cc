@@ -34,6 +34,21 @@ std::string read_text(const Host& host, const OrtOpAttr* attribute) {
   return text.empty() ? "" : std::string(text.data(), strnlen(text.data(), text.size()));
 }
 
+/** Each ends with a zero. */
+std::vector<std::string> read_texts(const Host& host, const OrtOpAttr* attribute) {
+  std::vector<std::string> texts;
+  std::string text;
+  for (char c : read_list<char>(host, attribute, ORT_OP_ATTR_STRINGS)) {
+    if (c != '\0') {
+      text += c;
+      continue;
+    }
+    texts.push_back(std::move(text));
+    text.clear();
+  }
+  return texts;
+}
+
 template <class T>
 T read_one(const Host& host, const OrtOpAttr* attribute, OrtOpAttrType type) {
   T value{};
@@ -199,6 +214,9 @@ class Reader {
         break;
       case ORT_OP_ATTR_STRING:
         node.attributes[name] = read_text(host_, attribute);
+        break;
+      case ORT_OP_ATTR_STRINGS:
+        node.attributes[name] = read_texts(host_, attribute);
         break;
       case ORT_OP_ATTR_TENSOR:
         node.attributes[name] = read_tensor(attribute);
