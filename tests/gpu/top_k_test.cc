@@ -53,7 +53,7 @@ class TopK : public testing::TestWithParam<NamedDevice> {
 TEST_P(TopK, FloatsWithTiesAndNaN) {
   std::mt19937 random(3);
   for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
-    for (int64_t size : {1, 7, 65}) {
+    for (int64_t size : {1, 7, 65, 130}) {
       std::vector<float> values;
       for (int64_t i = 0; i < 2 * size * 3; i++) values.push_back(static_cast<float>(random() % 21) - 10.0f);
       if (size > 1) values[4] = NAN, values[5] = -INFINITY, values[9] = INFINITY, values[12] = NAN, values[13] = -0.0f;

@@ -28,31 +28,55 @@ struct Lines {
   int64_t count, size, stride;
 };
 
-Memory order_of(Lowering& l, const Lines& lines, int64_t k) {
-  Memory x = l.input(0), order = l.scratch(static_cast<size_t>(lines.count * k) * sizeof(int32_t));
-  int kind = static_cast<int>(std::find(kKinds.begin(), kKinds.end(), l.type(0)) - kKinds.begin());
-  bool largest = l.node().integer("largest", 1) != 0;
-  if (l.traits().kind == DeviceClass::kWide) {
-    l.call("top_insert")
-        .group(1)
-        .constant("KIND", kind)
-        .constant("LARGEST", largest)
-        .read(x)
-        .write(order)
-        .params(lines.count, lines.size, lines.stride, k)
-        .run_items(lines.count);
-  } else {
-    l.call("top_select")
-        .group(64)
-        .constant("KIND", kind)
-        .constant("LARGEST", largest)
-        .read(x)
-        .write(order)
-        .params(lines.size, lines.stride, k)
-        .run(lines.count);
+/** The places of each line's elements in order: the first `known` of them. */
+struct Order {
+  Memory places;
+  int64_t known;
+};
+
+class LineOrder {
+ public:
+  LineOrder(Lowering& l, const Lines& lines) : l_(l), lines_(lines), x_(l.input(0)) {}
+
+  Order first(int64_t k) {
+    if (k > kMostChosen) return sorted();
+    Memory order = places(k);
+    if (l_.traits().kind == DeviceClass::kWide) {
+      call("top_insert", 1).write(order).params(lines_.count, lines_.size, lines_.stride, k).run_items(lines_.count);
+    } else {
+      call("top_select", 64).write(order).params(lines_.size, lines_.stride, k).run(lines_.count);
+    }
+    return {order, k};
   }
-  return order;
-}
+
+ private:
+  static constexpr int64_t kMostChosen = 64;  // beyond, sorting is less work than choosing one after the other
+
+  Order sorted() {
+    Memory order = places(lines_.size), next = places(lines_.size);
+    for (int64_t width = 1; width < lines_.size; width *= 2) {
+      call("top_merge", 16)
+          .constant("FIRST", width == 1)
+          .read(width == 1 ? x_ : order)
+          .write(next)
+          .params(lines_.count, lines_.size, lines_.stride, width)
+          .run_items(lines_.count * lines_.size);
+      std::swap(order, next);
+    }
+    return {order, lines_.size};
+  }
+  KernelCall call(std::string_view kernel, int group) {
+    int kind = static_cast<int>(std::find(kKinds.begin(), kKinds.end(), l_.type(0)) - kKinds.begin());
+    KernelCall call = l_.call(kernel);
+    call.group(group).constant("KIND", kind).constant("LARGEST", l_.node().integer("largest", 1) != 0).read(x_);
+    return call;
+  }
+  Memory places(int64_t each) { return l_.scratch(static_cast<size_t>(lines_.count * each) * sizeof(int32_t)); }
+
+  Lowering& l_;
+  const Lines& lines_;
+  Memory x_;
+};
 
 void lower(Lowering& l) {
   Shape shape = l.shape(0);
@@ -68,7 +92,7 @@ void lower(Lowering& l) {
       l.node().has_output(0) ? l.output(0, shape) : l.scratch(static_cast<size_t>(count) * element_bytes(l.type(0)));
   Memory indices = l.node().has_output(1) ? l.output(1, ElementType::kInt64, shape) : l.scratch(index_bytes);
   if (count == 0) return;
-  Memory order = order_of(l, lines, k);
+  Order order = LineOrder(l, lines).first(k);
   Grain grain = grain_of(l.traits(), count);
   l.call("top_values")
       .group(grain.group)
@@ -76,8 +100,8 @@ void lower(Lowering& l) {
       .read(l.input(0))
       .write(y)
       .write(indices)
-      .read(order)
-      .params(count, grain.chunk, size, stride, k)
+      .read(order.places)
+      .params(count, grain.chunk, size, stride, k, order.known)
       .run_items(grain.items());
 }
 
