@@ -191,6 +191,56 @@ TEST_P(OverwrittenInputs, OneHalfOfACacheInPlace) {
   for (size_t i = 0; i < 3; i++) expect_near(node.output(i), wanted[i], 0, 0);
 }
 
+/** The cache [2, 2, 4, 3] with rows of [2, 2, 2, 3] from two places on. */
+Tensor scattered(const Tensor& cache, const Tensor& rows, const std::vector<int64_t>& places) {
+  std::vector<float> values = cache.floats(), fresh = rows.floats();
+  for (int64_t i = 0; i < 24; i++) {
+    int64_t head = i / 6, n = i / 3 % 2;
+    values[(head * 4 + (places[head / 2] + n) % 4) * 3 + i % 3] = fresh[i];
+  }
+  return floats(cache.shape, values, cache.type);
+}
+
+TEST_P(OverwrittenInputs, ScatteredRows) {
+  for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
+    for (const char* mode : {"linear", "circular"}) {
+      SCOPED_TRACE(mode);
+      Tensor cache = floats({2, 2, 4, 3}, random_floats({48}, 1).floats(), type);
+      Tensor rows = floats({2, 2, 2, 3}, random_floats({24}, 2).floats(), type);
+      std::vector<int64_t> places = {2, mode == std::string("linear") ? 0 : 7};
+      TestNode test{"TensorScatter", {{"mode", std::string(mode)}}, 24};
+      std::vector<Tensor> tensors = {cache, rows, integers({2}, places)};
+      Tensor wanted = scattered(cache, rows, places);
+      std::vector<NodeInput> inputs = {{tensors[0]}, {tensors[1]}, {tensors[2]}};
+      expect_near(run_node(device(), test, inputs)[0], wanted, 0, 0);
+      PlacedNode node(device(), test, inputs, 1);
+      std::vector<Placed> placed = place_all(node, tensors);
+      node.run(placed, {{0, placed[0]}});
+      expect_near(node.output(0), wanted, 0, 0);
+    }
+  }
+}
+
+TEST_P(OverwrittenInputs, ACacheThatIsItsOwnUpdate) {
+  Tensor cache = random_floats({2, 2, 4, 3}, 1);
+  std::vector<Tensor> tensors = {cache, cache, integers({2}, {1, 3})};
+  TestNode test{"TensorScatter", {{"mode", std::string("circular")}}, 24};
+  std::vector<NodeInput> inputs = {{tensors[0]}, {tensors[1]}, {tensors[2]}};
+  PlacedNode node(device(), test, inputs, 1);
+  std::vector<Placed> placed = place_all(node, tensors);
+  placed[1] = placed[0];
+  node.run(placed, {{0, placed[0]}});
+  expect_near(node.output(0), run_node(device(), test, inputs)[0], 0, 0);
+}
+
+TEST_P(OverwrittenInputs, AWriteIndexOutsideEndsTheRun) {
+  std::vector<NodeInput> inputs = {
+      {random_floats({2, 2, 4, 3}, 1)}, {random_floats({2, 2, 2, 3}, 2)}, {integers({2}, {0, 3})}};
+  EXPECT_TRUE(ortolan::test::throws<Error>("outside of a cache of 4 rows", [&] {
+    run_node(device(), {"TensorScatter", {}, 24}, inputs);
+  }));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, OverwrittenInputs, testing::ValuesIn(all_devices()),
                          [](const auto& info) { return info.param.name; });
 
