@@ -119,8 +119,8 @@ Tensor random_floats(Shape shape, unsigned seed, float low, float high) {
   return floats(std::move(shape), std::move(values));
 }
 
-std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs) {
-  return claim_nodes(graph_of(node, inputs, 1), {false}, device.traits()).refusals.at(0);
+std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs, size_t outputs) {
+  return claim_nodes(graph_of(node, inputs, outputs), {false}, device.traits()).refusals.at(0);
 }
 
 std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,

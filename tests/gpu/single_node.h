@@ -42,7 +42,7 @@ inline NodeInput missing() { return {{}, false, true}; }
 /** The node as a graph; inputs that are no constants are the graph's. */
 Graph graph_of(const TestNode& node, const std::vector<NodeInput>& inputs, size_t outputs);
 /** The node's refusal for such inputs; empty where it is taken. */
-std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs);
+std::string refusal_of(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs, size_t outputs = 1);
 /** Runs it twice, the second time from the recorded list, and fails the test where the runs differ. Throws gpu::Error.
  */
 std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,
