@@ -161,10 +161,17 @@ std::vector<int> inputs_to_read(const Graph& graph) {
 
 CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
     : engine_(engine), graph_(std::move(graph)), read_(inputs_to_read(graph_)) {
-  if (!has_static_shapes()) return;
+  is_recorded_ = has_static_shapes() && record_for_good();
+  for (Value& value : graph_.values) {
+    if (value.constant) value.constant = is_recorded_ ? HostBytes() : owned(*value.constant);
+  }
+}
+
+/** Whether no other recording will come, so that the constants have done their work. */
+bool CompiledGroup::record_for_good() {
   Key key;
   for (int input : graph_.inputs) key.shapes.push_back(*graph_.values[input].shape);
-  plan_for(key);
+  return plan_for(key)->recorded.overwrites.empty();
 }
 
 CompiledGroup::~CompiledGroup() = default;
@@ -217,6 +224,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(const Key& key) {
   if (found != plans_.end()) {
     plans_.splice(plans_.begin(), plans_, found);
   } else {
+    if (is_recorded_) throw Error(ErrorKind::kInvalid, "an input has another shape than the model says");
     std::shared_ptr<Plan> plan = record(key);
     plans_.emplace_front(key, std::move(plan));
     if (plans_.size() > kMostPlans) plans_.pop_back();
@@ -276,6 +284,7 @@ void CompiledGroup::note_good_for(const std::vector<TensorState>& tensors, Plan&
 void CompiledGroup::record_outputs(Recording& recording, std::vector<TensorState>& tensors, Plan& plan) {
   for (size_t i = 0; i < graph_.outputs.size(); i++) {
     TensorState& state = tensors[graph_.outputs[i]];
+    if (state.host) state.host->elements = owned(state.host->elements);
     plan.outputs.push_back({state.type, state.shape, state.host});
     int position = static_cast<int>(graph_.inputs.size() + i);
     if (state.memory.bytes == 0 || state.host) continue;

@@ -78,7 +78,8 @@ class OutputPlaces;
 /** Thread-safe. The engine must outlive it. */
 class CompiledGroup {
  public:
-  /** Takes the graph, whose constants must live as long. Records at once where all shapes are known. */
+  /** Takes the graph, whose constants need not live longer than the call. Records at once where all shapes are known; else
+   *  keeps copies of constants that have no owner. */
   CompiledGroup(Engine& engine, Graph graph);
   ~CompiledGroup();
 
@@ -106,6 +107,7 @@ class CompiledGroup {
   void note_good_for(const std::vector<TensorState>& tensors, Plan& plan) const;
   void record_outputs(Recording& recording, std::vector<TensorState>& tensors, Plan& plan);
   bool has_static_shapes() const;
+  bool record_for_good();
 
   Engine& engine_;
   Graph graph_;
@@ -114,6 +116,7 @@ class CompiledGroup {
   PackedConstants packed_;
   std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;  // the last used first
   bool in_place_ = false;                                   // of the last run
+  bool is_recorded_ = false;  // for all runs to come
   size_t recordings_ = 0;
 };
 

@@ -77,6 +77,12 @@ HostTensor stored_as(ElementType type, Shape shape, const std::vector<T>& values
 
 }  // namespace
 
+HostBytes owned(const HostBytes& bytes) {
+  if (bytes.owner != nullptr) return bytes;
+  auto copy = std::make_shared<std::vector<std::byte>>(bytes.bytes.begin(), bytes.bytes.end());
+  return {*copy, copy};
+}
+
 std::vector<int64_t> HostTensor::integers() const { return converted<int64_t>(*this); }
 std::vector<float> HostTensor::floats() const { return converted<float>(*this); }
 

@@ -15,6 +15,9 @@ struct HostBytes {
   std::shared_ptr<const void> owner;  // of the bytes; NULL: they live as long as the graph
 };
 
+/** The same bytes with an owner: a copy where they have none. */
+HostBytes owned(const HostBytes& bytes);
+
 struct HostTensor {
   ElementType type = ElementType::kUndefined;
   Shape shape;

@@ -86,7 +86,7 @@ std::string generator_around(const Host& host, const OrtGraph* graph) {
 
 class Reader {
  public:
-  Reader(const Host& host, bool copy_constants) : host_(host), copy_constants_(copy_constants) {}
+  explicit Reader(const Host& host) : host_(host) {}
 
   void read(const OrtGraph* graph) {
     for (const OrtValueInfo* value :
@@ -157,9 +157,7 @@ class Reader {
     Tensor tensor = tensor_of(host_, initializer);
     if (!tensor.reached_by_host) return;
     value.shape = tensor.shape;
-    value.constant = copy_constants_
-                         ? copied(tensor).elements
-                         : HostBytes{{static_cast<const std::byte*>(tensor.address), tensor.bytes}, nullptr};
+    value.constant = HostBytes{{static_cast<const std::byte*>(tensor.address), tensor.bytes}, nullptr};
   }
 
   Node read_node(const OrtNode* from) {
@@ -236,7 +234,6 @@ class Reader {
   }
 
   const Host& host_;
-  const bool copy_constants_;
   std::map<std::string, int> numbers_;  // of values by name
   ReadGraph result_;
 };
@@ -244,7 +241,7 @@ class Reader {
 }  // namespace
 
 ReadGraph read_graph(const Host& host, const OrtGraph* graph) {
-  Reader reader(host, false);
+  Reader reader(host);
   reader.read(graph);
   std::string searched_by = host.is_ortolan ? "" : generator_around(host, graph);
   for (Node& node : reader.result().graph.nodes) {
@@ -255,7 +252,7 @@ ReadGraph read_graph(const Host& host, const OrtGraph* graph) {
 
 Graph read_group(const Host& host, const OrtGraph* graph, const OrtNode* fused_node,
                  std::vector<int>& input_positions) {
-  Reader reader(host, true);
+  Reader reader(host);
   reader.read(graph);
   std::vector<int> inputs = reader.numbers_of(reader.inputs_of(fused_node));
   std::vector<int> outputs = reader.numbers_of(reader.outputs_of(fused_node));
