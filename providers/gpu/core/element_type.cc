@@ -1,6 +1,7 @@
 // Sizes and names of element types, and counts of elements.
 #include "gpu/core/element_type.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gpu/device/error.h"
@@ -67,16 +68,15 @@ const char* type_name(ElementType type) {
 int64_t element_count(const Shape& shape) { return element_count(shape, 0, shape.size()); }
 
 int64_t element_count(const Shape& shape, size_t first, size_t last) {
-  for (size_t i = first; i < last; i++) {
-    if (shape[i] == 0) return 0;
-  }
   int64_t count = 1;
+  bool is_empty = std::find(shape.begin() + first, shape.begin() + last, 0) != shape.begin() + last;
   for (size_t i = first; i < last; i++) {
-    if (shape[i] < 0 || shape[i] > INT32_MAX || count * shape[i] > INT32_MAX) {
-      throw Error(ErrorKind::kInvalid, "a tensor with dimension " + std::to_string(shape[i]) + " at axis " +
-                                           std::to_string(i) + " has more elements than a kernel indexes, 2147483647");
+    if (shape[i] < 0 || (!is_empty && (shape[i] > INT32_MAX || count * shape[i] > INT32_MAX))) {
+      throw Error(ErrorKind::kInvalid, "a tensor has dimension " + std::to_string(shape[i]) + " at axis " +
+                                           std::to_string(i) +
+                                           "; dimensions are 0 or more and their product is 2147483647 at most");
     }
-    count *= shape[i];
+    count *= is_empty ? 0 : shape[i];
   }
   return count;
 }

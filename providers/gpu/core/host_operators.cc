@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "gpu/core/result_shapes.h"
 #include "gpu/device/error.h"
 
 namespace ortolan::gpu {
@@ -27,13 +28,7 @@ struct Call {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorKind::kInvalid, describe(node) + ": " + what);
   }
-  size_t axis(int64_t axis, size_t rank) const {
-    int64_t whole = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-    if (whole < 0 || whole >= static_cast<int64_t>(rank)) {
-      fail("axis " + std::to_string(axis) + " is outside of rank " + std::to_string(rank));
-    }
-    return static_cast<size_t>(whole);
-  }
+  size_t axis(int64_t axis, size_t rank) const { return checked_axis(node, axis, rank); }
 };
 
 bool is_host_type(ElementType type) { return type == ElementType::kFloat || is_integer(type); }
@@ -90,6 +85,9 @@ Result gather(const Call& call) {
   size_t axis = call.axis(call.node.integer("axis", 0), data.shape.size());
   int64_t dimension = data.shape[axis], inner = element_count(data.shape, axis + 1, data.shape.size());
   std::vector<int64_t> indices = call.integers(1), places;
+  if (element_count(data.shape) * static_cast<int64_t>(indices.size()) > call.most * std::max<int64_t>(dimension, 1)) {
+    return {};
+  }
   for (int64_t outer = 0; outer < element_count(data.shape, 0, axis); outer++) {
     for (int64_t index : indices) {
       if (index < -dimension || index >= dimension) {
@@ -125,8 +123,9 @@ Result slice(const Call& call) {
   bool by_input = call.node.since_version >= 10;
   std::vector<int64_t> starts = by_input ? call.integers(1) : call.node.integers("starts");
   std::vector<int64_t> ends = by_input ? call.integers(2) : call.node.integers("ends");
-  int64_t step = by_input && call.has(4) ? call.integers(4).at(0) : 1, size = data.shape[0];
-  if (starts.size() != 1 || ends.size() != 1 || step == 0) return {};
+  std::vector<int64_t> steps = by_input && call.has(4) ? call.integers(4) : std::vector<int64_t>{1};
+  if (starts.size() != 1 || ends.size() != 1 || steps.size() != 1 || steps[0] == 0) return {};
+  int64_t size = data.shape[0], step = std::clamp(steps[0], -size - 1, size + 1);  // further leads outside as well
   auto bounded = [&](int64_t at) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
   };
@@ -136,45 +135,23 @@ Result slice(const Call& call) {
   return picked(data, {static_cast<int64_t>(places.size())}, places);
 }
 
-std::vector<int64_t> axes_of(const Call& call) { return call.has(1) ? call.integers(1) : call.node.integers("axes"); }
+std::optional<std::vector<int64_t>> axes_of(const Call& call) {
+  if (call.has(1)) return call.integers(1);
+  if (call.node.has_attribute("axes")) return call.node.integers("axes");
+  return {};
+}
 
 Result squeeze(const Call& call) {
-  const Shape& shape = call.input(0).shape;
-  std::vector<int64_t> axes = axes_of(call);
-  Shape result;
-  for (size_t i = 0; i < shape.size(); i++) {
-    bool named =
-        std::any_of(axes.begin(), axes.end(), [&](int64_t axis) { return call.axis(axis, shape.size()) == i; });
-    if (!(named || (axes.empty() && shape[i] == 1))) result.push_back(shape[i]);
-  }
-  return reshaped(call.input(0), result);
+  return reshaped(call.input(0), squeezed_shape(call.node, call.input(0).shape, axes_of(call)));
 }
 
 Result unsqueeze(const Call& call) {
-  const Shape& shape = call.input(0).shape;
-  std::vector<int64_t> axes = axes_of(call);
-  Shape result(shape.size() + axes.size(), 0);
-  for (int64_t axis : axes) result[call.axis(axis, result.size())] = 1;
-  size_t next = 0;
-  for (int64_t& dimension : result) {
-    if (dimension == 0 && next < shape.size()) dimension = shape[next++];
-  }
-  return reshaped(call.input(0), result);
+  std::vector<int64_t> axes = axes_of(call).value_or(std::vector<int64_t>());
+  return reshaped(call.input(0), unsqueezed_shape(call.node, call.input(0).shape, axes));
 }
 
 Result reshape(const Call& call) {
-  Shape target = call.integers(1);
-  int64_t known = 1;
-  for (size_t i = 0; i < target.size(); i++) {
-    if (target[i] == 0 && i < call.input(0).shape.size()) target[i] = call.input(0).shape[i];
-    if (target[i] != -1) known *= target[i];
-  }
-  int64_t count = element_count(call.input(0).shape);
-  for (int64_t& dimension : target) {
-    if (dimension == -1) dimension = known == 0 ? 0 : count / known;
-  }
-  if (element_count(target) != count) call.fail(std::to_string(count) + " elements do not fit the shape");
-  return reshaped(call.input(0), target);
+  return reshaped(call.input(0), reshaped_shape(call.node, call.input(0).shape, call.integers(1)));
 }
 
 /** The shape of two operands together, and where an element of it lies in each. */
@@ -298,11 +275,10 @@ Result range(const Call& call) {
   if (call.input(0).type == ElementType::kFloat) return {};
   int64_t start = call.integers(0).at(0), limit = call.integers(1).at(0), delta = call.integers(2).at(0);
   if (delta == 0) call.fail("delta is 0");
-  std::vector<int64_t> values;
-  for (int64_t i = start; delta > 0 ? i < limit : i > limit; i += delta) {
-    values.push_back(i);
-    if (static_cast<int64_t>(values.size()) > call.most) return {};
-  }
+  uint64_t count = count_of_steps(start, limit, delta);
+  if (count > static_cast<uint64_t>(call.most)) return {};
+  std::vector<int64_t> values(count);
+  for (size_t i = 0; i < count; i++) values[i] = start + static_cast<int64_t>(i) * delta;
   return HostTensor::of_integers(call.input(0).type, {static_cast<int64_t>(values.size())}, values);
 }
 

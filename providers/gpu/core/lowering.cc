@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/core/result_shapes.h"
+
 namespace ortolan::gpu {
 namespace {
 
@@ -102,17 +104,11 @@ void Lowering::good_for(size_t i, int64_t least, int64_t most) {
   range = {std::max(range.least, least), std::min(range.most, most), range.uses + 1};
 }
 
-size_t Lowering::axis(int64_t axis, size_t rank) const {
-  int64_t whole = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-  if (whole < 0 || whole >= static_cast<int64_t>(rank)) {
-    fail("axis " + std::to_string(axis) + " is outside of rank " + std::to_string(rank));
-  }
-  return static_cast<size_t>(whole);
-}
+size_t Lowering::axis(int64_t axis, size_t rank) const { return checked_axis(node_, axis, rank); }
 
 Memory Lowering::input(size_t i) {
-  TensorState& state = tensors_[node_.inputs[i]];
   if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  TensorState& state = tensors_[node_.inputs[i]];
   if (state.memory.block >= 0) return state.memory;
   const std::span<const std::byte> bytes = state.host->elements.bytes;
   std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], is_constant(i) ? "" : "host"}];

@@ -95,7 +95,7 @@ class Lowering {
   size_t axis(int64_t axis, size_t rank) const;
 
   Memory input(size_t i);
-  bool is_constant(size_t i) const { return graph_.values[node_.inputs[i]].constant.has_value(); }
+  bool is_constant(size_t i) const { return has(i) && graph_.values[node_.inputs[i]].constant.has_value(); }
   /** A constant input as `pack` lays it out; `layout` names all that decides the result but the bytes. */
   Memory packed(size_t i, const std::string& layout,
                 const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack);

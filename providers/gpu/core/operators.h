@@ -8,7 +8,8 @@
 
 namespace ortolan::gpu {
 
-/** A node before it is taken: what is known of its tensors then. */
+/** A node before it is taken: what is known of its tensors then. Nothing is known of inputs and outputs that it has not.
+ */
 class Candidate {
  public:
   Candidate(const Graph& graph, const Node& node, const DeviceTraits& traits)
@@ -17,7 +18,9 @@ class Candidate {
   const DeviceTraits& traits() const { return traits_; }
   bool has(size_t i) const { return node_.has_input(i); }
   ElementType type(size_t i) const { return value(i).type; }
-  ElementType output_type(size_t i) const { return graph_.values[node_.outputs[i]].type; }
+  ElementType output_type(size_t i) const {
+    return node_.has_output(i) ? graph_.values[node_.outputs[i]].type : ElementType::kUndefined;
+  }
   /** -1 where it is not known. */
   int rank(size_t i) const { return value(i).shape ? static_cast<int>(value(i).shape->size()) : -1; }
   const std::optional<Shape>& shape(size_t i) const { return value(i).shape; }
@@ -26,7 +29,10 @@ class Candidate {
   const HostBytes* constant(size_t i) const { return is_constant(i) ? &*value(i).constant : nullptr; }
 
  private:
-  const Value& value(size_t i) const { return graph_.values[node_.inputs[i]]; }
+  const Value& value(size_t i) const {
+    static const Value none;
+    return has(i) ? graph_.values[node_.inputs[i]] : none;
+  }
 
   const Graph& graph_;
   const Node& node_;

@@ -54,19 +54,24 @@ Memory slots_of_elements(Lowering& l, const Shape& data, size_t indices, size_t 
   return slots;
 }
 
-Memory slots_of_tuples(Lowering& l, const Shape& data, size_t indices, size_t batch) {
-  const Shape& shape = l.shape(indices);
-  if (shape.empty() || shape.size() <= batch || data.size() < batch) l.fail("the indices have too few axes");
-  int64_t width = shape.back();
+void require_tuples(const Lowering& l, const Shape& data, const Shape& indices, size_t batch) {
+  if (indices.size() <= batch || data.size() < batch) l.fail("the indices have too few axes");
+  int64_t width = indices.back();
   if (width < 0 || static_cast<size_t>(width) > std::min(data.size() - batch, kMostIndexedAxes)) {
     l.fail("tuples of " + std::to_string(width) + " indices are for more axes than there are");
   }
-  size_t last = batch + static_cast<size_t>(width);
-  int64_t count = element_count(shape, 0, shape.size() - 1), slots_each = element_count(data, batch, last);
   for (size_t i = 0; i < batch; i++) {
-    if (data[i] != shape[i])
+    if (data[i] != indices[i])
       l.fail("data and indices differ in axis " + std::to_string(i) + ", which is common to both");
   }
+}
+
+Memory slots_of_tuples(Lowering& l, const Shape& data, size_t indices, size_t batch) {
+  const Shape& shape = l.shape(indices);
+  require_tuples(l, data, shape, batch);
+  int64_t width = shape.back();
+  size_t last = batch + static_cast<size_t>(width);
+  int64_t count = element_count(shape, 0, shape.size() - 1), slots_each = element_count(data, batch, last);
   if (slots_each == 0 && count > 0) l.fail("an indexed axis is empty: no index is inside");
   Memory slots = l.scratch(static_cast<size_t>(count) * sizeof(int32_t));
   std::vector<int64_t> dims(data.begin() + static_cast<int64_t>(batch), data.begin() + static_cast<int64_t>(last));

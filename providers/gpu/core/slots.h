@@ -11,6 +11,8 @@ Memory slots_of_elements(Lowering& l, const Shape& data, size_t indices, size_t 
 /** The numbers of the slices that tuples of indices name: data's axes from `batch` on are indexed by the last axis of
  *  input `indices`, and the first `batch` axes are common to both. */
 Memory slots_of_tuples(Lowering& l, const Shape& data, size_t indices, size_t batch);
+/** Fails where the shapes of such data and indices do not fit. */
+void require_tuples(const Lowering& l, const Shape& data, const Shape& indices, size_t batch);
 inline constexpr size_t kMostIndexedAxes = 8;
 
 /** Refuses other types than int32 and int64. */

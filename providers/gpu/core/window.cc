@@ -13,8 +13,10 @@ std::vector<int64_t> values_of(const Lowering& l, const char* name, size_t count
   if (values.size() != count) {
     l.fail(std::string(name) + " has " + std::to_string(values.size()) + " values; it needs " + std::to_string(count));
   }
-  for (int64_t value : values) {
-    if (value < least || value > INT32_MAX) l.fail(std::string(name) + " holds " + std::to_string(value));
+  for (int64_t& value : values) {
+    bool is_pad = least == 0;
+    if (value < least || (is_pad && value > INT32_MAX)) l.fail(std::string(name) + " holds " + std::to_string(value));
+    value = std::min<int64_t>(value, INT32_MAX);  // which is beyond any axis too
   }
   return values;
 }
@@ -99,6 +101,7 @@ Window window_of(const Lowering& l, const Shape& kernel) {
     } else {
       w.out[axis] = count_windows(l, w, axis, ceil, valid);
     }
+    if (w.out[axis] <= 1) w.stride[axis] = 1;  // no second window: kernels need not step that far
   }
   return w;
 }

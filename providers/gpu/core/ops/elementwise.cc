@@ -242,7 +242,7 @@ void lower_pow(Lowering& l) {
   std::optional<float> exponent = known_exponent(l);
   if (exponent == 2.0f) return lower_step(l, {"Mul"});
   if (is_whole(l.type(0))) return lower_join(l, "Pow", {});
-  if (exponent == 0.5f) return lower_step(l, {"Sqrt"});
+  if (exponent == 0.5f) return lower_step(l, {"SquareRootPower"});
   if (exponent == -1.0f) return lower_step(l, {"Reciprocal"});
   lower_join(l, "Pow", {});
 }

@@ -74,12 +74,13 @@ void lower_gather_nd(Lowering& l) {
   const Shape &data = l.shape(0), &indices = l.shape(1);
   int64_t batch = l.node().integer("batch_dims", 0);
   if (batch < 0) l.fail("batch_dims is negative");
-  Memory slots = slots_of_tuples(l, data, 1, static_cast<size_t>(batch));
+  require_tuples(l, data, indices, static_cast<size_t>(batch));
   auto inner_from = data.begin() + batch + indices.back();
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), inner_from, data.end());
   Memory y = l.output(0, shape);
   if (element_count(shape) == 0) return;
+  Memory slots = slots_of_tuples(l, data, 1, static_cast<size_t>(batch));
   int64_t inner = element_count({inner_from, data.end()});
   gather_slots(l, l.input(0), y, element_bytes(l.type(0)), slots, element_count(indices, 0, indices.size() - 1), inner);
 }

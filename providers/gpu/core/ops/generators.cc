@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "gpu/core/moves.h"
+#include "gpu/core/result_shapes.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -49,21 +50,13 @@ void lower_float_range(Lowering& l) {
   launch_range(l, 0, std::max<int64_t>(0, static_cast<int64_t>(count)), {first, 0, step, 0});
 }
 
-/** How many steps of delta lie before limit. */
-int64_t count_of_steps(int64_t start, int64_t limit, int64_t delta) {
-  if (delta > 0 ? start >= limit : start <= limit) return 0;
-  uint64_t low = static_cast<uint64_t>(delta > 0 ? start : limit),
-           high = static_cast<uint64_t>(delta > 0 ? limit : start);
-  uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : 0 - static_cast<uint64_t>(delta);
-  return static_cast<int64_t>(std::min<uint64_t>((high - low - 1) / step, INT32_MAX) + 1);
-}
-
 void lower_range(Lowering& l) {
   require_scalars(l);
   if (l.type(0) == ElementType::kFloat) return lower_float_range(l);
   std::vector<int64_t> start = l.integers(0), delta = l.has(2) ? l.integers(2) : std::vector<int64_t>{1};
   if (delta[0] == 0) l.fail("delta is 0; it must not be 0");
-  int64_t count = count_of_steps(start[0], l.integers(1)[0], delta[0]);
+  uint64_t steps = count_of_steps(start[0], l.integers(1)[0], delta[0]);
+  auto count = static_cast<int64_t>(std::min<uint64_t>(steps, uint64_t{INT32_MAX} + 1));
   int kind = l.type(0) == ElementType::kInt32 ? 1 : 2;
   launch_range(l, kind, count, {word_of(start, 0), word_of(start, 1), word_of(delta, 0), word_of(delta, 1)});
 }

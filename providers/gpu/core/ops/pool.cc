@@ -27,7 +27,7 @@ void lower_windows(Lowering& l, int op) {
       .read(x)
       .write(y)
       .params(element_count(shape), fields(w.in), fields(w.out), fields(w.kernel), fields(w.stride), fields(w.dilation),
-              fields(w.begin), fields(w.end), norm_order(l))
+              fields(w.begin), fields(w.end), op == kNorm ? norm_order(l) : 0.0f)
       .run_items(element_count(shape));
 }
 

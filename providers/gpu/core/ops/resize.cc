@@ -44,10 +44,11 @@ bool knows(const Node& node, size_t i) { return i > 0 && (i != 1 || !has_roi(nod
 
 std::vector<float> scales_of(const Lowering& l) {
   const Node& node = l.node();
-  if (auto given = node.attributes.find("scales"); given != node.attributes.end()) {
+  auto given = node.attributes.find("scales");
+  if (node.op == "Upsample" && given != node.attributes.end()) {
     if (const auto* scales = std::get_if<std::vector<float>>(&given->second)) return *scales;
   }
-  if (node.has_attribute("height_scale")) return {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
+  if (node.op == "Upsample" && node.has_attribute("height_scale")) return {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
   size_t input = has_roi(node) ? 2 : 1;
   return l.has(input) ? l.floats(input) : std::vector<float>();
 }
@@ -67,6 +68,7 @@ int64_t checked_size(const Lowering& l, double size) {
 }
 
 void apply_roi(const Lowering& l, const std::vector<size_t>& listed, std::vector<ResizeAxis>& axes) {
+  if (listed.empty()) return;
   std::vector<float> roi = l.has(1) ? l.floats(1) : std::vector<float>();
   if (roi.size() != 2 * listed.size()) {
     l.fail("roi has " + std::to_string(roi.size()) + " numbers for " + std::to_string(listed.size()) + " axes");
@@ -105,7 +107,7 @@ void apply_sizes(const Lowering& l, const std::vector<int64_t>& sizes, const std
     least = std::min(least, axis.scale);
     most = std::max(most, axis.scale);
   }
-  if (policy == "stretch") return;
+  if (policy != "not_larger" && policy != "not_smaller") return;
   for (size_t i : listed) {
     axes[i].scale = policy == "not_larger" ? least : most;
     axes[i].to = checked_size(l, std::floor(axes[i].scale * static_cast<double>(axes[i].from) + 0.5));

@@ -74,9 +74,9 @@ void lower_slice(Lowering& l) {
 /** The sizes along the axis: given, or equal, the last one smaller where the schema counts outputs. */
 std::vector<int64_t> sizes_of(const Lowering& l, int64_t size) {
   if (l.has(1)) return l.integers(1);
-  if (l.node().has_attribute("split")) return l.node().integers("split");
+  if (std::vector<int64_t> given = l.node().integers("split"); !given.empty()) return given;
   auto count = static_cast<int64_t>(l.node().outputs.size());
-  bool uneven = l.node().since_version >= 18;
+  bool uneven = l.node().since_version >= 18 || l.node().has_attribute("num_outputs");
   if (!uneven && size % count != 0) {
     l.fail("a dimension of " + std::to_string(size) + " does not divide into " + std::to_string(count) +
            " equal parts");

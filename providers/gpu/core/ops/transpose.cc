@@ -23,7 +23,7 @@ StridedCopy permuted(const Shape& shape, const std::vector<int64_t>& order) {
 std::vector<int64_t> order_of(const Lowering& l) {
   size_t rank = l.shape(0).size();
   std::vector<int64_t> order = l.node().integers("perm");
-  if (!l.node().has_attribute("perm")) {
+  if (order.empty()) {
     for (size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
   }
   std::vector<int64_t> sorted = order;
