@@ -133,6 +133,10 @@ bool folds_far_places(const HostileNode& hostile) {
 bool is_well_conditioned(const HostileNode& hostile, const std::vector<Value>& results) {
   constexpr double kMost = 1e5;
   if (find_elementwise_row(hostile.node.op, false) != nullptr) return true;
+  for (const graph::Attribute& attribute : hostile.node.attributes) {
+    const float* number = std::get_if<float>(&attribute.value);
+    if (number != nullptr && !(std::fabs(*number) < kMost)) return false;
+  }
   auto moderate = [](const auto& input) { return !input || is_moderate(*input, kMost); };
   return std::ranges::all_of(hostile.node.inputs, moderate) &&
          std::ranges::all_of(results, [](const Value& value) { return is_moderate(value, kMost); });

@@ -123,6 +123,8 @@ void lower_eye(Lowering& l) {
 
 std::string refuse_one_hot(const Candidate& candidate) {
   std::string refusal = refuse_unless(candidate, 0, {ElementType::kInt32, ElementType::kInt64, ElementType::kFloat});
+  bool reads_depth = is_integer(candidate.type(1)) || is_float(candidate.type(1));
+  if (refusal.empty() && !reads_depth) refusal = std::string("its depth is ") + type_name(candidate.type(1));
   return refusal.empty() ? refuse_unstorable(candidate, 2) : refusal;
 }
 

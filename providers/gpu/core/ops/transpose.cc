@@ -26,6 +26,7 @@ std::vector<int64_t> order_of(const Lowering& l) {
   if (order.empty()) {
     for (size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
   }
+  for (int64_t& axis : order) axis += axis < 0 ? static_cast<int64_t>(rank) : 0;
   std::vector<int64_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
   bool names_all = sorted.size() == rank;
