@@ -16,10 +16,10 @@ struct Range {
   int64_t axis, start, end, step;
 };
 
-/** From inputs since opset 10, before it from attributes. */
+/** From inputs since opset 10, before it, and where they are left out, from attributes. */
 std::vector<int64_t> part_of(const Lowering& l, size_t input, std::string_view attribute) {
-  if (l.node().since_version < 10) return l.node().integers(attribute);
-  return l.has(input) ? l.integers(input) : std::vector<int64_t>();
+  bool is_input = l.node().since_version >= 10 && l.has(input);
+  return is_input ? l.integers(input) : l.node().integers(attribute);
 }
 
 std::vector<Range> ranges_of(const Lowering& l) {
