@@ -160,14 +160,13 @@ bool is_asked(const HostileNode& hostile) {
 class Environment : public ::testing::Environment {
  public:
   void SetUp() override {
-    ortolan::test::set_case_observer(
-        [this](const ortolan::test::NodeCase& node, size_t outputs, bool deterministic) {
-          if (size_of(node) > kMostElements) return;
-          HostileNode hostile{node, outputs, deterministic};
-          hostile.deterministic &= !folds_far_places(hostile);
-          cases_.try_case(hostile, on_cpu(hostile));
-          keep(hostile);
-        });
+    ortolan::test::set_case_observer([this](const ortolan::test::NodeCase& node, size_t outputs, bool deterministic) {
+      if (size_of(node) > kMostElements) return;
+      HostileNode hostile{node, outputs, deterministic};
+      hostile.deterministic &= !folds_far_places(hostile);
+      cases_.try_case(hostile, on_cpu(hostile));
+      keep(hostile);
+    });
   }
 
   void TearDown() override {

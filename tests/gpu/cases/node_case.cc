@@ -21,9 +21,8 @@ std::optional<Attribute> device_attribute(const graph::AttributeValue& value) {
   auto* tensor = std::get_if<tensor::Tensor>(&value);
   if (tensor == nullptr || !lies_on_devices(*tensor)) return {};
   auto bytes = std::make_shared<std::vector<std::byte>>(device_tensor(*tensor).bytes);
-  return HostTensor{static_cast<ElementType>(tensor->type()),
-                    {tensor->shape().begin(), tensor->shape().end()},
-                    {*bytes, bytes}};
+  return HostTensor{
+      static_cast<ElementType>(tensor->type()), {tensor->shape().begin(), tensor->shape().end()}, {*bytes, bytes}};
 }
 
 /** As plugins are told. */

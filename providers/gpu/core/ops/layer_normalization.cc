@@ -68,8 +68,8 @@ std::string refuse(const Candidate& candidate, const Form& form) {
 /** Rows of skip before they repeat: all, or those of one batch. */
 int64_t skip_rows(const Lowering& l, int64_t columns) {
   int64_t count = l.count(1);
-  if (count == 0 || columns == 0) return 1;
-  if (l.count(0) % count != 0 || count % columns != 0)
+  if (l.count(0) == 0) return 1;
+  if (count == 0 || l.count(0) % count != 0 || count % columns != 0)
     l.fail("skip of " + std::to_string(count) + " elements does not repeat to " + std::to_string(l.count(0)));
   return count / columns;
 }

@@ -44,13 +44,14 @@ bool knows(const Node& node, size_t i) { return i > 0 && (i != 1 || !has_roi(nod
 
 std::vector<float> scales_of(const Lowering& l) {
   const Node& node = l.node();
+  size_t input = has_roi(node) ? 2 : 1;
+  if (l.has(input)) return l.floats(input);
+  if (node.op == "Resize") return {};
   auto given = node.attributes.find("scales");
-  if (node.op == "Upsample" && given != node.attributes.end()) {
+  if (given != node.attributes.end()) {
     if (const auto* scales = std::get_if<std::vector<float>>(&given->second)) return *scales;
   }
-  if (node.op == "Upsample" && node.has_attribute("height_scale")) return {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
-  size_t input = has_roi(node) ? 2 : 1;
-  return l.has(input) ? l.floats(input) : std::vector<float>();
+  return {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
 }
 
 std::vector<size_t> resized_axes(const Lowering& l) {
