@@ -57,7 +57,7 @@ std::vector<float> scales_of(const Lowering& l) {
 std::vector<size_t> resized_axes(const Lowering& l) {
   std::vector<size_t> axes(l.shape(0).size());
   std::iota(axes.begin(), axes.end(), 0);
-  if (!l.node().has_attribute("axes")) return axes;
+  if (l.node().op == "Upsample" || !l.node().has_attribute("axes")) return axes;
   axes.clear();
   for (int64_t axis : l.node().integers("axes")) axes.push_back(l.axis(axis, l.shape(0).size()));
   return axes;
