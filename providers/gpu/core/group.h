@@ -78,8 +78,8 @@ class OutputPlaces;
 /** Thread-safe. The engine must outlive it. */
 class CompiledGroup {
  public:
-  /** Takes the graph, whose constants need not live longer than the call. Records at once where all shapes are known; else
-   *  keeps copies of constants that have no owner. */
+  /** Takes the graph, whose constants need not live longer than the call. Records at once where all shapes are known;
+   * else keeps copies of constants that have no owner. */
   CompiledGroup(Engine& engine, Graph graph);
   ~CompiledGroup();
 
@@ -116,7 +116,7 @@ class CompiledGroup {
   PackedConstants packed_;
   std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;  // the last used first
   bool in_place_ = false;                                   // of the last run
-  bool is_recorded_ = false;  // for all runs to come
+  bool is_recorded_ = false;                                // for all runs to come
   size_t recordings_ = 0;
 };
 

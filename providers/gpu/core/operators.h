@@ -8,7 +8,8 @@
 
 namespace ortolan::gpu {
 
-/** A node before it is taken: what is known of its tensors then. Nothing is known of inputs and outputs that it has not.
+/** A node before it is taken: what is known of its tensors then. Nothing is known of inputs and outputs that it has
+ * not.
  */
 class Candidate {
  public:
