@@ -37,6 +37,9 @@ std::vector<Pads> pads_of(const Lowering& l) {
   if (given.size() != 2 * axes.size()) {
     l.fail("there are " + std::to_string(given.size()) + " pads for " + std::to_string(axes.size()) + " axes");
   }
+  for (int64_t pad : given) {
+    if (pad < -INT32_MAX || pad > INT32_MAX) l.fail("a pad is " + std::to_string(pad) + ", beyond 2^31 - 1");
+  }
   std::vector<Pads> pads(rank);
   for (size_t i = 0; i < axes.size(); i++) pads[l.axis(axes[i], rank)] = {given[i], given[i + axes.size()]};
   return pads;

@@ -43,7 +43,8 @@ void lower_tile(Lowering& l) {
   StridedCopy copy;
   Shape shape;
   for (size_t i = 0; i < source.size(); i++) {
-    if (repeats[i] < 0) l.fail("an axis is repeated " + std::to_string(repeats[i]) + " times");
+    bool too_many = repeats[i] > INT32_MAX && source[i] != 0;
+    if (repeats[i] < 0 || too_many) l.fail("an axis is repeated " + std::to_string(repeats[i]) + " times");
     shape.push_back(source[i] * repeats[i]);
     copy.shape.insert(copy.shape.end(), {repeats[i], source[i]});
     copy.from.insert(copy.from.end(), {0, strides[i]});

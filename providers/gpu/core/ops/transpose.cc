@@ -48,7 +48,10 @@ const Shape& image_of(const Lowering& l) {
 
 int64_t block_of(const Lowering& l) {
   int64_t block = l.node().integer("blocksize", 0);
-  if (block < 1) l.fail("blocksize is " + std::to_string(block) + "; it must be positive");
+  constexpr int64_t kMost = 1 << 15;
+  if (block < 1 || block > kMost) {
+    l.fail("blocksize is " + std::to_string(block) + "; it must be in [1, " + std::to_string(kMost) + "]");
+  }
   return block;
 }
 
