@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "gpu/core/host_broadcast.h"
 #include "gpu/core/result_shapes.h"
 #include "gpu/device/error.h"
 
@@ -154,34 +155,6 @@ Result reshape(const Call& call) {
   return reshaped(call.input(0), reshaped_shape(call.node, call.input(0).shape, call.integers(1)));
 }
 
-/** The shape of two operands together, and where an element of it lies in each. */
-struct Broadcast {
-  Shape shape;
-  Broadcast(const Call& call, const Shape& a, const Shape& b) : shape(std::max(a.size(), b.size())) {
-    for (size_t i = 0; i < shape.size(); i++) {
-      int64_t left = at(a, i), right = at(b, i);
-      if (left != right && left != 1 && right != 1) {
-        call.fail("dimensions " + std::to_string(left) + " and " + std::to_string(right) + " do not broadcast");
-      }
-      shape[i] = left == 1 ? right : left;
-    }
-  }
-  int64_t at(const Shape& part, size_t i) const {
-    size_t lead = shape.size() - part.size();
-    return i < lead ? 1 : part[i - lead];
-  }
-  int64_t place(const Shape& part, int64_t element) const {
-    int64_t place = 0, stride = 1;
-    for (size_t i = shape.size(); i-- > 0;) {
-      int64_t coordinate = element % shape[i];
-      element /= shape[i];
-      if (at(part, i) != 1) place += coordinate * stride;
-      stride *= at(part, i);
-    }
-    return place;
-  }
-};
-
 template <class T>
 std::vector<T> numbers(const HostTensor& tensor) {
   if constexpr (std::is_same_v<T, float>)
@@ -205,7 +178,7 @@ std::vector<T> combined(const Broadcast& broadcast, const HostTensor& a, const H
 template <class Function>
 Result binary(const Call& call, Function function) {
   const HostTensor &a = call.input(0), &b = call.input(1);
-  Broadcast broadcast(call, a.shape, b.shape);
+  Broadcast broadcast(call.node, a.shape, b.shape);
   if (element_count(broadcast.shape) > call.most) return {};
   if (a.type == ElementType::kFloat) {
     return HostTensor::of_floats(a.type, broadcast.shape, combined<float>(broadcast, a, b, function));
@@ -216,7 +189,7 @@ Result binary(const Call& call, Function function) {
 template <class Function>
 Result comparison(const Call& call, Function function) {
   const HostTensor &a = call.input(0), &b = call.input(1);
-  Broadcast broadcast(call, a.shape, b.shape);
+  Broadcast broadcast(call.node, a.shape, b.shape);
   if (element_count(broadcast.shape) > call.most) return {};
   if (a.type != ElementType::kFloat) {
     return HostTensor::of_integers(ElementType::kBool, broadcast.shape, combined<int64_t>(broadcast, a, b, function));
@@ -261,7 +234,7 @@ Result divide(const Call& call) {
 
 Result where(const Call& call) {
   const HostTensor &condition = call.input(0), &a = call.input(1), &b = call.input(2);
-  Broadcast both(call, a.shape, b.shape), all(call, condition.shape, both.shape);
+  Broadcast both(call.node, a.shape, b.shape), all(call.node, condition.shape, both.shape);
   if (element_count(all.shape) > call.most || a.type == ElementType::kFloat) return {};
   std::vector<int64_t> takes = condition.integers(), left = a.integers(), right = b.integers(), result;
   for (int64_t i = 0; i < element_count(all.shape); i++) {
@@ -293,7 +266,7 @@ Result constant_of_shape(const Call& call) {
 }
 
 Result expand(const Call& call) {
-  Broadcast broadcast(call, call.input(0).shape, call.integers(1));
+  Broadcast broadcast(call.node, call.input(0).shape, call.integers(1));
   int64_t count = element_count(broadcast.shape);
   if (count > call.most) return {};
   std::vector<int64_t> places;
