@@ -46,6 +46,17 @@ void copy_bytes(Recording& recording, Memory to, Memory from) {
                    {static_cast<uint32_t>((count + 63) / 64), 1, 1}, {{from, false}, {to, true}}, std::move(params));
 }
 
+/** Later nodes were judged by the types that the graph says. */
+void check_types(const Graph& graph, const Node& node, const std::vector<TensorState>& tensors) {
+  for (int output : node.outputs) {
+    if (output == kMissing) continue;
+    ElementType said = graph.values[output].type, made = tensors[output].type;
+    if (said == ElementType::kUndefined || made == ElementType::kUndefined || said == made) continue;
+    throw Error(ErrorKind::kInvalid, describe(node) + ": it makes " + type_name(made) + " where the graph says " +
+                                         type_name(said) + "; correct the type of '" + graph.values[output].name + "'");
+  }
+}
+
 bool compute_on_host(const Node& node, std::vector<TensorState>& tensors) {
   if (!has_host_operator(node)) return false;
   std::vector<HostTensor> shapes;
@@ -62,6 +73,12 @@ bool compute_on_host(const Node& node, std::vector<TensorState>& tensors) {
     tensors[node.outputs[i]] = std::move(state);
   }
   return true;
+}
+
+void lower(Lowering lowering) {
+  const Operator* row = find_operator(lowering.node());
+  if (row == nullptr || !lowering.node().unsupported.empty()) lowering.fail("no kernel computes it");
+  row->lower(lowering);
 }
 
 }  // namespace
@@ -252,12 +269,11 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
     state.host = HostTensor{state.type, state.shape, {*bytes, bytes}};
   }
   for (const Node& node : graph_.nodes) {
-    if (compute_on_host(node, tensors)) continue;
-    recording.at_node(static_cast<int>(&node - graph_.nodes.data()));
-    Lowering lowering(recording, graph_, tensors, packed_, node);
-    const Operator* row = find_operator(node);
-    if (row == nullptr) lowering.fail("no kernel computes it");
-    row->lower(lowering);
+    if (!compute_on_host(node, tensors)) {
+      recording.at_node(static_cast<int>(&node - graph_.nodes.data()));
+      lower(Lowering(recording, graph_, tensors, packed_, node));
+    }
+    check_types(graph_, node, tensors);
   }
   recording.at_node(-1);
   note_good_for(tensors, *plan);

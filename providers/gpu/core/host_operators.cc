@@ -262,6 +262,7 @@ Result constant_of_shape(const Call& call) {
   auto given = call.node.attributes.find("value");
   HostTensor value = given == call.node.attributes.end() ? HostTensor::of_floats(ElementType::kFloat, {1}, {0.0f})
                                                          : std::get<HostTensor>(given->second);
+  if (value.elements.bytes.empty()) call.fail("its value has no element");
   return picked(value, shape, std::vector<int64_t>(static_cast<size_t>(count), 0));
 }
 

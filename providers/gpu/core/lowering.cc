@@ -74,7 +74,9 @@ void KernelCall::run_items(int64_t items) { run((items + group_x_ - 1) / group_x
 
 const TensorState& Lowering::input_state(size_t i) const {
   if (!has(i)) fail("input " + std::to_string(i) + " is missing");
-  return tensors_[node_.inputs[i]];
+  const TensorState& state = tensors_[node_.inputs[i]];
+  if (state.type == ElementType::kUndefined) fail("input " + std::to_string(i) + " is not computed");
+  return state;
 }
 
 TensorState& Lowering::output_state(size_t i) {
@@ -107,9 +109,9 @@ void Lowering::good_for(size_t i, int64_t least, int64_t most) {
 size_t Lowering::axis(int64_t axis, size_t rank) const { return checked_axis(node_, axis, rank); }
 
 Memory Lowering::input(size_t i) {
-  if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  if (input_state(i).memory.block >= 0) return input_state(i).memory;
   TensorState& state = tensors_[node_.inputs[i]];
-  if (state.memory.block >= 0) return state.memory;
+  if (!state.host) fail("input " + std::to_string(i) + " is not computed");
   const std::span<const std::byte> bytes = state.host->elements.bytes;
   std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], is_constant(i) ? "" : "host"}];
   if (buffer == nullptr || !is_constant(i)) buffer = recording_.engine().weights().get(bytes, "", nullptr);
@@ -119,6 +121,7 @@ Memory Lowering::input(size_t i) {
 
 Memory Lowering::packed(size_t i, const std::string& layout,
                         const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack) {
+  if (!is_constant(i)) fail("input " + std::to_string(i) + " is not constant");
   std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], layout}];
   if (buffer == nullptr) {
     buffer = recording_.engine().weights().get(graph_.values[node_.inputs[i]].constant->bytes, layout, pack);
@@ -135,6 +138,7 @@ Memory Lowering::output(size_t i, ElementType type, const Shape& shape) {
 }
 
 bool Lowering::overwrites(size_t input, size_t output) {
+  if (!has(input) || !node_.has_output(output)) return false;
   int from = node_.inputs[input];
   auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), from);
   auto made = std::find(graph_.outputs.begin(), graph_.outputs.end(), node_.outputs[output]);
