@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "gpu/epkit/graph_reader.h"
-
 namespace ortolan::gpu::epkit {
 namespace {
 
@@ -14,18 +12,20 @@ class Run : public GroupOutputs {
   Run(const Host& host, RunQueue& queue, OrtKernelContext* context) : host_(host), queue_(queue), context_(context) {}
 
   /** `read`: the host needs the elements. */
-  GroupInput input(size_t position, bool read) {
+  GroupInput input(size_t position, ElementType type, bool read) {
     const OrtValue* value = nullptr;
     check(host_, host_.api->KernelContext_GetInput(context_, position, &value));
     if (value == nullptr) fail(ORT_INVALID_ARGUMENT, "input " + std::to_string(position) + " is missing");
     Tensor tensor = tensor_of(host_, value);
+    check_type(tensor, type, "input", position);
     return {tensor.shape, place_input(tensor), read ? host_side(tensor) : nullptr};
   }
 
-  BufferRange make(size_t i, ElementType, const Shape& shape) override {
+  BufferRange make(size_t i, ElementType type, const Shape& shape) override {
     OrtValue* value = nullptr;
     check(host_, host_.api->KernelContext_GetOutput(context_, i, shape.data(), shape.size(), &value));
     Tensor tensor = tensor_of(host_, value);
+    check_type(tensor, type, "output", i);
     if (tensor.bytes == 0) return scratch(4);
     if (memory().holds(tensor.address)) memory().range_to_write(tensor.address, tensor.bytes);
     if (is_bindable(tensor)) return memory().range(tensor.address, tensor.bytes);
@@ -57,6 +57,12 @@ class Run : public GroupOutputs {
 
  private:
   DeviceMemory& memory() { return queue_.context().memory(); }
+  // A compiled model says the types of its nodes' values apart from the nodes.
+  static void check_type(const Tensor& tensor, ElementType type, const char* side, size_t i) {
+    if (tensor.type == type) return;
+    fail(ORT_INVALID_GRAPH, std::string(side) + ' ' + std::to_string(i) + " is " + type_name(tensor.type) +
+                                " where the compiled group has " + type_name(type) + "; compile the model again");
+  }
   bool is_bindable(const Tensor& tensor) {
     if (!memory().holds(tensor.address)) return false;
     return memory().range(tensor.address, tensor.bytes).offset % queue_.context().device().traits().offset_alignment ==
@@ -97,17 +103,27 @@ class Run : public GroupOutputs {
   bool staged_ = false;  // from memory of the host that lives as long as the run
 };
 
+std::vector<ElementType> types_of(const Graph& group) {
+  std::vector<ElementType> types;
+  for (int input : group.inputs) types.push_back(group.values[input].type);
+  return types;
+}
+
 }  // namespace
 
 CompiledNode::CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records,
-                           const OrtGraph* graph, const OrtNode* fused_node)
-    : OrtNodeComputeInfo{}, host_(host), context_(context), records_(records) {
+                           Graph group, std::vector<int> input_positions)
+    : OrtNodeComputeInfo{},
+      host_(host),
+      context_(context),
+      records_(records),
+      input_positions_(std::move(input_positions)),
+      input_types_(types_of(group)) {
   ort_version_supported = host.level;
   CreateState = create_state;
   Compute = compute;
   ReleaseState = release_state;
-  Graph read = read_group(host, graph, fused_node, input_positions_);
-  group_ = std::make_unique<CompiledGroup>(engine, std::move(read));
+  group_ = std::make_unique<CompiledGroup>(engine, std::move(group));
 }
 
 void CompiledNode::run(OrtKernelContext* context) {
@@ -120,7 +136,7 @@ void CompiledNode::run(OrtKernelContext* context) {
     std::span<const int> read = group_->read_positions();
     for (size_t i = 0; i < input_positions_.size(); i++) {
       bool is_read = std::find(read.begin(), read.end(), static_cast<int>(i)) != read.end();
-      inputs.push_back(run.input(static_cast<size_t>(input_positions_[i]), is_read));
+      inputs.push_back(run.input(static_cast<size_t>(input_positions_[i]), input_types_[i], is_read));
     }
     group_->run(queue->busy(), queue->working(), inputs, run);
     run.deliver();

@@ -7,9 +7,9 @@ namespace ortolan::gpu::epkit {
 
 class CompiledNode : public OrtNodeComputeInfo {
  public:
-  /** Reads all it needs from the graph, which is gone afterwards. */
-  CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records, const OrtGraph* graph,
-               const OrtNode* fused_node);
+  /** `input_positions`: of the group's inputs among the node's. Constants need not live longer than the call. */
+  CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records, Graph group,
+               std::vector<int> input_positions);
 
  private:
   static OrtStatus* ORT_API_CALL create_state(OrtNodeComputeInfo* self, OrtNodeComputeContext* context,
@@ -22,7 +22,8 @@ class CompiledNode : public OrtNodeComputeInfo {
   const Host host_;
   DeviceContext& context_;
   ProfileRecords& records_;
-  std::vector<int> input_positions_;  // of the group's inputs among the node's
+  const std::vector<int> input_positions_;
+  const std::vector<ElementType> input_types_;
   std::unique_ptr<CompiledGroup> group_;
 };
 

@@ -82,6 +82,7 @@ void Factory::set_functions() {
   ReleaseEp = release_ep;
   GetVendorId = get_vendor_id;
   GetVersion = get_version;
+  ValidateCompiledModelCompatibilityInfo = validate_compatibility;
   CreateAllocator = create_allocator;
   ReleaseAllocator = release_allocator;
   CreateDataTransfer = create_data_transfer;
@@ -226,11 +227,19 @@ OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardware
     Host host = factory.host_;
     host.logger = logger;
     Options options = read_options(host, session, factory.backend_.provider());
-    *ep = new Provider(host, factory, factory.choose({devices, num_devices}, options.device), options);
+    *ep = new Provider(host, factory, factory.choose({devices, num_devices}, options.device), options,
+                       read_context_options(host, session));
   });
 }
 
 void ORT_API_CALL Factory::release_ep(OrtEpFactory*, OrtEp* ep) noexcept { delete static_cast<Provider*>(ep); }
+
+OrtStatus* ORT_API_CALL Factory::validate_compatibility(OrtEpFactory*, const OrtHardwareDevice* const*, size_t,
+                                                        const char* info,
+                                                        OrtCompiledModelCompatibility* judgement) noexcept {
+  *judgement = judge_format(info);
+  return nullptr;
+}
 
 OrtStatus* ORT_API_CALL Factory::create_allocator(OrtEpFactory* self, const OrtMemoryInfo* memory,
                                                   const OrtKeyValuePairs* options, OrtAllocator** allocator) noexcept {

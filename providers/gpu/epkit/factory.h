@@ -47,6 +47,9 @@ class Factory : public OrtEpFactory {
                                            const OrtSessionOptions* session, const OrtLogger* logger,
                                            OrtEp** ep) noexcept;
   static void ORT_API_CALL release_ep(OrtEpFactory* self, OrtEp* ep) noexcept;
+  static OrtStatus* ORT_API_CALL validate_compatibility(OrtEpFactory* self, const OrtHardwareDevice* const* devices,
+                                                        size_t num_devices, const char* info,
+                                                        OrtCompiledModelCompatibility* judgement) noexcept;
   static OrtStatus* ORT_API_CALL create_allocator(OrtEpFactory* self, const OrtMemoryInfo* memory,
                                                   const OrtKeyValuePairs* options, OrtAllocator** allocator) noexcept;
   static void ORT_API_CALL release_allocator(OrtEpFactory* self, OrtAllocator* allocator) noexcept;

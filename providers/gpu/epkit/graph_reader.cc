@@ -1,72 +1,20 @@
-// Each list of the ABI is read the same way: its length, then an array of that length.
+// Values by name, nodes with their attributes, constants as views.
 #include "gpu/epkit/graph_reader.h"
 
 #include <cstring>
 #include <map>
 
+#include "gpu/epkit/context_node.h"
+#include "gpu/epkit/node_reader.h"
 #include "gpu/epkit/tensor.h"
 
 namespace ortolan::gpu::epkit {
 namespace {
 
-template <class Item, class Owner, class Count, class Fill>
-std::vector<const Item*> list(const Host& host, const Owner* owner, Count count, Fill fill) {
-  size_t length = 0;
-  check(host, count(owner, &length));
-  std::vector<const Item*> items(length);
-  check(host, fill(owner, items.data(), length));
-  return items;
-}
-
-/** Reads attributes of one kind as vectors. */
-template <class T>
-std::vector<T> read_list(const Host& host, const OrtOpAttr* attribute, OrtOpAttrType type) {
-  size_t bytes = 0;
-  OrtStatus* status = host.api->ReadOpAttr(attribute, type, nullptr, 0, &bytes);
-  host.api->ReleaseStatus(status);  // that there is no room is what it says
-  std::vector<T> values(bytes / sizeof(T));
-  if (bytes > 0) check(host, host.api->ReadOpAttr(attribute, type, values.data(), bytes, &bytes));
-  return values;
-}
-
-std::string read_text(const Host& host, const OrtOpAttr* attribute) {
-  std::vector<char> text = read_list<char>(host, attribute, ORT_OP_ATTR_STRING);
-  return text.empty() ? "" : std::string(text.data(), strnlen(text.data(), text.size()));
-}
-
-/** Each ends with a zero. */
-std::vector<std::string> read_texts(const Host& host, const OrtOpAttr* attribute) {
-  std::vector<std::string> texts;
-  std::string text;
-  for (char c : read_list<char>(host, attribute, ORT_OP_ATTR_STRINGS)) {
-    if (c != '\0') {
-      text += c;
-      continue;
-    }
-    texts.push_back(std::move(text));
-    text.clear();
-  }
-  return texts;
-}
-
-template <class T>
-T read_one(const Host& host, const OrtOpAttr* attribute, OrtOpAttrType type) {
-  T value{};
-  size_t bytes = 0;
-  check(host, host.api->ReadOpAttr(attribute, type, &value, sizeof(T), &bytes));
-  return value;
-}
-
 HostTensor copied(const Tensor& tensor) {
   auto bytes = std::make_shared<std::vector<std::byte>>(tensor.bytes);
   if (tensor.bytes > 0) std::memcpy(bytes->data(), tensor.address, tensor.bytes);
   return {tensor.type, tensor.shape, {*bytes, bytes}};
-}
-
-std::string operator_of(const Host& host, const OrtNode* node) {
-  const char* type = nullptr;
-  check(host, host.api->Node_GetOperatorType(node, &type));
-  return type;
 }
 
 /** The operator that generates sequences by running the graph, or a graph around it, again and again; "" without one.
@@ -93,7 +41,7 @@ class Reader {
          list<OrtValueInfo>(host_, graph, host_.api->Graph_GetNumInitializers, host_.api->Graph_GetInitializers)) {
       number_of(value);
     }
-    for (const OrtNode* node : list<OrtNode>(host_, graph, host_.api->Graph_GetNumNodes, host_.api->Graph_GetNodes)) {
+    for (const OrtNode* node : nodes_of(host_, graph)) {
       result_.nodes.push_back(node);
       result_.graph.nodes.push_back(read_node(node));
       const char* provider = nullptr;
@@ -105,12 +53,6 @@ class Reader {
     std::vector<int> numbers;
     for (const OrtValueInfo* value : values) numbers.push_back(number_of(value));
     return numbers;
-  }
-  std::vector<const OrtValueInfo*> inputs_of(const OrtNode* node) const {
-    return list<OrtValueInfo>(host_, node, host_.api->Node_GetNumInputs, host_.api->Node_GetInputs);
-  }
-  std::vector<const OrtValueInfo*> outputs_of(const OrtNode* node) const {
-    return list<OrtValueInfo>(host_, node, host_.api->Node_GetNumOutputs, host_.api->Node_GetOutputs);
   }
   ReadGraph& result() { return result_; }
 
@@ -170,8 +112,8 @@ class Reader {
     check(host_, host_.api->Node_GetDomain(from, &text));
     node.domain = std::strcmp(text, "ai.onnx") == 0 ? "" : text;
     check(host_, host_.api->Node_GetSinceVersion(from, &node.since_version));
-    node.inputs = numbers_of(inputs_of(from));
-    node.outputs = numbers_of(outputs_of(from));
+    node.inputs = numbers_of(inputs_of(host_, from));
+    node.outputs = numbers_of(outputs_of(host_, from));
     read_subgraphs(from, node);
     for (const OrtOpAttr* attribute :
          list<OrtOpAttr>(host_, from, host_.api->Node_GetNumAttributes, host_.api->Node_GetAttributes)) {
@@ -195,6 +137,7 @@ class Reader {
   void read_attribute(const OrtOpAttr* attribute, Node& node) {
     const char* name = nullptr;
     check(host_, host_.api->OpAttr_GetName(attribute, &name));
+    if (is_context_node(node.domain, node.op) && std::strcmp(name, kContextContent) == 0) return;
     OrtOpAttrType type = ORT_OP_ATTR_UNDEFINED;
     check(host_, host_.api->OpAttr_GetType(attribute, &type));
     switch (type) {
@@ -254,8 +197,8 @@ Graph read_group(const Host& host, const OrtGraph* graph, const OrtNode* fused_n
                  std::vector<int>& input_positions) {
   Reader reader(host);
   reader.read(graph);
-  std::vector<int> inputs = reader.numbers_of(reader.inputs_of(fused_node));
-  std::vector<int> outputs = reader.numbers_of(reader.outputs_of(fused_node));
+  std::vector<int> inputs = reader.numbers_of(inputs_of(host, fused_node));
+  std::vector<int> outputs = reader.numbers_of(outputs_of(host, fused_node));
   Graph result = std::move(reader.result().graph);
   for (size_t i = 0; i < inputs.size(); i++) {
     if (inputs[i] == kMissing || result.values[inputs[i]].constant) continue;

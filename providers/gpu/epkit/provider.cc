@@ -3,7 +3,6 @@
 
 #include "gpu/core/claims.h"
 #include "gpu/epkit/compiled_node.h"
-#include "gpu/epkit/graph_reader.h"
 #include "gpu/epkit/stream.h"
 
 namespace ortolan::gpu::epkit {
@@ -22,13 +21,16 @@ Tuner::Tell teller(const Host& host) {
 
 }  // namespace
 
-Provider::Provider(const Host& host, Factory& factory, size_t number, const Options& options)
+Provider::Provider(const Host& host, Factory& factory, size_t number, const Options& options,
+                   const ContextOptions& contexts)
     : OrtEp{},
       host_(host),
       factory_(factory),
       number_(number),
       context_(factory.context(number)),
       options_(options),
+      context_options_(contexts),
+      contexts_(host, contexts, factory.backend().provider(), factory.backend().version(), context_.device().traits()),
       engine_(context_.engine(folder_of(options), options.tuning, teller(factory.host()))),
       records_(options.profiling),
       copies_(host, context_, factory.backend().provider()) {
@@ -42,6 +44,7 @@ void Provider::set_functions() {
   Compile = compile;
   ReleaseNodeComputeInfos = release_infos;
   OnRunEnd = on_run_end;
+  GetCompiledModelCompatibilityInfo = get_compatibility;
   CreateAllocator = create_allocator;
   CreateSyncStreamForDevice = create_stream;
   GetKernelRegistry = get_kernel_registry;
@@ -64,40 +67,81 @@ OrtStatus* ORT_API_CALL Provider::get_capability(OrtEp* self, const OrtGraph* gr
 
 void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
   ReadGraph read = read_graph(host_, graph);
+  take_contexts(read, support);
   Claims claims = claim_nodes(read.graph, read.taken, context_.device().traits());
-  OrtNodeFusionOptions fusion{};
-  fusion.ort_version_supported = host_.level;
-  fusion.drop_constant_initializers = true;
   for (const std::vector<int>& group : claims.groups) {
     if (group.size() < options_.min_group_size) continue;
     std::vector<const OrtNode*> nodes;
     for (int node : group) nodes.push_back(read.nodes[node]);
-    check(host_, host_.ep->EpGraphSupportInfo_AddNodesToFuse(support, nodes.data(), nodes.size(), &fusion));
+    take(nodes, true, support);
   }
-  for (size_t i = 0; options_.log_refusals != 0 && i < claims.refusals.size(); i++) {
-    if (claims.refusals[i].empty() || read.taken[i]) continue;
-    log(host_, ORT_LOGGING_LEVEL_WARNING,
-        std::string(factory_.backend().provider()) + " leaves " + describe(read.graph.nodes[i]) + ": " +
-            claims.refusals[i]);
+  for (size_t i = 0; options_.log_refusals && i < claims.refusals.size(); i++) {
+    if (!claims.refusals[i].empty() && !read.taken[i]) log_refusal(read.graph.nodes[i], claims.refusals[i]);
   }
 }
 
+void Provider::take(const std::vector<const OrtNode*>& nodes, bool drops_constants,
+                    OrtEpGraphSupportInfo* support) const {
+  OrtNodeFusionOptions fusion{};
+  fusion.ort_version_supported = host_.level;
+  fusion.drop_constant_initializers = drops_constants;
+  check(host_, host_.ep->EpGraphSupportInfo_AddNodesToFuse(support, nodes.data(), nodes.size(), &fusion));
+}
+
+// Each is a group of its own, whose constants are inside.
+void Provider::take_contexts(ReadGraph& read, OrtEpGraphSupportInfo* support) const {
+  for (size_t i = 0; i < read.nodes.size(); i++) {
+    Node& node = read.graph.nodes[i];
+    if (read.taken[i] || !is_context_node(node.domain, node.op)) continue;
+    node.unsupported = refuse_context(node, factory_.backend().provider());
+    if (!node.unsupported.empty()) continue;
+    take({read.nodes[i]}, false, support);
+    read.taken[i] = true;
+  }
+}
+
+void Provider::log_refusal(const Node& node, const std::string& why) const {
+  log(host_, ORT_LOGGING_LEVEL_WARNING,
+      std::string(factory_.backend().provider()) + " leaves " + describe(node) + ": " + why);
+}
+
 OrtStatus* ORT_API_CALL Provider::compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes,
-                                          size_t count, OrtNodeComputeInfo** infos, OrtNode**) noexcept {
+                                          size_t count, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept {
   Provider& provider = provider_of(self);
   return guard(provider.host_, [&] {
     for (size_t i = 0; i < count; i++) infos[i] = nullptr;
     try {
       for (size_t i = 0; i < count; i++) {
-        infos[i] = new CompiledNode(provider.host_, provider.context_, provider.engine_, provider.records_, graphs[i],
-                                    fused_nodes[i]);
+        bool is_compiled = holds_context(provider.host_, graphs[i]);
+        infos[i] = is_compiled ? provider.restore(graphs[i], fused_nodes[i])
+                               : provider.compile(graphs[i], fused_nodes[i], &context_nodes[i]);
       }
     } catch (...) {
       release_infos(self, infos, count);  // the runtime takes all of them or none
-      for (size_t i = 0; i < count; i++) infos[i] = nullptr;
+      for (size_t i = 0; i < count; i++) {
+        infos[i] = nullptr;
+        if (provider.contexts_.is_wanted()) provider.host_.api->ReleaseNode(std::exchange(context_nodes[i], nullptr));
+      }
       throw;
     }
   });
+}
+
+OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fused_node, OrtNode** context_node) {
+  std::vector<int> input_positions;
+  Graph group = read_group(host_, graph, fused_node, input_positions);
+  Graph shown = contexts_.is_wanted() ? group : Graph();
+  auto node =
+      std::make_unique<CompiledNode>(host_, context_, engine_, records_, std::move(group), std::move(input_positions));
+  if (contexts_.is_wanted()) *context_node = contexts_.make(graph, fused_node, {std::move(shown), {}, {}});
+  return node.release();
+}
+
+OrtNodeComputeInfo* Provider::restore(const OrtGraph* graph, const OrtNode* fused_node) {
+  std::vector<int> input_positions;
+  StoredGroup stored =
+      read_context(host_, context_options_, context_.device().traits(), graph, fused_node, input_positions);
+  return new CompiledNode(host_, context_, engine_, records_, std::move(stored.graph), std::move(input_positions));
 }
 
 void ORT_API_CALL Provider::release_infos(OrtEp*, OrtNodeComputeInfo** infos, size_t count) noexcept {
@@ -111,6 +155,8 @@ OrtStatus* ORT_API_CALL Provider::on_run_end(OrtEp* self, const OrtRunOptions*, 
     provider.engine_.kernels().after_run();
   });
 }
+
+const char* ORT_API_CALL Provider::get_compatibility(OrtEp*, const OrtGraph*) noexcept { return stored_format(); }
 
 OrtStatus* ORT_API_CALL Provider::create_allocator(OrtEp* self, const OrtMemoryInfo* memory,
                                                    OrtAllocator** allocator) noexcept {

@@ -1,8 +1,10 @@
 // The functions of OrtEp, each for the API levels that know it: one session's provider.
 #pragma once
 
+#include "gpu/epkit/context_node.h"
 #include "gpu/epkit/copy_kernels.h"
 #include "gpu/epkit/factory.h"
+#include "gpu/epkit/graph_reader.h"
 #include "gpu/epkit/options.h"
 
 namespace ortolan::gpu::epkit {
@@ -10,7 +12,7 @@ namespace ortolan::gpu::epkit {
 class Provider : public OrtEp {
  public:
   /** Works on device `number` of the factory. */
-  Provider(const Host& host, Factory& factory, size_t number, const Options& options);
+  Provider(const Host& host, Factory& factory, size_t number, const Options& options, const ContextOptions& contexts);
 
  private:
   static const char* ORT_API_CALL get_name(const OrtEp* self) noexcept;
@@ -20,6 +22,7 @@ class Provider : public OrtEp {
                                          size_t count, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept;
   static void ORT_API_CALL release_infos(OrtEp* self, OrtNodeComputeInfo** infos, size_t count) noexcept;
   static OrtStatus* ORT_API_CALL on_run_end(OrtEp* self, const OrtRunOptions* options, bool wait) noexcept;
+  static const char* ORT_API_CALL get_compatibility(OrtEp* self, const OrtGraph* graph) noexcept;
   static OrtStatus* ORT_API_CALL create_allocator(OrtEp* self, const OrtMemoryInfo* memory,
                                                   OrtAllocator** allocator) noexcept;
   static OrtStatus* ORT_API_CALL create_stream(OrtEp* self, const OrtMemoryDevice* memory,
@@ -32,12 +35,19 @@ class Provider : public OrtEp {
 
   void set_functions();
   void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support);
+  void take(const std::vector<const OrtNode*>& nodes, bool drops_constants, OrtEpGraphSupportInfo* support) const;
+  void take_contexts(ReadGraph& read, OrtEpGraphSupportInfo* support) const;
+  void log_refusal(const Node& node, const std::string& why) const;
+  OrtNodeComputeInfo* compile(const OrtGraph* graph, const OrtNode* fused_node, OrtNode** context_node);
+  OrtNodeComputeInfo* restore(const OrtGraph* graph, const OrtNode* fused_node);
 
   const Host host_;
   Factory& factory_;
   const size_t number_;  // of its device
   DeviceContext& context_;
   const Options options_;
+  const ContextOptions context_options_;
+  const ContextWriter contexts_;
   Engine& engine_;
   ProfileRecords records_;
   CopyKernels copies_;
