@@ -1,4 +1,4 @@
-// Runs one node on a device through the whole core: for tests of operators.
+// Runs one node, or a graph, on a device through the whole core: for tests of operators.
 #pragma once
 
 #include <memory>
@@ -47,6 +47,13 @@ std::string refusal_of(Device& device, const TestNode& node, const std::vector<N
  */
 std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,
                              size_t outputs = 1);
+
+struct GraphRun {
+  std::vector<Tensor> outputs;
+  size_t launches;
+};
+/** The same for a graph, whose constants must live until it returns. */
+GraphRun run_graph(Device& device, Graph graph, const std::vector<Tensor>& inputs);
 
 /** The devices that tests run on: the test device in several orders and widths of vectors, then OpenCL's where there is
  *  a driver. Living as long as the program. */

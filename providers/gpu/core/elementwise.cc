@@ -63,20 +63,16 @@ Tile tile_for(const DeviceTraits& traits, int64_t rows, int64_t inner) {
   return {x, rows == 1 ? 1 : items / x, 4};
 }
 
-int step_code(const ElementwiseStep& step, bool integer) {
-  const ElementwiseRow* row = find_elementwise_row(step.row, integer);
-  if (row == nullptr) throw Error(ErrorKind::kInternal, "elementwise_rows.k has no row " + std::string(step.row));
-  return row->number + 256 * step.operand + 1024 * step.turned;
-}
-
-void add_constants(KernelCall& call, const std::vector<ElementwiseOperand>& operands,
-                   const std::vector<ElementwiseStep>& steps, ElementType arithmetic) {
+void add_constants(KernelCall& call, const Chain& chain) {
+  const std::vector<ElementwiseOperand>& operands = chain.operands;
+  const std::vector<ElementwiseStep>& steps = chain.steps;
   static constexpr const char* kTypes[] = {"TYPE0", "TYPE1", "TYPE2", "TYPE3"};
   static constexpr const char* kSteps[] = {"STEP0", "STEP1", "STEP2", "STEP3", "STEP4", "STEP5"};
   call.constant("OPERANDS", static_cast<int>(operands.size()));
   for (size_t i = 0; i < operands.size(); i++) call.constant(kTypes[i], static_cast<int>(operands[i].type));
-  for (size_t i = 0; i < steps.size(); i++) call.constant(kSteps[i], step_code(steps[i], is_whole(arithmetic)));
-  if (is_whole(arithmetic)) call.constant("STEP_TYPE", static_cast<int>(arithmetic));
+  for (size_t i = 0; i < steps.size(); i++)
+    call.constant(kSteps[i], elementwise_code(steps[i], is_whole(chain.arithmetic)));
+  if (is_whole(chain.arithmetic)) call.constant("STEP_TYPE", static_cast<int>(chain.arithmetic));
 }
 
 /** The numbers p of the steps; for integers whether they are uint64. */
@@ -100,6 +96,9 @@ void add_parameters(KernelCall& call, std::vector<MergedAxis> outer, const std::
   }
   for (size_t i = 0; i < kMostElementwiseSteps; i++) call.params(i < steps.size() ? steps[i].q : 0.0f);
 }
+
+/** The result's type to kernels: of double only bits move. */
+ElementType stored_as(ElementType type) { return type == ElementType::kDouble ? ElementType::kInt64 : type; }
 
 int splat_of(const MergedAxis& inner, size_t operands) {
   return static_cast<int>(~inner.varies & ((1u << operands) - 1));
@@ -151,39 +150,39 @@ Shape broadcast_shape(const Lowering& lowering, const std::vector<ElementwiseOpe
   return result;
 }
 
-ElementwiseOperand elementwise_operand(Lowering& lowering, size_t input) {
-  return {lowering.input(input), lowering.type(input), lowering.shape(input)};
+int elementwise_code(const ElementwiseStep& step, bool integer) {
+  const ElementwiseRow* row = find_elementwise_row(step.row, integer);
+  if (row == nullptr) throw Error(ErrorKind::kInternal, "elementwise_rows.k has no row " + std::string(step.row));
+  return row->number + 256 * step.operand + 1024 * step.turned + 2048 * step.number;
 }
 
-void lower_elementwise_output(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                              const std::vector<ElementwiseStep>& steps, ElementType type, ElementType arithmetic) {
-  Shape shape = broadcast_shape(lowering, operands);
-  lower_elementwise(lowering, operands, steps, {lowering.output(0, type, shape), type, shape}, arithmetic);
+bool is_one_launch(const Chain& chain) {
+  return chain.operands.size() <= kMostElementwiseOperands && chain.steps.size() <= kMostElementwiseSteps &&
+         merge_axes(chain.operands, chain.shape).size() <= kMostElementwiseAxes;
 }
 
-void lower_elementwise(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result,
-                       ElementType arithmetic) {
-  if (element_count(result.shape) == 0) return;
-  std::vector<MergedAxis> axes = merge_axes(operands, result.shape);
+void lower_chain(Lowering& lowering, const Chain& chain, Memory result) {
+  if (element_count(chain.shape) == 0) return;
+  const std::vector<ElementwiseOperand>& operands = chain.operands;
+  std::vector<MergedAxis> axes = merge_axes(operands, chain.shape);
   if (axes.size() > kMostElementwiseAxes) {
     lowering.fail("the broadcast has " + std::to_string(axes.size()) + " axes that differ; " +
                   std::to_string(kMostElementwiseAxes) + " are supported");
   }
   MergedAxis inner = axes.back();
   axes.pop_back();
-  int64_t rows = element_count(result.shape) / inner.size;
+  int64_t rows = element_count(chain.shape) / inner.size;
   Tile tile = tile_for(lowering.traits(), rows, inner.size);
   int64_t piece = int64_t{tile.group_x} * tile.count, pieces = (inner.size + piece - 1) / piece;
-  KernelCall call = lowering.call(is_whole(arithmetic) ? "elementwise_integer" : "elementwise");
+  KernelCall call = lowering.call(is_whole(chain.arithmetic) ? "elementwise_integer" : "elementwise");
   call.group(tile.group_x, tile.group_y)
       .constant("COUNT", tile.count)
-      .constant("RESULT", static_cast<int>(result.type));
+      .constant("RESULT", static_cast<int>(stored_as(chain.type)));
   call.constant("AXES", static_cast<int>(axes.size())).constant("SPLAT", splat_of(inner, operands.size()));
-  add_constants(call, operands, steps, arithmetic);
+  add_constants(call, chain);
   for (size_t i = 0; i < kMostElementwiseOperands; i++) call.read(operands[i < operands.size() ? i : 0].memory);
-  call.write(result.memory).params(rows, inner.size, pieces);
-  add_parameters(call, std::move(axes), steps, arithmetic);
+  call.write(result).params(rows, inner.size, pieces);
+  add_parameters(call, std::move(axes), chain.steps, chain.arithmetic);
   call.run((rows + tile.group_y - 1) / tile.group_y * pieces);
 }
 

@@ -36,12 +36,23 @@ struct ElementwiseStep {
   int operand = 0;      // 1, 2 or 3; 0 is the value so far itself
   bool turned = false;  // a and b change places
   float p = 0, q = 0;
+  bool number = false;  // b is p
 };
 
 struct ElementwiseOperand {
   Memory memory;
   ElementType type;
   Shape shape;
+  int input = -1;  // of the node, which has the memory; -1: `memory` is it
+};
+
+/** Steps from operand 0 on. Operands and result may be of other types than the steps compute in. */
+struct Chain {
+  std::vector<ElementwiseOperand> operands;
+  std::vector<ElementwiseStep> steps;
+  ElementType arithmetic = ElementType::kFloat;  // or the integer type that steps wrap to
+  ElementType type = ElementType::kFloat;        // of the result
+  Shape shape;                                   // that of the operands' broadcast
 };
 
 inline constexpr size_t kMostElementwiseOperands = 4;  // the first value among them
@@ -51,16 +62,12 @@ inline constexpr int kMostElementwiseAxes = 6;  // that broadcast in different w
 /** numpy's broadcast of the operands' shapes. Fails where they do not fit. */
 Shape broadcast_shape(const Lowering& lowering, const std::vector<ElementwiseOperand>& operands);
 
-ElementwiseOperand elementwise_operand(Lowering& lowering, size_t input);
-/** The chain over these operands as output 0, of a type. */
-void lower_elementwise_output(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                              const std::vector<ElementwiseStep>& steps, ElementType type,
-                              ElementType arithmetic = ElementType::kFloat);
+/** The step as kernels take it: STEPn of kernels/elementwise_body.k. */
+int elementwise_code(const ElementwiseStep& step, bool integer);
 
-/** Computes the steps from operand 0 on, in float or in the integer type `arithmetic`, into the result, whose shape is
- *  that of the broadcast. Operands and result may be of other types. */
-void lower_elementwise(Lowering& lowering, const std::vector<ElementwiseOperand>& operands,
-                       const std::vector<ElementwiseStep>& steps, const ElementwiseOperand& result,
-                       ElementType arithmetic = ElementType::kFloat);
+/** Whether one launch does the chain. */
+bool is_one_launch(const Chain& chain);
+/** Launches the chain, which must be of one launch, over operands in memory. */
+void lower_chain(Lowering& lowering, const Chain& chain, Memory result);
 
 }  // namespace ortolan::gpu

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/core/fusion.h"
 #include "gpu/core/host_operators.h"
 #include "gpu/core/output_places.h"
 
@@ -177,7 +178,7 @@ std::vector<int> inputs_to_read(const Graph& graph) {
 }
 
 CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
-    : engine_(engine), graph_(std::move(graph)), read_(inputs_to_read(graph_)) {
+    : engine_(engine), graph_(std::move(graph)), read_(inputs_to_read(graph_)), readers_(count_readers(graph_)) {
   is_recorded_ = has_static_shapes() && record_for_good();
   for (Value& value : graph_.values) {
     if (value.constant) value.constant = is_recorded_ ? HostBytes() : owned(*value.constant);
@@ -271,7 +272,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   for (const Node& node : graph_.nodes) {
     if (!compute_on_host(node, tensors)) {
       recording.at_node(static_cast<int>(&node - graph_.nodes.data()));
-      lower(Lowering(recording, graph_, tensors, packed_, node));
+      lower(Lowering(recording, graph_, readers_, tensors, packed_, node));
     }
     check_types(graph_, node, tensors);
   }
@@ -284,6 +285,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
     plan->launches.push_back({node ? node->name : "", node ? node->op : "", std::move(label.kernel), {}});
   }
   recordings_++;
+  launches_ = plan->recorded.launches;
   return plan;
 }
 
@@ -303,6 +305,7 @@ void CompiledGroup::record_outputs(Recording& recording, std::vector<TensorState
     if (state.host) state.host->elements = owned(state.host->elements);
     plan.outputs.push_back({state.type, state.shape, state.host});
     int position = static_cast<int>(graph_.inputs.size() + i);
+    store(state);
     if (state.memory.bytes == 0 || state.host) continue;
     if (recording.is_working(state.memory)) {
       recording.bind_external(state.memory, position);

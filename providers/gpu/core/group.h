@@ -89,8 +89,9 @@ class CompiledGroup {
   std::span<const int> read_positions() const { return read_; }
   /** Queues a run. `inputs` are those of the graph, without its constants. */
   void run(Queue& queue, WorkingMemory& working, std::span<const GroupInput> inputs, GroupOutputs& outputs);
-  /** Recordings made so far, and launches of the last run: for tests and reports. */
+  /** Recordings made so far, and launches of the last one: for tests and reports. */
   size_t recordings() const { return recordings_; }
+  size_t launches() const { return launches_; }
 
  private:
   struct Plan;
@@ -111,13 +112,14 @@ class CompiledGroup {
 
   Engine& engine_;
   Graph graph_;
-  std::vector<int> read_;  // positions among the graph's inputs
+  std::vector<int> read_;     // positions among the graph's inputs
+  std::vector<int> readers_;  // of each value's elements
   std::mutex mutex_;
   PackedConstants packed_;
   std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;  // the last used first
   bool in_place_ = false;                                   // of the last run
   bool is_recorded_ = false;                                // for all runs to come
-  size_t recordings_ = 0;
+  size_t recordings_ = 0, launches_ = 0;
 };
 
 }  // namespace ortolan::gpu

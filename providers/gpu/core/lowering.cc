@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/core/fusion.h"
 #include "gpu/core/result_shapes.h"
 
 namespace ortolan::gpu {
@@ -18,6 +19,12 @@ void append(std::vector<std::byte>& bytes, T value) {
 }
 
 }  // namespace
+
+void store(TensorState& tensor) {
+  if (tensor.open == nullptr) return;
+  tensor.memory = tensor.open->store();
+  tensor.open.reset();
+}
 
 KernelCall& KernelCall::group(int x, int y) {
   group_x_ = x;
@@ -109,8 +116,10 @@ void Lowering::good_for(size_t i, int64_t least, int64_t most) {
 size_t Lowering::axis(int64_t axis, size_t rank) const { return checked_axis(node_, axis, rank); }
 
 Memory Lowering::input(size_t i) {
-  if (input_state(i).memory.block >= 0) return input_state(i).memory;
+  input_state(i);  // which must be there
   TensorState& state = tensors_[node_.inputs[i]];
+  store(state);
+  if (state.memory.block >= 0) return state.memory;
   if (!state.host) fail("input " + std::to_string(i) + " is not computed");
   const std::span<const std::byte> bytes = state.host->elements.bytes;
   std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], is_constant(i) ? "" : "host"}];
@@ -147,6 +156,25 @@ bool Lowering::overwrites(size_t input, size_t output) {
       {static_cast<int>(given - graph_.inputs.begin()), static_cast<int>(made - graph_.outputs.begin())});
 }
 
+void Lowering::open(size_t i, OpenValue value) {
+  value.readers = readers_[node_.outputs[i]];
+  ElementType type = value.chain.type;
+  Shape shape = value.chain.shape;
+  output_state(i) = {type, std::move(shape), {}, {}, {}, std::make_shared<OpenValue>(std::move(value))};
+}
+
+OpenValue* Lowering::open_input(size_t i) {
+  TensorState& state = tensors_[node_.inputs[i]];
+  if (state.open != nullptr && state.open->memory) store(state);  // by way of a view
+  return state.open.get();
+}
+
+void Lowering::store_inputs() {
+  for (size_t i = 0; i < node_.inputs.size(); i++) {
+    if (has(i)) store(tensors_[node_.inputs[i]]);
+  }
+}
+
 void Lowering::view(size_t output, size_t input, const Shape& shape) {
   const TensorState source = input_state(input);
   if (element_count(shape) != element_count(source.shape)) {
@@ -157,6 +185,7 @@ void Lowering::view(size_t output, size_t input, const Shape& shape) {
   state = source;
   state.shape = shape;
   if (state.host) state.host->shape = shape;
+  if (state.open != nullptr) state.open->readers += readers_[node_.outputs[output]] - 1;
 }
 
 void Lowering::known(size_t output, HostTensor tensor) {

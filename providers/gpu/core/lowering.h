@@ -14,6 +14,8 @@ struct GoodFor {
   int uses = 0;  // of the input, that said so
 };
 
+struct OpenValue;
+
 /** A tensor of a group for one set of shapes. */
 struct TensorState {
   ElementType type = ElementType::kUndefined;
@@ -21,7 +23,11 @@ struct TensorState {
   Memory memory;                   // block -1: not on the device, or not yet
   std::optional<HostTensor> host;  // its elements, where they are known
   GoodFor good_for = {};
+  std::shared_ptr<OpenValue> open = {};  // what stores its elements, where they are not stored yet
 };
+
+/** Makes the launch of a tensor that is open. */
+void store(TensorState& tensor);
 
 /** Packed weights of a group by value and layout, kept from one recording to the next. */
 using PackedConstants = std::map<std::pair<int, std::string>, std::shared_ptr<Buffer>>;
@@ -70,11 +76,14 @@ class KernelCall {
 
 class Lowering {
  public:
-  Lowering(Recording& recording, const Graph& graph, std::vector<TensorState>& tensors, PackedConstants& packed,
-           const Node& node)
-      : recording_(recording), graph_(graph), tensors_(tensors), packed_(packed), node_(node) {}
+  /** `readers` has for each value of the graph how many need its elements. */
+  Lowering(Recording& recording, const Graph& graph, const std::vector<int>& readers, std::vector<TensorState>& tensors,
+           PackedConstants& packed, const Node& node)
+      : recording_(recording), graph_(graph), readers_(readers), tensors_(tensors), packed_(packed), node_(node) {}
 
   const Node& node() const { return node_; }
+  /** Its number in the graph. */
+  int number() const { return static_cast<int>(&node_ - graph_.nodes.data()); }
   const DeviceTraits& traits() const { return recording_.engine().device().traits(); }
   Recording& recording() { return recording_; }
   Tuner& tuner() { return recording_.engine().tuner(); }
@@ -105,6 +114,12 @@ class Lowering {
   Memory output(size_t i, const Shape& shape) { return output(i, type(0), shape); }
   /** Says that an output is an input's elements with some of them changed; true: the output's memory has them. */
   bool overwrites(size_t input, size_t output);
+  /** The output is made when its elements are asked for; `value` needs no readers. */
+  void open(size_t i, OpenValue value);
+  /** What stores input i; NULL where it is stored. */
+  OpenValue* open_input(size_t i);
+  /** Makes the launches of all inputs that are open. */
+  void store_inputs();
   /** The output is the input with another shape. */
   void view(size_t output, size_t input, const Shape& shape);
   /** The output's elements are known now. */
@@ -127,6 +142,7 @@ class Lowering {
 
   Recording& recording_;
   const Graph& graph_;
+  const std::vector<int>& readers_;
   std::vector<TensorState>& tensors_;
   PackedConstants& packed_;
   const Node& node_;

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "gpu/core/lowering.h"
+#include "gpu/core/fusion.h"
 
 namespace ortolan::gpu {
 
@@ -28,6 +28,9 @@ struct Finish {
   int64_t addend_row = 0, addend_column = 0, addend_inner = 0;
   std::optional<Memory> residual;  // of the result's shape and type
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();  // clips
+  // After all that. Operand 1 is the addend and 2 the residual, which are not added where a step has them.
+  std::vector<ElementwiseStep> steps = {};
+  bool steps_have_addend = false, steps_have_residual = false;
 };
 
 /** Columns of the product that are places of slices of grid_h rows of grid_w, of which h rows of w are stored. */
@@ -36,7 +39,7 @@ struct PlaceGrid {
   int64_t stored = 0;  // places in all
 };
 
-/** C[outer, inner, m, n] = clip(alpha A B + addend + residual); C's elements lie together. */
+/** C[outer, inner, m, n] = steps(clip(alpha A B + addend + residual)); C's elements lie together. */
 struct Product {
   int64_t m = 0, n = 0, k = 0;  // n counts places where there is a grid
   int64_t outer = 1, inner = 1;
@@ -59,5 +62,13 @@ int64_t panel_height(const DeviceTraits& traits, int64_t m);
 int64_t panel_width(const DeviceTraits& traits, int64_t n);
 
 void multiply(Lowering& l, const Product& product);
+
+inline constexpr size_t kMostFinishSteps = 4;
+
+/** What makes a product and does steps to it: `launch` gets the product with its finish and c. Until then only its
+ * numbers, grid, type and finish matter. It takes what the finish can hold and, where that is given, `fits` agrees to.
+ */
+Head product_head(const Product& product, std::function<void(Lowering& l, const Product& product)> launch,
+                  bool (*fits)(const Finish& finish) = nullptr);
 
 }  // namespace ortolan::gpu

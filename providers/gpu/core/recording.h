@@ -69,6 +69,7 @@ class Recording {
 
   /** Launches are for that node of the graph from now on. */
   void at_node(int node) { node_ = node; }
+  int node() const { return node_; }
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
               std::vector<std::byte> params);
   /** Nanoseconds that such a launch takes on the device, alone, on its constants and on zeros. */

@@ -107,34 +107,74 @@ int64_t checked_group(const Lowering& l) {
 }
 
 /** One channel a group, by items that go over planes. */
-void convolve_planes(Lowering& l, const Window& w, int64_t channels, Memory y) {
+void convolve_planes(Lowering& l, const Window& w, int64_t channels, const Bounds& bounds, Memory y) {
   PlaneWindows what{WindowOp::kWeighted, channels};
   what.weights = l.input(1);
   if (l.has(2)) what.bias = l.input(2);
-  if (has_relu(l)) what.low = 0.0f;
+  what.low = has_relu(l) ? std::max(0.0f, bounds.low) : bounds.low;
+  what.high = bounds.high;
   run_plane_windows(l, w, what, y);
 }
 
-void convolve_by_product(Lowering& l, const Window& w, int64_t group, Memory y) {
+Head planes_head(const Window& w, int64_t channels) {
+  return {[](const Chain& chain) { return clip_of(chain).has_value(); },
+          [w, channels](Lowering& l, const Chain& chain, Memory y) {
+            convolve_planes(l, w, channels, *clip_of(chain), y);
+          }};
+}
+
+/** How the image is brought to the product. */
+struct Image {
+  bool as_is;
+  Spread spread;
+
+  Image(const Lowering& l, const Window& w)
+      : as_is(reads_input(l, w, places(w, as_it_is(w)))), spread(as_is ? as_it_is(w) : spread_of(w)) {}
+};
+
+/** Numbers and finish of the product. */
+Product product_of(Lowering& l, const Window& w, int64_t group, const Image& image) {
   const Shape& weights = l.shape(1);
   Product product;
   product.inner = group;
   product.outer = w.images;
-  product.c = y;
-  bool as_is = reads_input(l, w, places(w, as_it_is(w)));
-  Spread spread = as_is ? as_it_is(w) : spread_of(w);
   product.m = weights[0] / product.inner;
-  product.n = places(w, spread);
+  product.n = places(w, image.spread);
   product.k = weights[1] * w.taps();
   product.a = weights_of(l, product.m, product.k);
-  product.b = image_of(l, w, spread, as_is, weights[1]);
-  product.b_has_slack = !as_is;
+  product.b_has_slack = !image.as_is;
   product.type = l.type(0);
   if (product.n != w.out_size()) {
-    product.grid = PlaceGrid{spread.size[2], w.out[2], spread.size[1], w.out[1], w.out_size()};
+    const Triple& size = image.spread.size;
+    product.grid = PlaceGrid{size[2], w.out[2], size[1], w.out[1], w.out_size()};
   }
   product.finish = finish_of(l, product.m);
-  multiply(l, product);
+  return product;
+}
+
+Head image_product_head(Lowering& l, const Window& w, int64_t group) {
+  Image image(l, w);
+  return product_head(product_of(l, w, group, image), [w, image](Lowering& l, Product product) {
+    product.b = image_of(l, w, image.spread, image.as_is, l.shape(1)[1]);
+    multiply(l, product);
+  });
+}
+
+/** Whether Winograd's kernels do it: a bias of channels, a residual and a clip. */
+bool fits_winograd_output(const Finish& finish) {
+  bool of_channels = finish.addend_row == 1 && finish.addend_column == 0;
+  return finish.steps.empty() && finish.alpha == 1 && (!finish.addend || of_channels);
+}
+
+Head winograd_head(Lowering& l, const Window& w) {
+  Product result;
+  result.m = l.shape(1)[0];
+  result.n = w.out_size();
+  result.outer = w.images;
+  result.type = l.type(0);
+  result.finish = finish_of(l, result.m);
+  auto launch = [w](Lowering& l, const Product& product) { convolve_winograd(l, w, product.finish, product.c); };
+  return product_head(result, launch, fits_winograd_output);
 }
 
 void lower_conv(Lowering& l) {
@@ -142,15 +182,15 @@ void lower_conv(Lowering& l) {
   if (weights.size() < 3) l.fail("the weights have rank " + std::to_string(weights.size()));
   Window w = window_of(l, Shape(weights.begin() + 2, weights.end()));
   int64_t group = checked_group(l);
-  Memory y = l.output(0, output_shape(l, w, weights[0]));
-  if (w.images * weights[0] * w.out_size() == 0) return;
+  Shape shape = output_shape(l, w, weights[0]);
   bool by_planes = weights[1] == 1 && !l.has(3) && fits_plane_windows(l.traits(), w, WindowOp::kWeighted);
-  if (by_planes) {
-    convolve_planes(l, w, weights[0], y);
-  } else if (fits_winograd(l, w, group)) {
-    convolve_winograd(l, w, finish_of(l, weights[0]), y);
+  if (element_count(shape) == 0) {
+    l.output(0, shape);
   } else {
-    convolve_by_product(l, w, group, y);
+    open_output(l, 0, shape,
+                by_planes                    ? planes_head(w, weights[0])
+                : fits_winograd(l, w, group) ? winograd_head(l, w)
+                                             : image_product_head(l, w, group));
   }
 }
 

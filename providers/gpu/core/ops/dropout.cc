@@ -1,5 +1,5 @@
 // Dropout in inference: its input, and a mask of truths.
-#include "gpu/core/elementwise.h"
+#include "gpu/core/fusion.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -20,8 +20,8 @@ void lower(Lowering& l) {
   l.view(0, 0, l.shape(0));
   if (!l.node().has_output(1)) return;
   ElementType type = l.node().since_version < 10 ? l.type(0) : ElementType::kBool;
-  lower_elementwise(l, {elementwise_operand(l, 0)}, {{"Not"}, {"Scale", 0, false, 0, 1}},
-                    {l.output(1, type, l.shape(0)), type, l.shape(0)});
+  lower_elementwise_output(l, {elementwise_operand(l, 0)}, {{"Not"}, {"Scale", 0, false, 0, 1}}, type,
+                           ElementType::kFloat, 1);
 }
 
 constexpr Operator kRows[] = {{"", "Dropout", 1, kNewest, refuse, lower}};

@@ -1,5 +1,5 @@
 // Elementwise operators in float: a row of kernels/elementwise_rows.k each, and those that are several steps.
-#include "gpu/core/elementwise.h"
+#include "gpu/core/fusion.h"
 
 #include <cmath>
 #include <optional>
@@ -110,16 +110,23 @@ void lower_unary(Lowering& l) {
   lower_step(l, {row->name, 0, false, p, q});
 }
 
+/** The steps as memory, from which more steps begin. */
+ElementwiseOperand lower_part(Lowering& l, const std::vector<ElementwiseOperand>& operands,
+                              const std::vector<ElementwiseStep>& steps) {
+  Chain chain{operands, steps, arithmetic_of(l), arithmetic_of(l), broadcast_shape(l, operands)};
+  store_operands(l, chain.operands);
+  Memory memory = l.scratch(static_cast<size_t>(element_count(chain.shape)) * element_bytes(chain.type));
+  lower_chain(l, chain, memory);
+  return {memory, chain.type, chain.shape};
+}
+
 /** Joins the inputs by a binary row, as many in one launch as it takes; `last` comes after all of them. */
 void lower_join(Lowering& l, std::string_view row, const std::vector<ElementwiseStep>& last) {
   std::vector<ElementwiseOperand> operands = operands_from(l, {0});
   std::vector<ElementwiseStep> steps;
   for (size_t i = 1; i < l.node().inputs.size(); i++) {
     if (operands.size() == kMostElementwiseOperands) {
-      ElementwiseOperand part{{}, arithmetic_of(l), broadcast_shape(l, operands)};
-      part.memory = l.scratch(static_cast<size_t>(element_count(part.shape)) * element_bytes(part.type));
-      lower_elementwise(l, operands, steps, part, part.type);
-      operands = {part};
+      operands = {lower_part(l, operands, steps)};
       steps.clear();
     }
     steps.push_back({row, static_cast<int>(operands.size())});
@@ -155,7 +162,7 @@ void lower_clip(Lowering& l) {
   for (size_t i : {1, 2}) {
     if (!l.has(i)) continue;
     steps.push_back({i == 1 ? "Max" : "Min", static_cast<int>(operands.size())});
-    operands.push_back({l.input(i), l.type(i), {}});
+    operands.push_back({{}, l.type(i), {}, static_cast<int>(i)});
   }
   lower_elementwise_output(l, operands, steps, l.type(0), arithmetic_of(l));
 }

@@ -102,6 +102,14 @@ void multiply_stack(Lowering& l, Product product, std::vector<StackAxis> axes) {
   }
 }
 
+/** Output 0 is that stack of products. */
+void open_stack(Lowering& l, const Shape& shape, Product product, const std::vector<StackAxis>& axes) {
+  product.inner = axes.empty() ? 1 : axes.back().count;
+  open_output(l, 0, shape, product_head(product, [axes](Lowering& l, const Product& product) {
+                if (product.m * product.n > 0) multiply_stack(l, product, axes);
+              }));
+}
+
 struct MatMulForm {
   bool transposes_a = false, transposes_b = false;
   Finish finish;
@@ -125,13 +133,11 @@ void lower_product(Lowering& l, const MatMulForm& form) {
   product.b = matrix_of(l, 1, b);
   product.type = l.type(0);
   product.finish = form.finish;
-  product.c = l.output(0, shape);
-  if (element_count(shape) == 0) return;
   if (axes.size() == 1 && axes[0].b == 0 && !a.transposed) {
     product.m *= axes[0].count;
     axes.clear();
   }
-  multiply_stack(l, product, axes);
+  open_stack(l, shape, std::move(product), axes);
 }
 
 void lower_matmul(Lowering& l) { lower_product(l, {}); }
@@ -179,9 +185,8 @@ void lower_gemm(Lowering& l) {
   product.type = l.type(0);
   product.finish.alpha = l.node().number("alpha", 1);
   set_activation(l.node(), product.finish);
-  product.c = l.output(0, {product.m, product.n});
   if (l.has(2) && product.m * product.n > 0) add_addend(l, product, product.finish);
-  multiply(l, product);
+  open_stack(l, {product.m, product.n}, std::move(product), {});
 }
 
 std::string refuse_matmul(const Candidate& candidate) {

@@ -1,5 +1,5 @@
 // Where: elements of input 1 where input 0 is true, else of input 2.
-#include "gpu/core/elementwise.h"
+#include "gpu/core/fusion.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -18,9 +18,9 @@ std::string refuse(const Candidate& candidate) {
   return refuse_long_integers(candidate, type);
 }
 
-/** A type of as many bytes, in which elements stay as they are. */
+/** A type in which elements stay as they are: their own, or one of as many bytes. */
 ElementType storage_of(ElementType type) {
-  if (type == ElementType::kFloat) return type;
+  if (is_float(type) || is_whole(type)) return type;
   switch (element_bytes(type)) {
     case 1:
       return ElementType::kUint8;
@@ -38,8 +38,8 @@ void lower(Lowering& l) {
   std::vector<ElementwiseOperand> operands;
   for (size_t i = 0; i < 3; i++) operands.push_back(elementwise_operand(l, i));
   operands[1].type = operands[2].type = storage;
-  Shape shape = broadcast_shape(l, operands);
-  lower_elementwise(l, operands, {{"Where", 1}}, {l.output(0, l.type(1), shape), storage, shape}, storage);
+  ElementType arithmetic = is_float(storage) ? ElementType::kFloat : storage;
+  lower_elementwise_output(l, operands, {{"Where", 1}}, l.type(1), arithmetic);
 }
 
 constexpr Operator kRows[] = {{"", "Where", 9, kNewest, refuse, lower}};

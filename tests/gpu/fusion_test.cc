@@ -1,0 +1,339 @@
+// Elementwise nodes in the launches of what they read: the same results as node by node, in fewer launches.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "gpu/single_node.h"
+
+namespace ortolan::gpu::test {
+namespace {
+
+/** A graph in the making, whose values are computed node by node on the way. */
+class Sketch {
+ public:
+  explicit Sketch(Device& device) : device_(device) {}
+
+  int input(Tensor tensor) {
+    int value = add_value(tensor);
+    graph_.inputs.push_back(value);
+    inputs_.push_back(std::move(tensor));
+    return value;
+  }
+  int constant(Tensor tensor) {
+    int value = add_value(tensor);
+    graph_.values[value].constant = HostBytes{tensors_[value].bytes, nullptr};
+    return value;
+  }
+  int node(const TestNode& test, const std::vector<int>& inputs) {
+    std::vector<NodeInput> given;
+    for (int value : inputs) given.push_back({tensors_[value], graph_.values[value].constant.has_value()});
+    int value = add_value(run_node(device_, test, given)[0]);
+    std::string name = test.op + std::to_string(graph_.nodes.size());
+    graph_.nodes.push_back({name, test.domain, test.op, test.since_version, test.attributes, inputs, {value}, {}});
+    return value;
+  }
+  int node(const std::string& op, const std::vector<int>& inputs) { return node(TestNode{op}, inputs); }
+  /** Another node without computing it. */
+  int unchecked(const std::string& name, const std::string& op, const std::vector<int>& inputs) {
+    graph_.values.push_back({"out", ElementType::kUndefined, {}, {}});
+    int value = static_cast<int>(graph_.values.size()) - 1;
+    graph_.nodes.push_back({name, "", op, kNewest, {}, inputs, {value}, {}});
+    return value;
+  }
+
+  /** Runs the graph; the outputs must be those of its nodes alone. Gives the launches. */
+  size_t run(const std::vector<int>& outputs, float relative = 1e-5f, float absolute = 1e-5f) {
+    GraphRun result = run_graph(device_, part_for(outputs), inputs_);
+    for (size_t i = 0; i < outputs.size(); i++) {
+      SCOPED_TRACE("output " + std::to_string(i));
+      expect_same(result.outputs[i], tensors_[outputs[i]], relative, absolute);
+    }
+    return result.launches;
+  }
+  Tensor run_unchecked(int output) { return run_graph(device_, part_for({output}), inputs_).outputs[0]; }
+
+ private:
+  /** The nodes that the outputs need. */
+  Graph part_for(const std::vector<int>& outputs) const {
+    Graph part = graph_;
+    part.outputs = outputs;
+    part.nodes.clear();
+    std::set<int> needed(outputs.begin(), outputs.end());
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+      if (needed.count(node->outputs[0]) == 0) continue;
+      needed.insert(node->inputs.begin(), node->inputs.end());
+      part.nodes.insert(part.nodes.begin(), *node);
+    }
+    return part;
+  }
+  int add_value(const Tensor& tensor) {
+    graph_.values.push_back({"value", tensor.type, tensor.shape, {}});
+    tensors_.push_back(tensor);
+    return static_cast<int>(graph_.values.size()) - 1;
+  }
+  static void expect_same(const Tensor& actual, const Tensor& wanted, float relative, float absolute) {
+    if (is_float(wanted.type)) return expect_near(actual, wanted, relative, absolute);
+    EXPECT_EQ(actual.type, wanted.type);
+    EXPECT_EQ(actual.shape, wanted.shape);
+    EXPECT_TRUE(actual.bytes == wanted.bytes);
+  }
+
+  Device& device_;
+  Graph graph_;
+  std::vector<Tensor> inputs_;
+  std::deque<Tensor> tensors_;
+};
+
+Tensor numbers(Shape shape, unsigned seed, ElementType type = ElementType::kFloat) {
+  Tensor tensor = random_floats(std::move(shape), seed);
+  return type == ElementType::kFloat ? tensor : floats(tensor.shape, tensor.floats(), type);
+}
+
+template <class Body>
+void on_all_devices(Body&& body) {
+  for (const NamedDevice& device : all_devices()) {
+    SCOPED_TRACE(device.name);
+    Sketch sketch(*device.device);
+    body(sketch);
+  }
+}
+
+TEST(Fusion, ChainOfElementwiseNodesIsOneLaunch) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({2, 3, 17}, 1)), row = s.input(numbers({17}, 2)), channel = s.input(numbers({3, 1}, 3));
+    int y = s.node("Mul", {x, row});
+    y = s.node("Add", {channel, y});
+    y = s.node("Tanh", {y});
+    y = s.node("Sub", {s.constant(floats({}, {2})), y});
+    EXPECT_EQ(s.run({y}), 1u);
+  });
+}
+
+TEST(Fusion, LongChainsAreCut) {
+  on_all_devices([](Sketch& s) {
+    int y = s.input(numbers({5, 7}, 1));
+    for (int i = 0; i < 8; i++) y = s.node("Sin", {y});
+    EXPECT_EQ(s.run({y}), 2u);
+  });
+}
+
+TEST(Fusion, FourOperandsFitAndFiveAreCut) {
+  on_all_devices([](Sketch& s) {
+    int y = s.input(numbers({19}, 1));
+    for (unsigned i = 0; i < 3; i++) y = s.node("Add", {y, s.input(numbers({19}, i + 2))});
+    EXPECT_EQ(s.run({y}), 1u);
+    y = s.node("Mul", {s.input(numbers({19}, 9)), y});
+    EXPECT_EQ(s.run({y}), 2u);
+  });
+}
+
+TEST(Fusion, AValueOfTwoReadersIsStored) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({33}, 1));
+    int e = s.node("Exp", {x}), a = s.node("Neg", {e}), b = s.node("Sqrt", {e});
+    EXPECT_EQ(s.run({a, b}), 3u);
+  });
+}
+
+TEST(Fusion, AValueThatIsAnOutputTooIsStored) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({4, 4}, 1));
+    int e = s.node("Exp", {x}), y = s.node("Neg", {e});
+    EXPECT_EQ(s.run({e, y}), 2u);
+  });
+}
+
+TEST(Fusion, ValueIsUsedAgain) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({3, 21}, 1));
+    int y = s.node("Div", {x, s.constant(floats({}, {1.41421356f}))});
+    y = s.node("Erf", {y});
+    y = s.node("Add", {y, s.constant(floats({1}, {1}))});
+    y = s.node("Mul", {x, y});
+    y = s.node("Mul", {y, s.constant(floats({}, {0.5f}))});
+    EXPECT_EQ(s.run({y}), 1u);
+  });
+}
+
+TEST(Fusion, ABroadcastThatGrowsBeginsAChainOfItsOwn) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({3, 1}, 1)), wide = s.input(numbers({3, 5}, 2));
+    int y = s.node("Add", {s.node("Exp", {x}), wide});
+    EXPECT_EQ(s.run({y}), 2u);
+    int product = s.node("MatMul", {s.input(numbers({2, 3, 4}, 3)), s.input(numbers({4, 1}, 4))});
+    y = s.node("Mul", {product, s.input(numbers({2, 3, 6}, 5))});
+    EXPECT_EQ(s.run({y}), s.run({product}) + 1);
+  });
+}
+
+TEST(Fusion, IntegersWrapBetweenSteps) {
+  on_all_devices([](Sketch& s) {
+    for (ElementType type : {ElementType::kInt8, ElementType::kUint16, ElementType::kInt32, ElementType::kInt64}) {
+      int x = s.input(integers({4}, {100, 3, 77, 127}, type)), y = s.node("Add", {x, x});
+      y = s.node("Mul", {y, s.input(integers({4}, {3, 100, 2, 2}, type))});
+      int truth = s.node("Greater", {y, s.input(integers({4}, {1, 2, 100, 4}, type))});
+      EXPECT_EQ(s.run({truth}), 1u);
+      s.run({s.node("Where", {truth, x, s.constant(integers({}, {9}, type))})});
+    }
+  });
+}
+
+TEST(Fusion, TypesInTheMiddle) {
+  on_all_devices([](Sketch& s) {
+    TestNode to_float{"Cast", {{"to", int64_t{1}}}}, to_int{"Cast", {{"to", int64_t{6}}}};
+    int x = s.input(numbers({2, 9}, 1)), truth = s.node("Less", {x, s.input(numbers({9}, 2))});
+    int y = s.node("Mul", {s.node(to_float, {s.node("Not", {truth})}), x});
+    EXPECT_EQ(s.run({y}), 1u);
+    int whole = s.node(to_int, {s.node("Mul", {x, s.constant(floats({}, {10}))})});
+    EXPECT_EQ(s.run({s.node("Neg", {whole})}), 2u);
+    EXPECT_EQ(s.run({s.node("Exp", {s.node(to_float, {whole})})}), 2u);
+  });
+}
+
+TEST(Fusion, Float16IsRoundedAtTheEndAlone) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({3, 11}, 1, ElementType::kFloat16)), b = s.input(numbers({11}, 2, ElementType::kFloat16));
+    int y = s.node("Tanh", {s.node("Mul", {s.node("Add", {x, b}), x})});
+    EXPECT_EQ(s.run({y}, 2e-3f, 2e-3f), 1u);
+    int large = s.constant(floats({1}, {60000}, ElementType::kFloat16));
+    y = s.node("Div", {s.node("Add", {s.node("Add", {s.node("Abs", {x}), large}), large}), large});
+    Tensor two = floats({3, 11}, std::vector<float>(33, 2), ElementType::kFloat16);
+    expect_near(s.run_unchecked(y), two);
+  });
+}
+
+TEST(Fusion, ProductsTakeSumsClipsAndSteps) {
+  on_all_devices([](Sketch& s) {
+    for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
+      bool half = type == ElementType::kFloat16;
+      float near = half ? 1e-2f : 1e-5f;
+      int a = s.input(numbers({2, 3, 9}, 1, type)), b = s.constant(numbers({9, 35}, 2, type));
+      int bias = s.constant(numbers({35}, 3, type)), residual = s.input(numbers({2, 3, 35}, 4, type));
+      int biased = s.node("Add", {bias, s.node("MatMul", {a, b})});
+      EXPECT_EQ(s.run({s.node("Relu", {biased})}, near, near), 1u);
+      EXPECT_EQ(s.run({s.node({"Gelu", {}, kNewest, "com.microsoft"}, {biased})}, near, near), 1u);
+      EXPECT_EQ(s.run({s.node("Add", {biased, residual})}, near, near), 1u);
+      EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {residual, biased})})}, near, near), 1u);
+      int gated = s.node({"QuickGelu", {{"alpha", 1.0f}}, kNewest, "com.microsoft"}, {biased});
+      EXPECT_EQ(s.run({s.node("Sub", {residual, gated})}, near, near), 1u);
+    }
+  });
+}
+
+TEST(Fusion, ProductsTakeAddendsOfEachKind) {
+  on_all_devices([](Sketch& s) {
+    int a = s.input(numbers({2, 3, 5, 7}, 1)), b = s.input(numbers({3, 7, 18}, 2));
+    int product = s.node("MatMul", {a, b});
+    for (const Shape& shape : {Shape{18}, Shape{5, 1}, Shape{5, 18}, Shape{3, 5, 1}, Shape{3, 5, 18}, Shape{1, 1, 1}}) {
+      SCOPED_TRACE(shape.size());
+      EXPECT_EQ(s.run({s.node("Add", {product, s.input(numbers(shape, 3))})}), 1u);
+      EXPECT_EQ(s.run({s.node("Mul", {s.input(numbers(shape, 4)), product})}), 1u);
+    }
+    EXPECT_EQ(s.run({s.node("Add", {product, s.input(numbers({3, 1, 1}, 5))})}), 2u);
+    EXPECT_EQ(s.run({s.node("Add", {product, s.input(numbers({2, 1, 5, 18}, 6))})}), 2u);
+  });
+}
+
+TEST(Fusion, ProductsLeaveWhatTheyCannotDo) {
+  on_all_devices([](Sketch& s) {
+    int y = s.node("MatMul", {s.input(numbers({4, 6}, 1)), s.constant(numbers({6, 5}, 2))});
+    EXPECT_EQ(s.run({s.node("Greater", {y, s.input(numbers({5}, 3))})}), 2u);
+    int sum = s.node("Add", {s.node("Add", {y, s.input(numbers({5}, 4))}), s.input(numbers({4, 5}, 5))});
+    EXPECT_EQ(s.run({sum}), 1u);
+    EXPECT_EQ(s.run({s.node("Add", {sum, s.input(numbers({4, 5}, 6))})}), 2u);
+    int steps = y;
+    for (int i = 0; i < 5; i++) steps = s.node("Sin", {steps});
+    EXPECT_EQ(s.run({steps}), 2u);
+  });
+}
+
+TEST(Fusion, StacksOfThreeAxesTakeSteps) {
+  on_all_devices([](Sketch& s) {
+    int a = s.input(numbers({2, 2, 1, 3, 4}, 1)), b = s.input(numbers({2, 1, 2, 4, 5}, 2));
+    int product = s.node("MatMul", {a, b});
+    int y = s.node("Add", {product, s.input(numbers({5}, 3))});
+    y = s.node("Tanh", {s.node("Add", {y, s.input(numbers({2, 2, 2, 3, 5}, 4))})});
+    EXPECT_EQ(s.run({y}), s.run({product}));
+  });
+}
+
+TEST(Fusion, GemmThroughAView) {
+  on_all_devices([](Sketch& s) {
+    int a = s.input(numbers({6, 4}, 1)), b = s.constant(numbers({4, 10}, 2)), c = s.constant(numbers({10}, 3));
+    int y = s.node("Reshape", {s.node("Gemm", {a, b, c}), s.constant(integers({3}, {2, 3, 10}))});
+    int shape = s.node("Shape", {y});
+    int sum = s.node("Add", {s.input(numbers({2, 3, 10}, 4)), y});
+    EXPECT_EQ(s.run({sum}), 1u);
+    EXPECT_EQ(s.run({s.node("Reshape", {sum, shape})}), 1u);
+    EXPECT_EQ(s.run({s.node("Tanh", {sum}), y}), 2u);
+  });
+}
+
+TEST(Fusion, ConvolutionsTakeSumsClipsAndSteps) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({2, 6, 9, 7}, 1)), residual = s.input(numbers({2, 8, 9, 7}, 2));
+    TestNode conv{"Conv", {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}}, groups = conv;
+    groups.attributes["group"] = int64_t{2};
+    int y = s.node(conv, {x, s.constant(numbers({8, 6, 3, 3}, 3)), s.constant(numbers({8}, 4))});
+    size_t alone = s.run({y});
+    EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {y, residual})})}), alone);
+    EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {residual, y})})}), alone);
+    int gated = s.node({"QuickGelu", {{"alpha", 1.0f}}, kNewest, "com.microsoft"}, {y});
+    EXPECT_EQ(s.run({s.node("Add", {gated, residual})}), alone);
+    y = s.node(groups, {x, s.constant(numbers({8, 3, 3, 3}, 5))});
+    alone = s.run({y});
+    y = s.node("Tanh", {s.node("Mul", {y, s.input(numbers({8, 1, 1}, 6))})});
+    EXPECT_EQ(s.run({y}), alone);
+  });
+}
+
+TEST(Fusion, BothOperandsAreConvolutions) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({1, 4, 5, 5}, 1));
+    int a = s.node("Conv", {x, s.constant(numbers({3, 4, 1, 1}, 2))});
+    int b = s.node("Conv", {x, s.constant(numbers({3, 4, 1, 1}, 3))});
+    EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {a, b})})}), s.run({a, b}));
+  });
+}
+
+TEST(Fusion, ConvolutionsOfOneChannelAGroupClip) {
+  on_all_devices([](Sketch& s) {
+    TestNode conv{"Conv", {{"group", int64_t{4}}}};
+    int x = s.input(numbers({1, 4, 6, 20}, 1)), weights = s.constant(numbers({4, 1, 3, 3}, 2));
+    int y = s.node(conv, {x, weights});
+    size_t alone = s.run({y});
+    int clipped = s.node("Clip", {y, s.constant(floats({}, {-1})), s.constant(floats({}, {1.5f}))});
+    EXPECT_EQ(s.run({clipped}), alone);
+    s.run({s.node("Add", {clipped, s.input(numbers({1, 4, 4, 18}, 3))})});
+    s.run({s.node("Tanh", {clipped})});
+  });
+}
+
+TEST(Fusion, ZeroSize) {
+  on_all_devices([](Sketch& s) {
+    int x = s.input(numbers({0, 3}, 1)), y = s.node("Relu", {s.node("Add", {x, s.input(numbers({3}, 2))})});
+    EXPECT_EQ(s.run({y}), 0u);
+    int product = s.node("MatMul", {x, s.input(numbers({3, 4}, 3))});
+    EXPECT_EQ(s.run({s.node("Relu", {product})}), 0u);
+    int empty = s.node("MatMul", {s.input(numbers({2, 0}, 4)), s.input(numbers({0, 4}, 5))});
+    y = s.node("Exp", {s.node("Add", {empty, s.input(numbers({4}, 6))})});
+    s.run({y});
+  });
+}
+
+TEST(Fusion, ErrorsNameTheNodeThatIsWrong) {
+  on_all_devices([](Sketch& s) {
+    int product = s.node("MatMul", {s.input(numbers({2, 3}, 1)), s.input(numbers({3, 4}, 2))});
+    int wrong = s.unchecked("wrong", "Add", {product, s.input(numbers({3}, 3))});
+    try {
+      s.run_unchecked(wrong);
+      ADD_FAILURE() << "it runs";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), "node 'wrong' (Add): the shape [3] does not broadcast to [2, 4]");
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ortolan::gpu::test
