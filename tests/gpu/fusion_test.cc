@@ -297,16 +297,77 @@ TEST(Fusion, BothOperandsAreConvolutions) {
   });
 }
 
-TEST(Fusion, ConvolutionsOfOneChannelAGroupClip) {
+TEST(Fusion, ConvolutionsByTilesTakeSumsClipsAndSteps) {
   on_all_devices([](Sketch& s) {
-    TestNode conv{"Conv", {{"group", int64_t{4}}}};
-    int x = s.input(numbers({1, 4, 6, 20}, 1)), weights = s.constant(numbers({4, 1, 3, 3}, 2));
-    int y = s.node(conv, {x, weights});
-    size_t alone = s.run({y});
-    int clipped = s.node("Clip", {y, s.constant(floats({}, {-1})), s.constant(floats({}, {1.5f}))});
-    EXPECT_EQ(s.run({clipped}), alone);
-    s.run({s.node("Add", {clipped, s.input(numbers({1, 4, 4, 18}, 3))})});
-    s.run({s.node("Tanh", {clipped})});
+    for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
+      float near = type == ElementType::kFloat16 ? 2e-2f : 1e-4f;
+      int x = s.input(numbers({2, 17, 13, 14}, 1, type)), residual = s.input(numbers({2, 18, 13, 14}, 2, type));
+      TestNode conv{"Conv", {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}};
+      int y = s.node(conv, {x, s.constant(numbers({18, 17, 3, 3}, 3, type)), s.constant(numbers({18}, 4, type))});
+      size_t alone = s.run({y}, near, near);
+      int gated = s.node("Mul", {s.node("Sigmoid", {y}), y});
+      EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {residual, y})})}, near, near), alone);
+      EXPECT_EQ(s.run({s.node("Add", {gated, residual})}, near, near), alone);
+      int plain = s.node(conv, {x, s.constant(numbers({18, 17, 3, 3}, 5, type))});
+      int scaled = s.node("Mul", {s.node("Tanh", {plain}), s.constant(numbers({18, 1, 1}, 6, type))});
+      EXPECT_EQ(s.run({s.node("Sub", {scaled, residual})}, near, near), alone);
+    }
+  });
+}
+
+TEST(Fusion, ConvolutionsOfOneChannelAGroupTakeClipsAndSteps) {
+  on_all_devices([](Sketch& s) {
+    for (ElementType type : {ElementType::kFloat, ElementType::kFloat16}) {
+      float near = type == ElementType::kFloat16 ? 1e-2f : 1e-5f;
+      TestNode conv{"Conv", {{"group", int64_t{4}}}};
+      int x = s.input(numbers({1, 4, 6, 20}, 1, type));
+      int y = s.node(conv, {x, s.constant(numbers({4, 1, 3, 3}, 2, type)), s.constant(numbers({4}, 3, type))});
+      size_t alone = s.run({y}, near, near);
+      int low = s.constant(floats({}, {-1}, type)), high = s.constant(floats({}, {1.5f}, type));
+      int clipped = s.node("Clip", {y, low, high});
+      EXPECT_EQ(s.run({clipped}, near, near), alone);
+      EXPECT_EQ(s.run({s.node("HardSwish", {y})}, near, near), alone);
+      EXPECT_EQ(s.run({s.node("Mul", {s.node("Tanh", {clipped}), clipped})}, near, near), alone + 1);
+      s.run({s.node("Add", {clipped, s.input(numbers({1, 4, 4, 18}, 4, type))})}, near, near);
+      int plain = s.node(conv, {x, s.constant(numbers({4, 1, 3, 3}, 5, type))});
+      int scaled = s.node("Mul", {s.node("Tanh", {plain}), s.constant(numbers({4, 1, 1}, 6, type))});
+      EXPECT_EQ(s.run({scaled}, near, near), alone);
+    }
+  });
+}
+
+TEST(Fusion, SwishAndGelusSpelledOut) {
+  on_all_devices([](Sketch& s) {
+    int a = s.input(numbers({3, 6}, 1)), b = s.constant(numbers({6, 21}, 2)), x = s.node("MatMul", {a, b});
+    auto number = [&](float value) { return s.constant(floats({}, {value})); };
+    EXPECT_EQ(s.run({s.node("Mul", {s.node("Sigmoid", {x}), x})}), 1u);
+    int erf = s.node("Erf", {s.node("Div", {x, number(1.41421356f)})});
+    int gate = s.node("Add", {number(1), erf});
+    EXPECT_EQ(s.run({s.node("Mul", {s.node("Mul", {x, gate}), number(0.5f)})}), 1u);
+    EXPECT_EQ(s.run({s.node("Mul", {s.node("Mul", {number(0.5f), x}), gate})}), 1u);
+    int cubic = s.node("Mul", {number(0.044715f), s.node("Pow", {x, number(3)})});
+    int inner = s.node("Mul", {s.node("Add", {x, cubic}), number(0.79788456f)});
+    gate = s.node("Add", {s.node("Tanh", {inner}), number(1)});
+    int y = s.node("Mul", {s.node("Mul", {x, number(0.5f)}), gate});
+    EXPECT_EQ(s.run({y}), 1u);
+    EXPECT_GT(s.run({y, gate}), 1u);
+  });
+}
+
+TEST(Fusion, LayerNormalizationSpelledOut) {
+  on_all_devices([](Sketch& s) {
+    TestNode last{"ReduceMean", {{"axes", std::vector<int64_t>{-1}}}, 13};
+    TestNode first{"ReduceMean", {{"axes", std::vector<int64_t>{0}}}, 13};
+    int x = s.input(numbers({4, 3, 19}, 1)), scale = s.constant(numbers({19}, 2)), bias = s.constant(numbers({19}, 3));
+    auto normalized = [&](const TestNode& mean, int weights) {
+      int d = s.node("Sub", {x, s.node(mean, {x})});
+      int variance = s.node(mean, {s.node("Pow", {d, s.constant(floats({}, {2}))})});
+      int root = s.node("Sqrt", {s.node("Add", {variance, s.constant(floats({}, {1e-5f}))})});
+      return s.node("Add", {s.node("Mul", {s.node("Div", {d, root}), weights}), bias});
+    };
+    EXPECT_EQ(s.run({normalized(last, scale)}), 1u);
+    EXPECT_GT(s.run({normalized(first, scale)}), 1u);
+    EXPECT_GT(s.run({normalized(last, s.input(numbers({19}, 4)))}), 1u);
   });
 }
 

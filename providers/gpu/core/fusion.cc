@@ -199,13 +199,4 @@ std::vector<int> count_readers(const Graph& graph) {
   return readers;
 }
 
-std::optional<Bounds> clip_of(const Chain& chain) {
-  if (chain.steps.size() > 1 || chain.type != chain.operands[0].type) return {};
-  if (chain.steps.empty()) return Bounds{};
-  const ElementwiseStep& step = chain.steps[0];
-  if (step.row == "Relu") return Bounds{0, Bounds{}.high};
-  if (step.row == "Clamp") return Bounds{step.p, step.q};
-  return {};
-}
-
 }  // namespace ortolan::gpu

@@ -6,8 +6,6 @@
 // memory.
 #pragma once
 
-#include <limits>
-
 #include "gpu/core/elementwise.h"
 
 namespace ortolan::gpu {
@@ -50,11 +48,5 @@ void lower_elementwise_output(Lowering& l, const std::vector<ElementwiseOperand>
 
 /** For each value the nodes and outputs that need its elements. */
 std::vector<int> count_readers(const Graph& graph);
-
-struct Bounds {
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
-};
-/** For heads that can clip: the bounds, where the chain is at most that. */
-std::optional<Bounds> clip_of(const Chain& chain);
 
 }  // namespace ortolan::gpu

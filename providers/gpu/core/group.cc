@@ -7,6 +7,7 @@
 #include "gpu/core/fusion.h"
 #include "gpu/core/host_operators.h"
 #include "gpu/core/output_places.h"
+#include "gpu/core/patterns.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -178,7 +179,10 @@ std::vector<int> inputs_to_read(const Graph& graph) {
 }
 
 CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
-    : engine_(engine), graph_(std::move(graph)), read_(inputs_to_read(graph_)), readers_(count_readers(graph_)) {
+    : engine_(engine),
+      graph_(joined_patterns(std::move(graph))),
+      read_(inputs_to_read(graph_)),
+      readers_(count_readers(graph_)) {
   is_recorded_ = has_static_shapes() && record_for_good();
   for (Value& value : graph_.values) {
     if (value.constant) value.constant = is_recorded_ ? HostBytes() : owned(*value.constant);

@@ -50,14 +50,16 @@ void run_plane_windows(Lowering& l, const Window& w, const PlaneWindows& what, M
       .constant("KERNEL_W", own_size ? static_cast<int>(w.kernel[2]) : 0)
       .constant("STRIDE", w.stride[2] <= 2 ? static_cast<int>(w.stride[2]) : 0)
       .constant("ROOM", static_cast<int>(kRoom))
-      .constant("BIAS", what.bias.has_value())
+      .constant("ADDEND", what.finish.addend.has_value())
       .constant("HALF", l.type(0) == ElementType::kFloat16);
-  call.read(x).read(what.weights.value_or(x)).read(what.bias.value_or(x)).write(y);
+  add_step_constants(call, what.finish);
+  call.read(x).read(what.weights.value_or(x)).read(what.finish.addend.value_or(x)).write(y);
   int64_t in_channels = what.op == WindowOp::kWeighted ? w.channels : 1;
   call.params(count, strips.rows, strips.pitch, what.channels, in_channels, what.channels / in_channels);
   call.params(w.in[1], w.in[2], w.out[1], w.out[2], w.kernel[1], w.kernel[2], w.stride[1], w.stride[2]);
   call.params(w.dilation[1], w.dilation[2], w.begin[1], w.begin[2], w.end[1], w.end[2]);
-  call.params(l.count(0), what.low, what.high);
+  call.params(l.count(0), what.finish.low, what.finish.high);
+  add_step_numbers(call, what.finish);
   int64_t planes = w.images * (what.op == WindowOp::kWeighted ? what.channels : w.channels);
   call.run(planes * count);
 }

@@ -1,8 +1,7 @@
 // Windows over planes by items that bring lines into room of their own: pools and convolutions of one channel a group.
 #pragma once
 
-#include <limits>
-
+#include "gpu/core/product.h"
 #include "gpu/core/window.h"
 
 namespace ortolan::gpu {
@@ -13,8 +12,7 @@ struct PlaneWindows {
   WindowOp op = WindowOp::kLargest;
   int64_t channels = 1;           // of the result
   std::optional<Memory> weights;  // [channels][taps], for kWeighted
-  std::optional<Memory> bias;     // [channels]
-  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();  // clips a sum
+  Finish finish = {};             // of a sum; it adds to channels and has no residual
 };
 
 /** Whether such a kernel does it: the device has it, the planes have two dimensions, and lines fit. */

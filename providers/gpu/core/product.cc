@@ -151,13 +151,6 @@ Matrix in_memory(Lowering& l, Matrix matrix) {
   return matrix;
 }
 
-void add_steps(KernelCall& call, const Finish& f) {
-  static constexpr const char* kSteps[kMostFinishSteps] = {"STEP0", "STEP1", "STEP2", "STEP3"};
-  for (size_t i = 0; i < f.steps.size(); i++) call.constant(kSteps[i], elementwise_code(f.steps[i], false));
-  if (f.steps.empty()) return;
-  call.constant("STEPS_HAVE_D", f.steps_have_addend).constant("STEPS_HAVE_R", f.steps_have_residual);
-}
-
 /** The buffers, constants and parameters that all kernels of products share. */
 void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b, int64_t tiles) {
   const Finish& f = p.finish;
@@ -168,14 +161,14 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
       .constant("RESIDUAL", f.residual.has_value())
       .constant("HALF", p.type == ElementType::kFloat16)
       .constant("A_HALF", a.type == ElementType::kFloat16);
-  add_steps(call, f);
+  add_step_constants(call, f);
   call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
   call.read(b.offsets.empty() ? a.memory : l.table(b.offsets)).write(p.c);
   call.params(p.m, p.n, p.k, tiles, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
   call.params(c_row, p.m * c_row, f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
   call.params(a.first, b.first, p.c_first);
   call.params(f.alpha, f.beta, f.low, f.high);
-  for (size_t i = 0; i < kMostFinishSteps; i++) call.params(i < f.steps.size() ? f.steps[i].p : 0.0f);
+  add_step_numbers(call, f);
 }
 
 /** A launch with its groups. */

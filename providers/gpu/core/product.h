@@ -65,6 +65,12 @@ void multiply(Lowering& l, const Product& product);
 
 inline constexpr size_t kMostFinishSteps = 4;
 
+/** The constants and, at the parameters' end, numbers of a finish's steps, for kernels/product_steps.k. */
+void add_step_constants(KernelCall& call, const Finish& finish);
+void add_step_numbers(KernelCall& call, const Finish& finish);
+/** Whether a kernel of planes can do it, which has at most a number for each row to add. */
+bool adds_to_rows(const Finish& finish);
+
 /** What makes a product and does steps to it: `launch` gets the product with its finish and c. Until then only its
  * numbers, grid, type and finish matter. It takes what the finish can hold and, where that is given, `fits` agrees to.
  */

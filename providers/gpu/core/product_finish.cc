@@ -142,6 +142,21 @@ bool finish_with(Product& product, const Chain& chain) { return Finishing(produc
 
 }  // namespace
 
+void add_step_constants(KernelCall& call, const Finish& finish) {
+  static constexpr const char* kSteps[kMostFinishSteps] = {"STEP0", "STEP1", "STEP2", "STEP3"};
+  for (size_t i = 0; i < finish.steps.size(); i++) call.constant(kSteps[i], elementwise_code(finish.steps[i], false));
+  if (finish.steps_have_addend) call.constant("STEPS_HAVE_D", 1);
+  if (finish.steps_have_residual) call.constant("STEPS_HAVE_R", 1);
+}
+
+void add_step_numbers(KernelCall& call, const Finish& finish) {
+  for (size_t i = 0; i < kMostFinishSteps; i++) call.params(i < finish.steps.size() ? finish.steps[i].p : 0.0f);
+}
+
+bool adds_to_rows(const Finish& finish) {
+  return finish.alpha == 1 && (!finish.addend || (finish.addend_row == 1 && finish.addend_column == 0));
+}
+
 Head product_head(const Product& product, std::function<void(Lowering& l, const Product& product)> launch,
                   bool (*fits)(const Finish& finish)) {
   auto takes = [product, fits](const Chain& chain) {

@@ -167,11 +167,14 @@ void transform_result(Lowering& l, const Window& w, const Tiles& tiles, const Fi
   Strips strips = output_strips(l.traits(), tiles);
   int64_t channels = l.shape(1)[0], pieces = divide_up(tiles.rows, strips.size);
   KernelCall call = l.call("winograd_output");
-  call.group(1).constant("ROOM", static_cast<int>(strips.room)).constant("BIAS", finish.addend.has_value());
+  call.group(1).constant("ROOM", static_cast<int>(strips.room)).constant("ADDEND", finish.addend.has_value());
   call.constant("RESIDUAL", finish.residual.has_value()).constant("HALF", l.type(0) == ElementType::kFloat16);
+  add_step_constants(call, finish);
   call.read(from).read(finish.addend.value_or(from)).read(finish.residual.value_or(from)).write(y);
   call.params(channels, tiles.first, tiles.w, tiles.count(), w.out[1], w.out[2], pieces, strips.size, strips.phase);
-  call.params(finish.low, finish.high).run(w.images * channels * pieces);
+  call.params(finish.low, finish.high);
+  add_step_numbers(call, finish);
+  call.run(w.images * channels * pieces);
 }
 
 /** The rows of tiles in parts: what passes between a part's launches stays in the caches. */

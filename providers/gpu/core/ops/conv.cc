@@ -106,23 +106,6 @@ int64_t checked_group(const Lowering& l) {
   return group;
 }
 
-/** One channel a group, by items that go over planes. */
-void convolve_planes(Lowering& l, const Window& w, int64_t channels, const Bounds& bounds, Memory y) {
-  PlaneWindows what{WindowOp::kWeighted, channels};
-  what.weights = l.input(1);
-  if (l.has(2)) what.bias = l.input(2);
-  what.low = has_relu(l) ? std::max(0.0f, bounds.low) : bounds.low;
-  what.high = bounds.high;
-  run_plane_windows(l, w, what, y);
-}
-
-Head planes_head(const Window& w, int64_t channels) {
-  return {[](const Chain& chain) { return clip_of(chain).has_value(); },
-          [w, channels](Lowering& l, const Chain& chain, Memory y) {
-            convolve_planes(l, w, channels, *clip_of(chain), y);
-          }};
-}
-
 /** How the image is brought to the product. */
 struct Image {
   bool as_is;
@@ -160,21 +143,29 @@ Head image_product_head(Lowering& l, const Window& w, int64_t group) {
   });
 }
 
-/** Whether Winograd's kernels do it: a bias of channels, a residual and a clip. */
-bool fits_winograd_output(const Finish& finish) {
-  bool of_channels = finish.addend_row == 1 && finish.addend_column == 0;
-  return finish.steps.empty() && finish.alpha == 1 && (!finish.addend || of_channels);
-}
-
-Head winograd_head(Lowering& l, const Window& w) {
+/** What kernels of planes make of all channels. */
+Product planes_of(Lowering& l, const Window& w) {
   Product result;
   result.m = l.shape(1)[0];
   result.n = w.out_size();
   result.outer = w.images;
   result.type = l.type(0);
   result.finish = finish_of(l, result.m);
+  return result;
+}
+
+Head winograd_head(Lowering& l, const Window& w) {
   auto launch = [w](Lowering& l, const Product& product) { convolve_winograd(l, w, product.finish, product.c); };
-  return product_head(result, launch, fits_winograd_output);
+  return product_head(planes_of(l, w), launch, adds_to_rows);
+}
+
+/** One channel a group, by items that go over planes. */
+Head depthwise_head(Lowering& l, const Window& w) {
+  auto launch = [w](Lowering& l, const Product& product) {
+    run_plane_windows(l, w, {WindowOp::kWeighted, product.m, l.input(1), product.finish}, product.c);
+  };
+  auto fits = [](const Finish& finish) { return adds_to_rows(finish) && !finish.residual; };
+  return product_head(planes_of(l, w), launch, fits);
 }
 
 void lower_conv(Lowering& l) {
@@ -188,7 +179,7 @@ void lower_conv(Lowering& l) {
     l.output(0, shape);
   } else {
     open_output(l, 0, shape,
-                by_planes                    ? planes_head(w, weights[0])
+                by_planes                    ? depthwise_head(l, w)
                 : fits_winograd(l, w, group) ? winograd_head(l, w)
                                              : image_product_head(l, w, group));
   }
