@@ -30,7 +30,9 @@ class Patterns {
 
  private:
   static bool is_of(const Node& node, std::string_view op) {
-    return node.domain.empty() && node.op == op && (node.since_version >= 7 || node.inputs.size() == 1);
+    bool is_binary = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow";
+    bool is_whole = is_binary ? node.inputs.size() == 2 && node.since_version >= 7 : !node.inputs.empty();
+    return node.domain.empty() && node.op == op && is_whole;
   }
   /** The node of that operator that makes a value for `readers` inputs of the pattern and nothing else. */
   const Node* maker(int value, std::string_view op, int readers = 1) const {
@@ -54,6 +56,7 @@ class Patterns {
   }
   /** Whether numbers beside the value, of one axis at most, leave its shape as it is. */
   bool is_float_tensor(int value) const {
+    if (value == kMissing) return false;
     const Value& v = graph_.values[value];
     return is_float(v.type) && v.shape && !v.shape->empty();
   }
@@ -127,7 +130,7 @@ class Patterns {
   /** The value whose mean over the last axis that is, for `readers` of it; kMissing where it is none. */
   int meaned(int value) const {
     const Node* mean = maker(value, "ReduceMean");
-    if (mean == nullptr || mean->integer("keepdims", 1) != 1) return kMissing;
+    if (mean == nullptr || mean->inputs[0] == kMissing || mean->integer("keepdims", 1) != 1) return kMissing;
     std::vector<int64_t> axes = mean->integers("axes");
     if (mean->has_input(1)) {
       const Value& given = graph_.values[mean->inputs[1]];
@@ -139,6 +142,7 @@ class Patterns {
   }
   /** Whether a constant has an element for each of the last dimension of x. */
   bool is_of_row(int value, int x) const {
+    if (value == kMissing || x == kMissing) return false;
     const Value &v = graph_.values[value], &of = graph_.values[x];
     if (!v.constant || !of.shape || of.shape->empty() || v.type != of.type || !is_float(v.type)) return false;
     return *v.shape == Shape{of.shape->back()};
