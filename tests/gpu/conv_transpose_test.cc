@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/window_reference.h"
+#include "thrown_text.h"
 
 namespace ortolan::gpu::test {
 namespace {
@@ -114,6 +115,19 @@ TEST_P(ConvTranspose, WeightsThatDoNotFit) {
     FAIL() << "it ran";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "node 'n' (ConvTranspose): 4 channels in 1 groups do not fit weights for 3");
+  }
+}
+
+TEST_P(ConvTranspose, NumbersBeyondWhatKernelsCount) {
+  const Tensor x = random_floats({1, 1, 2, 2}, 1), w = random_floats({1, 1, 2, 2}, 1);
+  const std::pair<TestNode, std::string> cases[] = {
+      {{"ConvTranspose", {{"output_padding", std::vector<int64_t>{0, INT64_MAX}}}, 11}, "output_padding holds"},
+      {{"ConvTranspose",
+        {{"dilations", std::vector<int64_t>{INT32_MAX, 1}}, {"output_shape", std::vector<int64_t>{2, 2}}},
+        11},
+       "its places reach"}};
+  for (const auto& [node, part] : cases) {
+    EXPECT_TRUE(ortolan::test::throws<Error>(part, [&] { run(node, {{x}, {w}}); }));
   }
 }
 

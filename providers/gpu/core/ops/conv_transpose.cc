@@ -16,6 +16,9 @@ Triple triple_of(const Lowering& l, const char* name, size_t spatial, int64_t fa
     l.fail(std::string(name) + " has " + std::to_string(values.size()) + " values for " + std::to_string(spatial) +
            " spatial dimensions");
   }
+  for (int64_t value : values) {
+    if (value < 0 || value > INT32_MAX) l.fail(std::string(name) + " holds " + std::to_string(value));
+  }
   Triple result = {fallback, fallback, fallback};
   std::copy(values.begin(), values.end(), result.end() - static_cast<int64_t>(values.size()));
   return result;
@@ -42,6 +45,8 @@ void set_extent(const Lowering& l, Window& w, int axis, int64_t padding, int64_t
     w.out[axis] = wanted;
   }
   if (w.out[axis] < 0) l.fail("pads cut away more than the size " + std::to_string(full));
+  int64_t reached = w.begin[axis] + w.out[axis] + (w.kernel[axis] - 1) * w.dilation[axis];
+  if (reached > INT32_MAX) l.fail("its places reach " + std::to_string(reached) + ", beyond what kernels count, 2^31");
 }
 
 Window transposed_window(const Lowering& l) {
