@@ -73,8 +73,8 @@ GraphRun run_twice(Engine& engine, Graph graph, const std::vector<Tensor>& input
 
 /** The graph as a compiled model holds it. */
 Graph from_bytes(Device& device, const Graph& graph) {
-  auto bytes = std::make_shared<std::vector<std::byte>>(store_group({graph, {}, {}}));
-  Graph loaded = load_group({*bytes, bytes}).graph;
+  auto bytes = std::make_shared<std::vector<std::byte>>(store_group(graph));
+  Graph loaded = load_group({*bytes, bytes});
   judge_again(loaded, device.traits());
   return loaded;
 }

@@ -1,4 +1,4 @@
-// A header with a hash of all that follows; values, nodes, inputs and outputs of the graph; what caches knew.
+// A header with a hash of all that follows; values, nodes, inputs and outputs of the graph.
 #include "gpu/core/stored_group.h"
 
 #include <algorithm>
@@ -78,14 +78,6 @@ void write_node(FieldWriter& to, const Node& node) {
   }
   write_numbers(to, node.inputs);
   write_numbers(to, node.outputs);
-}
-
-void write_entries(FieldWriter& to, const std::vector<CacheEntry>& entries) {
-  to.count(entries.size());
-  for (const CacheEntry& entry : entries) {
-    to.text(entry.key);
-    to.block(entry.content);
-  }
 }
 
 size_t constant_bytes(const Graph& graph) {
@@ -228,16 +220,6 @@ class GraphLoader {
   std::shared_ptr<const void> owner_;
 };
 
-std::vector<CacheEntry> read_entries(FieldReader& from) {
-  std::vector<CacheEntry> entries;
-  for (size_t left = from.count(); left > 0; left--) {
-    std::string key = from.text();
-    std::span<const std::byte> content = from.block();
-    entries.push_back({std::move(key), {content.begin(), content.end()}});
-  }
-  return entries;
-}
-
 void check_header(std::span<const std::byte> bytes) {
   Header header;
   const Header wanted;
@@ -301,8 +283,7 @@ std::string refusal_of(const Graph& graph, const Node& node, const DeviceTraits&
 
 }  // namespace
 
-std::vector<std::byte> store_group(const StoredGroup& group) {
-  const Graph& graph = group.graph;
+std::vector<std::byte> store_group(const Graph& graph) {
   FieldWriter to;
   to.reserve(constant_bytes(graph) + constant_bytes(graph) / 8);
   to.bytes().resize(sizeof(Header));
@@ -312,8 +293,6 @@ std::vector<std::byte> store_group(const StoredGroup& group) {
   for (const Node& node : graph.nodes) write_node(to, node);
   write_numbers(to, graph.inputs);
   write_numbers(to, graph.outputs);
-  write_entries(to, group.choices);
-  write_entries(to, group.kernels);
   std::vector<std::byte> bytes = std::move(to.bytes());
   Header header;
   header.bytes = bytes.size();
@@ -322,17 +301,14 @@ std::vector<std::byte> store_group(const StoredGroup& group) {
   return bytes;
 }
 
-StoredGroup load_group(const HostBytes& bytes) {
+Graph load_group(const HostBytes& bytes) {
   check_header(bytes.bytes);
   FieldReader from(bytes.bytes);
   from.skip(sizeof(Header));
-  StoredGroup group;
-  group.graph = GraphLoader(from, bytes.owner).load();
-  group.choices = read_entries(from);
-  group.kernels = read_entries(from);
+  Graph graph = GraphLoader(from, bytes.owner).load();
   if (!from.is_at_end()) from.fail("more follows");
-  OrderCheck(group.graph).check();
-  return group;
+  OrderCheck(graph).check();
+  return graph;
 }
 
 void judge_again(Graph& graph, const DeviceTraits& traits) {

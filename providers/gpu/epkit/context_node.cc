@@ -149,14 +149,14 @@ bool holds_context(const Host& host, const OrtGraph* graph) {
   return nodes.size() == 1 && operator_of(host, nodes[0]) == "EPContext";
 }
 
-StoredGroup read_context(const Host& host, const ContextOptions& options, const DeviceTraits& traits,
-                         const OrtGraph* graph, const OrtNode* fused_node, std::vector<int>& input_positions) {
+Graph read_context(const Host& host, const ContextOptions& options, const DeviceTraits& traits, const OrtGraph* graph,
+                   const OrtNode* fused_node, std::vector<int>& input_positions) {
   const OrtNode* node = nodes_of(host, graph).at(0);
   const std::string where = "node '" + name_of(host, node) + "' (EPContext): ";
   try {
-    StoredGroup group = load_group(read_content(host, options, graph, node));
-    judge_again(group.graph, traits);
-    connect(host, node, fused_node, group.graph, input_positions);
+    Graph group = load_group(read_content(host, options, graph, node));
+    judge_again(group, traits);
+    connect(host, node, fused_node, group, input_positions);
     return group;
   } catch (const Failure& failure) {
     fail(failure.code, where + failure.text);
@@ -195,7 +195,7 @@ std::string ContextWriter::place(const OrtGraph* graph, std::span<const std::byt
   return name;
 }
 
-OrtNode* ContextWriter::make(const OrtGraph* graph, const OrtNode* fused_node, const StoredGroup& group) const {
+OrtNode* ContextWriter::make(const OrtGraph* graph, const OrtNode* fused_node, const Graph& group) const {
   std::string name = name_of(host_, fused_node);
   if (!name.starts_with(options_.name_prefix)) name = options_.name_prefix + name;
   Attributes attributes(host_);
@@ -206,8 +206,7 @@ OrtNode* ContextWriter::make(const OrtGraph* graph, const OrtNode* fused_node, c
   attributes.add("partition_name", name);
   attributes.add("ep_sdk_version", version_);
   attributes.add("hardware_architecture", traits_.name);
-  std::vector<std::string> inputs = names_of(group.graph, group.graph.inputs),
-                           outputs = names_of(group.graph, group.graph.outputs);
+  std::vector<std::string> inputs = names_of(group, group.inputs), outputs = names_of(group, group.outputs);
   OrtNode* node = nullptr;
   check(host_,
         host_.api->GetModelEditorApi()->CreateNode("EPContext", "com.microsoft", name.c_str(), pointers(inputs).data(),

@@ -31,8 +31,8 @@ bool holds_context(const Host& host, const OrtGraph* graph);
 
 /** The group in the EPContext node of a graph to compile, with its inputs and outputs as those of the fused node.
  *  Throws Failure, which says how to mend it, for nodes that hold none, or none for such a device. */
-StoredGroup read_context(const Host& host, const ContextOptions& options, const DeviceTraits& traits,
-                         const OrtGraph* graph, const OrtNode* fused_node, std::vector<int>& input_positions);
+Graph read_context(const Host& host, const ContextOptions& options, const DeviceTraits& traits, const OrtGraph* graph,
+                   const OrtNode* fused_node, std::vector<int>& input_positions);
 
 /** What compiled models say of their groups' format, and the judgement of what one says. */
 const char* stored_format();
@@ -47,7 +47,7 @@ class ContextWriter {
 
   bool is_wanted() const { return options_.wanted; }
   /** The node for a group, which the caller releases. Writes the group's file where it is to have one. */
-  OrtNode* make(const OrtGraph* graph, const OrtNode* fused_node, const StoredGroup& group) const;
+  OrtNode* make(const OrtGraph* graph, const OrtNode* fused_node, const Graph& group) const;
 
  private:
   std::string place(const OrtGraph* graph, std::span<const std::byte> content) const;

@@ -133,15 +133,14 @@ OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fuse
   Graph shown = contexts_.is_wanted() ? group : Graph();
   auto node =
       std::make_unique<CompiledNode>(host_, context_, engine_, records_, std::move(group), std::move(input_positions));
-  if (contexts_.is_wanted()) *context_node = contexts_.make(graph, fused_node, {std::move(shown), {}, {}});
+  if (contexts_.is_wanted()) *context_node = contexts_.make(graph, fused_node, shown);
   return node.release();
 }
 
 OrtNodeComputeInfo* Provider::restore(const OrtGraph* graph, const OrtNode* fused_node) {
   std::vector<int> input_positions;
-  StoredGroup stored =
-      read_context(host_, context_options_, context_.device().traits(), graph, fused_node, input_positions);
-  return new CompiledNode(host_, context_, engine_, records_, std::move(stored.graph), std::move(input_positions));
+  Graph group = read_context(host_, context_options_, context_.device().traits(), graph, fused_node, input_positions);
+  return new CompiledNode(host_, context_, engine_, records_, std::move(group), std::move(input_positions));
 }
 
 void ORT_API_CALL Provider::release_infos(OrtEp*, OrtNodeComputeInfo** infos, size_t count) noexcept {
