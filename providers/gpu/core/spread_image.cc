@@ -33,9 +33,11 @@ Memory spread_image(Lowering& l, const Window& w, const Spread& spread, int64_t 
   bool wide = l.traits().kind == DeviceClass::kWide;
   int64_t rows_of_group = wide ? 32 : 1;
   KernelCall call = l.call("spread_image");
-  call.group(wide ? 1 : 32).constant("HALF", l.type(0) == ElementType::kFloat16).read(l.input(0)).write(to);
+  bool is_half = l.type(0) == ElementType::kFloat16, by_vectors = wide && !is_half && w.stride[2] <= 2;
+  call.group(wide ? 1 : 32).constant("HALF", is_half);
+  call.constant("STRIDE", by_vectors ? static_cast<int>(w.stride[2]) : 0).read(l.input(0)).write(to);
   call.params(rows, rows_of_group, fields(spread.phases), fields(spread.size), fields(w.in), fields(w.stride));
-  call.params(fields(w.begin)).run((rows + rows_of_group - 1) / rows_of_group);
+  call.params(fields(w.begin), l.count(0)).run((rows + rows_of_group - 1) / rows_of_group);
   return to;
 }
 
