@@ -94,6 +94,9 @@ TEST_P(Conv, Groups) {
   expect_conv({{{6, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 5, 5, 5});
   expect_conv({{{9, 19}, {3, 3}, {2, 2}, {}, {1, 1}, {1, 1}}, 2, 4, 8, 4});
   expect_conv({{{60, 75}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 2, 2, 2});
+  expect_conv({{{51, 75}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 2, 2, 2});
+  expect_conv({{{7, 7}, {5, 5}, {}, {}, {2, 2}, {2, 2}}, 2, 3, 3, 3});
+  expect_conv({{{14, 70}, {5, 5}, {2, 2}, {}, {1, 20}, {3, 2}}, 1, 2, 2, 2});
   expect_conv({{{9, 40}, {7, 7}, {3, 3}, {}, {3, 3}, {3, 3}}, 1, 2, 4, 2});
   expect_conv({{{5, 5}, {1, 1}}, 2, 4, 6, 2});
   expect_conv({{{12, 33}, {5, 5}, {1, 1}, {2, 2}, {4, 4}, {4, 4}}, 1, 3, 3, 3});
@@ -135,12 +138,14 @@ TEST_P(Conv, Nothing) {
 }
 
 TEST_P(Conv, Halves) {
-  for (int64_t size : {1, 3}) {
-    ConvCase c{{{6, 9}, {size, size}, {}, {}, {size / 2, size / 2}, {size / 2, size / 2}}, 2, 6, 10, 2};
-    Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
-    Tensor wanted = halves(convolution(c.window, 2, x, w, &bias));
-    expect_near(run(c.node(), {{x}, {w}, {bias}}), wanted, 2e-3f, 2e-3f);
-    expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 2e-3f, 2e-3f);
+  for (int64_t group : {2, 6}) {
+    for (int64_t size : {1, 3}) {
+      ConvCase c{{{6, 9}, {size, size}, {}, {}, {size / 2, size / 2}, {size / 2, size / 2}}, 2, 6, 12, group};
+      Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
+      Tensor wanted = halves(convolution(c.window, group, x, w, &bias));
+      expect_near(run(c.node(), {{x}, {w}, {bias}}), wanted, 2e-3f, 2e-3f);
+      expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 2e-3f, 2e-3f);
+    }
   }
 }
 

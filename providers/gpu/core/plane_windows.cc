@@ -10,19 +10,25 @@ constexpr int64_t kRoom = 4096;    // floats an item has
 constexpr int64_t kMostTaps = 25;  // that are worth a kernel of their own size
 
 struct Strips {
-  int64_t pitch, vectors, rows;  // elements of a line, vectors of a step, rows of places an item makes
+  int64_t pitch, rows;     // elements of a line, rows of places an item makes
+  int64_t vectors, lines;  // of places that are made at once
 };
+
+bool has_own_size(const Window& w) { return w.taps() <= kMostTaps; }
 
 int64_t reach(const Window& w, int axis) { return (w.kernel[axis] - 1) * w.dilation[axis] + 1; }
 
 Strips strips_of(const DeviceTraits& traits, const Window& w) {
-  int64_t width = traits.vector_width, across = (w.out[2] + width - 1) / width;
+  int64_t width = traits.vector_width;
   Strips strips;
-  strips.vectors = across >= 4 ? 4 : across >= 2 ? 2 : 1;
+  strips.vectors = w.out[2] >= 4 * width ? 2 : 1;
   strips.pitch = std::max(w.begin[2] + w.in[2], (w.out[2] - 1) * w.stride[2] + reach(w, 2));
-  int64_t slack = strips.vectors * width * w.stride[2];
+  int64_t slack = strips.vectors * width * w.stride[2] + width + w.begin[2];
   int64_t lines = (kRoom - slack) / strips.pitch;
-  strips.rows = lines < reach(w, 1) ? 0 : (lines - reach(w, 1)) / w.stride[1] + 1;
+  strips.rows = lines < reach(w, 1) ? 0 : std::min(w.out[1], (lines - reach(w, 1)) / w.stride[1] + 1);
+  // What rows share is loaded once where a kernel of their own size knows what that is.
+  bool shares = w.dilation[1] == 1 && w.stride[1] == w.stride[2] && w.stride[1] <= 2 && has_own_size(w);
+  strips.lines = shares && strips.rows >= 2 && w.out[1] % strips.rows != 1 ? 2 : 1;
   return strips;
 }
 
@@ -42,10 +48,11 @@ bool fits_plane_windows(const DeviceTraits& traits, const Window& w, WindowOp op
 void run_plane_windows(Lowering& l, const Window& w, const PlaneWindows& what, Memory y) {
   Strips strips = strips_of(l.traits(), w);
   int64_t count = (w.out[1] + strips.rows - 1) / strips.rows;
-  bool own_size = w.taps() <= kMostTaps;
+  const bool own_size = has_own_size(w);
   Memory x = l.input(0);
   KernelCall call = l.call("plane_windows");
-  call.group(1).constant("OP", static_cast<int>(what.op)).constant("TX", static_cast<int>(strips.vectors));
+  call.group(1).constant("OP", static_cast<int>(what.op));
+  call.constant("TX", static_cast<int>(strips.vectors)).constant("TY", static_cast<int>(strips.lines));
   call.constant("KERNEL_H", own_size ? static_cast<int>(w.kernel[1]) : 0)
       .constant("KERNEL_W", own_size ? static_cast<int>(w.kernel[2]) : 0)
       .constant("STRIDE", w.stride[2] <= 2 ? static_cast<int>(w.stride[2]) : 0)
