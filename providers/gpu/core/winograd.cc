@@ -2,6 +2,7 @@
 #include "gpu/core/winograd.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ortolan::gpu {
 namespace {
@@ -58,40 +59,51 @@ Strips output_strips(const DeviceTraits& traits, const Tiles& tiles) {
   return {kRooms[0], phase, std::min(rows, tiles.rows)};
 }
 
-/** A row of G applied to three elements `step` apart. */
-double row_of_g(int row, const double* g, int step) {
+/** Weights of one place of some rows, which are transformed together. */
+constexpr int64_t kLanes = 8;
+using Lanes = std::array<double, kLanes>;
+
+/** A row of G applied to three values `step` apart. */
+void apply_g(int row, const Lanes* g, int step, Lanes& to) {
   constexpr double kRows[6][3] = {{64.0 / 81, 0, 0},
                                   {-128.0 / 243, -32.0 / 81, -8.0 / 27},
                                   {-128.0 / 243, 32.0 / 81, -8.0 / 27},
                                   {32.0 / 243, 16.0 / 81, 8.0 / 27},
                                   {32.0 / 243, -16.0 / 81, 8.0 / 27},
                                   {0, 0, 1}};
-  return kRows[row][0] * g[0] + kRows[row][1] * g[step] + kRows[row][2] * g[2 * step];
+  const double a = kRows[row][0], b = kRows[row][1], c = kRows[row][2];
+  for (int64_t lane = 0; lane < kLanes; lane++) to[lane] = a * g[0][lane] + b * g[step][lane] + c * g[2 * step][lane];
 }
 
-/** to[place * stride] = G g G^T. */
-void transform_weights(const float* weights, float* to, int64_t stride) {
-  double g[9], half[18];  // half: G g
-  std::copy(weights, weights + 9, g);
-  for (int i = 0; i < 6; i++) {
-    for (int j = 0; j < 3; j++) half[i * 3 + j] = row_of_g(i, g + j, 3);
+/** to[place * stride + row] = G g G^T of rows whose 3 x 3 weights begin `distance` apart. */
+void transform_weights(const float* weights, int64_t distance, int64_t rows, float* to, int64_t stride) {
+  std::array<Lanes, 9> g = {};
+  std::array<Lanes, 18> half;  // G g
+  for (int64_t row = 0; row < rows; row++) {
+    for (int64_t tap = 0; tap < 9; tap++) g[tap][row] = weights[row * distance + tap];
   }
   for (int i = 0; i < 6; i++) {
-    for (int j = 0; j < 6; j++) to[(i * 6 + j) * stride] = static_cast<float>(row_of_g(j, half + i * 3, 1));
+    for (int j = 0; j < 3; j++) apply_g(i, &g[j], 3, half[i * 3 + j]);
+  }
+  for (int place = 0; place < kPlaces; place++) {
+    Lanes value;
+    apply_g(place % 6, &half[place / 6 * 3], 1, value);
+    for (int64_t row = 0; row < rows; row++) to[place * stride + row] = static_cast<float>(value[row]);
   }
 }
 
 /** [place][tile of rows][channel][row]. */
 std::vector<std::byte> transformed(const HostTensor& weights, int64_t height) {
   std::vector<float> g = weights.floats();
-  int64_t rows = weights.shape[0], channels = weights.shape[1];
+  int64_t rows = weights.shape[0], channels = weights.shape[1], together = std::min(height, kLanes);
   int64_t matrix = round_up(rows, height) * channels;
   std::vector<std::byte> bytes(static_cast<size_t>(kPlaces * matrix) * sizeof(float));
   float* to = reinterpret_cast<float*>(bytes.data());
-  for (int64_t row = 0; row < rows; row++) {
+  for (int64_t row = 0; row < rows; row += together) {
     for (int64_t channel = 0; channel < channels; channel++) {
       int64_t at = (row / height * channels + channel) * height + row % height;
-      transform_weights(g.data() + (row * channels + channel) * 9, to + at, matrix);
+      transform_weights(g.data() + (row * channels + channel) * 9, channels * 9, std::min(together, rows - row),
+                        to + at, matrix);
     }
   }
   return bytes;
