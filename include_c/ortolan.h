@@ -81,8 +81,8 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNode_GetOperatorType(_In_ const 
  *  EpAssignedSubgraph_GetNodes. */
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDeclineCount(_In_ const OrtEpAssignedNode* node,
                                                                     _Out_ size_t* out) NO_EXCEPTION;
-/** The provider of such a decline, in the order they were asked, and its reason in words. Both live as long as the
- *  session. */
+/** The provider of such a decline, in the order they were asked, and its reason in words, or that it gives none. Both
+ *  live as long as the session. */
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtEpAssignedNodeGetDecline(_In_ const OrtEpAssignedNode* node, size_t index,
                                                                _Outptr_ const char** provider,
                                                                _Outptr_ const char** reason) NO_EXCEPTION;

@@ -1,4 +1,6 @@
-// What a plugin says about graphs: which nodes it takes, and what it makes of groups.
+// What a plugin says about graphs: which nodes it takes, why it leaves others, and what it makes of groups.
+#include <unordered_set>
+
 #include "api/arguments.h"
 #include "api/ep_compiled.h"
 #include "api/ep_members.h"
@@ -18,6 +20,19 @@ const graph::Node* node_of(const EpGraphSupport& support, const OrtNode* handle)
   return node;
 }
 
+/** Adds what the plugin says of nodes that it could have taken and did not, where nothing is known yet. */
+void add_reasons(EpGraphSupport& support, const OrtEp& ep, GetEpRefusalReasonFn reason_of) {
+  runtime::Capability& capability = support.capability;
+  std::unordered_set<const graph::Node*> settled;
+  for (const NodeGroup& group : capability.groups) settled.insert(group.nodes.begin(), group.nodes.end());
+  for (const runtime::Declined& declined : capability.declined) settled.insert(declined.node);
+  for (const NodeObject& node : support.graph.nodes()) {
+    if (!node.provider().empty() || settled.contains(node.core())) continue;
+    const char* reason = reason_of(&ep, wrap<const OrtNode>(&node));
+    if (reason != nullptr && *reason != '\0') capability.declined.push_back({node.core(), reason});
+  }
+}
+
 }  // namespace
 
 runtime::Capability PluginExecutionProvider::get_capability(const graph::Graph& graph) {
@@ -26,6 +41,7 @@ runtime::Capability PluginExecutionProvider::get_capability(const graph::Graph& 
   if (auto ask = member_if(*ep_, &OrtEp::GetCapability, 23)) {
     check_plugin(ask(ep_.get(), wrap<const OrtGraph>(&shown), wrap<OrtEpGraphSupportInfo>(&support)), name_,
                  "GetCapability");
+    if (library_->refusal_reason() != nullptr) add_reasons(support, *ep_, library_->refusal_reason());
   }
   return std::move(support.capability);
 }

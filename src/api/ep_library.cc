@@ -66,6 +66,7 @@ void EpLibrary::open() {
   }
   symbol("CreateEpFactories");
   release_factory_ = wrap_symbol<ReleaseEpApiFactoryFn>(symbol("ReleaseEpFactory"));
+  refusal_reason_ = wrap_symbol<GetEpRefusalReasonFn>(dlsym(handle_, "GetEpRefusalReason"));
 }
 
 void* EpLibrary::symbol(const char* name) const {

@@ -9,6 +9,7 @@
 #include "api/ep_devices.h"
 #include "base/log.h"
 #include "onnxruntime_ep_c_api.h"
+#include "ortolan_ep.h"
 #include "tensor/allocator.h"
 #include "tensor/device.h"
 
@@ -34,6 +35,8 @@ class EpLibrary : public std::enable_shared_from_this<EpLibrary> {
                                                     const OrtKeyValuePairs* options);
   /** What copies between the factory's devices and the CPU; NULL when it has none. */
   std::unique_ptr<tensor::DataTransfer> make_data_transfer(OrtEpFactory& factory);
+  /** The function that says why its providers leave nodes; NULL where the library has none. */
+  GetEpRefusalReasonFn refusal_reason() const { return refusal_reason_; }
   /** The name that a factory gives itself. */
   static std::string name_of(const OrtEpFactory& factory);
 
@@ -49,6 +52,7 @@ class EpLibrary : public std::enable_shared_from_this<EpLibrary> {
   base::Logger logger_;  // of the factories
   void* handle_ = nullptr;
   ReleaseEpApiFactoryFn release_factory_ = nullptr;
+  GetEpRefusalReasonFn refusal_reason_ = nullptr;
   std::vector<OrtEpFactory*> factories_;
   std::vector<std::unique_ptr<EpDevice>> devices_;
 };

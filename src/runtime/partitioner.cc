@@ -2,6 +2,7 @@
 #include "runtime/partitioner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,6 +17,7 @@ using Providers = std::span<const std::unique_ptr<ExecutionProvider>>;
 using Reasons = std::unordered_map<size_t, std::vector<std::pair<std::string, std::string>>>;
 
 constexpr const char* kWhere = "partitioner.cc partition";
+constexpr std::string_view kNoReason = "it did not take the node and gives no reason";
 
 std::vector<std::string> names_of(const std::vector<ValueInfo*>& values) {
   std::vector<std::string> names;
@@ -47,6 +49,7 @@ class GraphPartition {
       : graph_(graph), model_(model), result_(result), options_(options) {}
 
   void ask(ExecutionProvider& provider, bool last) {
+    asked_.push_back(provider.type());
     std::vector<NodeGroup> groups = accepted(provider, last);
     if (!last) return_small_islands(provider, groups);
     std::vector<NodeGroup> compiled;
@@ -209,8 +212,22 @@ class GraphPartition {
       for (const std::string& name : names_of(node.captured())) assignment.inputs.push_back(name);
       assignment.outputs = names_of(node.outputs());
     }
-    if (auto found = reasons_.find(node.id); found != reasons_.end()) assignment.declined = std::move(found->second);
+    for (const std::string& provider : asked_) {
+      if (provider == node.provider) break;
+      add_reasons_of(provider, node, assignment.declined);
+    }
     return assignment;
+  }
+
+  /** Why the provider left the node: each reason, or that it gives none. */
+  void add_reasons_of(const std::string& provider, const Node& node,
+                      std::vector<std::pair<std::string, std::string>>& declined) const {
+    const size_t before = declined.size();
+    if (auto found = reasons_.find(node.id); found != reasons_.end()) {
+      std::ranges::copy_if(found->second, std::back_inserter(declined),
+                           [&](const auto& reason) { return reason.first == provider; });
+    }
+    if (declined.size() == before) declined.emplace_back(provider, kNoReason);
   }
 
   [[noreturn]] void fail_unclaimed(const Node& node) const {
@@ -232,9 +249,15 @@ class GraphPartition {
   Partition& result_;
   const PartitionOptions& options_;
   Reasons reasons_;
+  std::vector<std::string> asked_;    // providers, in order
   std::unordered_set<size_t> fused_;  // by Node::id
   int groups_ = static_cast<int>(result_.operators.size());
 };
+
+/** Why the first provider that left the node did so. */
+std::string_view first_reason(const NodeAssignment& assignment) {
+  return assignment.declined.empty() ? kNoReason : std::string_view(assignment.declined.front().second);
+}
 
 /** Says once how many nodes the preferred providers left to the last one; an error where that is forbidden. */
 void report_fallback(const Partition& result, Providers providers, const PartitionOptions& options) {
@@ -244,13 +267,13 @@ void report_fallback(const Partition& result, Providers providers, const Partiti
   size_t count = 0;
   for (const NodeAssignment& assignment : result.assignments) {
     if (assignment.provider != last) continue;
-    if (++count == 1 || (example->declined.empty() && !assignment.declined.empty())) example = &assignment;
+    bool is_better = count > 0 && first_reason(*example) == kNoReason && first_reason(assignment) != kNoReason;
+    if (++count == 1 || is_better) example = &assignment;
   }
   if (count == 0) return;
-  std::string why = example->declined.empty() ? "it was not claimed" : example->declined.front().second;
   std::string text = join(count, " of ", result.assignments.size(), " nodes run on ", last,
                           " because no other provider of the session takes them, for example node '",
-                          example->node_name, "' (", example->op_type, "): ", why);
+                          example->node_name, "' (", example->op_type, "): ", first_reason(*example));
   if (options.forbid_cpu) {
     fail(ErrorCode::kFail, text, "; the session entry 'session.disable_cpu_ep_fallback' forbids that");
   }

@@ -9,6 +9,7 @@
 #include "onnxruntime_run_options_config_keys.h"
 #include "onnxruntime_session_options_config_keys.h"
 #include "ortolan.h"
+#include "ortolan_ep.h"
 
 #if ORT_API_VERSION != 30
 #error "the header describes another level"

@@ -155,7 +155,8 @@ constexpr const char* kLibraryFaults[] = {
     "Library:status",          "Library:no factories?", "Library:too many factories", "Library:null factory",
     "Library:release status?", "Devices:too many",      "Devices:null device",        "Kernel:create status",
     "Kernel:create null",      "Compile:null info",     "Claims:no connection",       "Claims:twice",
-    "Claims:other graph?",     "Factory:short struct?", "Ep:short struct?",
+    "Claims:other graph?",     "Factory:short struct?", "Ep:short struct?",           "Refusal:null?",
+    "Refusal:empty?",          "Refusal:no text?",
 };
 
 }  // namespace ortolan::faulty

@@ -7,6 +7,7 @@
 
 #include "example/counters.h"
 #include "faults.h"
+#include "ortolan_ep.h"
 #include "short_structs.h"
 
 extern "C" {
@@ -232,6 +233,11 @@ ORT_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {
   if (is_short(factory)) return nullptr;
   OrtStatus* status = ExampleReleaseEpFactory(factory);
   return chosen("Library:release status?") ? injected() : status;
+}
+
+ORT_EXPORT const char* ORT_API_CALL GetEpRefusalReason(const OrtEp*, const OrtNode*) {
+  if (chosen("Refusal:null?")) return nullptr;
+  return chosen("Refusal:empty?") ? "" : chosen("Refusal:no text?") ? "\xff\n\"" : "the example has no kernel for it";
 }
 
 /** The example's counters. */
