@@ -148,7 +148,7 @@ TEST_F(TunerTest, DamagedTuningIsMeasuredAnew) {
 
 TEST_F(TunerTest, ACandidateThatFailsIsNotChosen) {
   auto device = device_that_likes(1, 2);
-  Tuner tuner(*device, KernelStore({}), Tuning::kFull, nullptr);
+  Tuner tuner(*device, KernelStore({}), Tuning::kFull);
   auto measure = [](const std::string& name) -> int64_t {
     if (name == "b") throw Error(ErrorKind::kCompile, "it does not compile");
     return name == "c" ? 1 : 2;
@@ -158,15 +158,45 @@ TEST_F(TunerTest, ACandidateThatFailsIsNotChosen) {
   EXPECT_EQ(ortolan::test::error_of<Error>([&] { tuner.choose("k", "other", {"a", "b"}, lost); }), "it is gone");
 }
 
-TEST_F(TunerTest, LongTuningTellsOfItself) {
+TEST_F(TunerTest, LongPreparationTellsOfItself) {
   auto device = device_that_likes(1, 2);
+  Engine engine(*device, {}, Tuning::kFull);
   std::vector<std::string> lines;
-  Tuner tuner(*device, KernelStore({}), Tuning::kFull, [&](const std::string& line) { lines.push_back(line); });
-  for (int i = 1; i <= 20; i++) {
-    tuner.choose("k", std::to_string(i), {"a", "b"}, [](const std::string& name) { return name == "b" ? 1 : 2; });
-  }
-  EXPECT_EQ(lines, (std::vector<std::string>{"tuning: 10 kernels measured on 'test device', the last one k 10: b",
-                                             "tuning: 20 kernels measured on 'test device', the last one k 20: b"}));
+  Progress::Clock::time_point now;
+  Progress progress([&](const std::string& line) { lines.push_back(line); },
+                    [&] { return now += Progress::kInterval; });
+  CompiledGroup(engine, product(), &progress);
+  ASSERT_GT(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "preparing kernels for node 1 of 1 on 'test device'");
+  EXPECT_EQ(lines[1], "tuning product_registers, variant 1, for node 1 of 1 on 'test device'");
+  EXPECT_EQ(lines[2], "tuning product_registers, variant 2, for node 1 of 1 on 'test device'");
+  EXPECT_EQ(lines.back(), "compiling product_registers, kernel 1 of 1 on 'test device'");
+}
+
+TEST(Progress, TellsAtIntervalsOfOneStretchOfWork) {
+  int lines = 0;
+  Progress::Clock::time_point now;
+  Progress progress([&](const std::string&) { lines++; }, [&] { return now; });
+  auto work = [&](int seconds) {
+    for (int i = 0; i < seconds; i++) {
+      now += std::chrono::seconds(1);
+      progress.at([] { return "here"; });
+    }
+  };
+  progress.begin();
+  work(4);
+  EXPECT_EQ(lines, 0);
+  progress.begin();  // the next group of the same session
+  work(1);
+  EXPECT_EQ(lines, 1);
+  work(11);
+  EXPECT_EQ(lines, 3);
+  now += std::chrono::hours(1);
+  progress.begin();  // other shapes, later
+  work(4);
+  EXPECT_EQ(lines, 3);
+  work(1);
+  EXPECT_EQ(lines, 4);
 }
 
 TEST_F(TunerTest, LaunchesAreToldByNodeAndKernel) {

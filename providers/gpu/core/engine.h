@@ -63,12 +63,11 @@ class Engine {
  public:
   /** The device must outlive the engine. Compiled kernels and tuning are kept in that folder; empty: they are not
    *  kept. */
-  explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone,
-                  Tuner::Tell tell = nullptr)
+  explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone)
       : device_(device),
         kernels_(device, KernelStore(folder)),
         weights_(device),
-        tuner_(device, KernelStore(folder), tuning, std::move(tell)) {}
+        tuner_(device, KernelStore(folder), tuning) {}
   Device& device() { return device_; }
   KernelCache& kernels() { return kernels_; }
   WeightCache& weights() { return weights_; }

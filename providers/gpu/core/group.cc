@@ -178,8 +178,9 @@ std::vector<int> inputs_to_read(const Graph& graph) {
   return positions;
 }
 
-CompiledGroup::CompiledGroup(Engine& engine, Graph graph)
+CompiledGroup::CompiledGroup(Engine& engine, Graph graph, Progress* progress)
     : engine_(engine),
+      progress_(progress),
       graph_(joined_patterns(std::move(graph))),
       read_(inputs_to_read(graph_)),
       readers_(count_readers(graph_)) {
@@ -257,6 +258,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::plan_for(const Key& key) {
 std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   auto plan = std::make_shared<Plan>();
   Recording recording(engine_, key.in_place);
+  if (progress_ != nullptr) recording.tell(*progress_, graph_.nodes.size());
   std::vector<TensorState> tensors(graph_.values.size());
   for (size_t i = 0; i < graph_.values.size(); i++) {
     const Value& value = graph_.values[i];

@@ -79,8 +79,8 @@ class OutputPlaces;
 class CompiledGroup {
  public:
   /** Takes the graph, whose constants need not live longer than the call. Records at once where all shapes are known;
-   * else keeps copies of constants that have no owner. */
-  CompiledGroup(Engine& engine, Graph graph);
+   * else keeps copies of constants that have no owner. `progress` hears of recordings and must outlive it. */
+  CompiledGroup(Engine& engine, Graph graph, Progress* progress = nullptr);
   ~CompiledGroup();
 
   const Graph& graph() const { return graph_; }
@@ -111,6 +111,7 @@ class CompiledGroup {
   bool record_for_good();
 
   Engine& engine_;
+  Progress* const progress_;
   Graph graph_;
   std::vector<int> read_;     // positions among the graph's inputs
   std::vector<int> readers_;  // of each value's elements

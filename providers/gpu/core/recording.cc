@@ -34,6 +34,23 @@ int64_t least_time(Queue& queue, CommandList& list) {
 
 }  // namespace
 
+void Recording::tell(Progress& progress, size_t nodes) {
+  progress_ = &progress;
+  nodes_ = nodes;
+  progress.begin();
+}
+
+std::string Recording::place() const {
+  return "for node " + std::to_string(node_ + 1) + " of " + std::to_string(nodes_) + " on '" +
+         engine_.device().traits().name + "'";
+}
+
+void Recording::at_node(int node) {
+  node_ = node;
+  variants_ = 0;
+  if (node >= 0) say([&] { return "preparing kernels " + place(); });
+}
+
 Memory Recording::add(Block block) {
   size_t bytes = block.bytes;
   blocks_.push_back(std::move(block));
@@ -85,6 +102,8 @@ void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vec
 
 int64_t Recording::measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
                            const std::vector<std::byte>& params) {
+  variants_++;
+  say([&] { return "tuning " + std::string(spec.name) + ", variant " + std::to_string(variants_) + ", " + place(); });
   Device& device = engine_.device();
   std::unique_ptr<Queue> queue = device.create_queue(true);
   std::map<int, std::shared_ptr<Buffer>> buffers;  // by block
@@ -177,6 +196,10 @@ RecordedList Recording::finish() {
   std::vector<Launch> launches;
   for (size_t i = 0; i < launches_.size(); i++) {
     Entry& entry = launches_[i];
+    say([&] {
+      return "compiling " + std::string(entry.spec.name) + ", kernel " + std::to_string(i + 1) + " of " +
+             std::to_string(launches_.size()) + " on '" + engine_.device().traits().name + "'";
+    });
     Launch launch{engine_.kernels().get(entry.spec), entry.groups, {}, std::move(entry.params), barriers[i]};
     for (const MemoryUse& use : entry.uses) launch.bindings.push_back(binding_of(use));
     launches.push_back(std::move(launch));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/core/engine.h"
+#include "gpu/core/progress.h"
 
 namespace ortolan::gpu {
 
@@ -51,6 +52,9 @@ class Recording {
   /** `in_place`: inputs that may be overwritten are in the memory of the outputs that they become. */
   explicit Recording(Engine& engine, bool in_place = false) : engine_(engine), in_place_(in_place) {}
 
+  /** Lets `progress`, which must outlive it, know how it gets on with a graph of so many nodes. */
+  void tell(Progress& progress, size_t nodes);
+
   /** Memory between launches of this list; what reads it comes after what writes it. */
   Memory working(size_t bytes);
   /** Memory given at each run, number `position`. */
@@ -68,7 +72,7 @@ class Recording {
   ErrorBit error(const std::string& text);
 
   /** Launches are for that node of the graph from now on. */
-  void at_node(int node) { node_ = node; }
+  void at_node(int node);
   int node() const { return node_; }
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
               std::vector<std::byte> params);
@@ -105,8 +109,18 @@ class Recording {
   bool conflicts(const MemoryUse& a, const MemoryUse& b) const;
   std::vector<bool> find_barriers() const;
 
+  /** "for node 3 of 12 on 'device'" */
+  std::string place() const;
+  template <class Line>
+  void say(Line&& line) {
+    if (progress_ != nullptr) progress_->at(line);
+  }
+
   Engine& engine_;
   const bool in_place_;
+  Progress* progress_ = nullptr;
+  size_t nodes_ = 0;
+  size_t variants_ = 0;  // measured for this node
   std::vector<Overwrite> overwrites_;
   std::vector<Block> blocks_;
   std::vector<Entry> launches_;

@@ -7,8 +7,6 @@
 namespace ortolan::gpu {
 namespace {
 
-constexpr size_t kProblemsALine = 10;
-
 std::vector<std::byte> bytes_of(const std::string& text) {
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
@@ -32,7 +30,6 @@ std::string Tuner::choose(const std::string& kernel, const std::string& problem,
   chosen = measure_all(candidates, measure);
   measured_++;
   store_.write(key, bytes_of(chosen));
-  tell_progress(kernel + ' ' + problem, chosen);
   return chosen;
 }
 
@@ -51,12 +48,6 @@ std::string Tuner::measure_all(const std::vector<std::string>& candidates,
     }
   }
   return best;
-}
-
-void Tuner::tell_progress(const std::string& problem, const std::string& chosen) {
-  if (tell_ == nullptr || measured_ % kProblemsALine != 0) return;
-  tell_("tuning: " + std::to_string(measured_) + " kernels measured on '" + device_.traits().name + "', the last one " +
-        problem + ": " + chosen);
 }
 
 size_t Tuner::measured() const {

@@ -20,10 +20,8 @@ enum class Tuning {
 /** What was measured once is kept in the store. Thread-safe. */
 class Tuner {
  public:
-  using Tell = std::function<void(const std::string& line)>;
-  /** `tell` gets a line now and then while much is measured; it may be empty. */
-  Tuner(Device& device, KernelStore store, Tuning tuning, Tell tell)
-      : device_(device), store_(std::move(store)), tuning_(tuning), tell_(std::move(tell)) {}
+  Tuner(Device& device, KernelStore store, Tuning tuning)
+      : device_(device), store_(std::move(store)), tuning_(tuning) {}
 
   Tuning tuning() const { return tuning_; }
   /** The name of the fastest candidate; the first without measuring where nothing is to be tuned. `problem` names the
@@ -37,12 +35,10 @@ class Tuner {
  private:
   std::string measure_all(const std::vector<std::string>& candidates,
                           const std::function<int64_t(const std::string& candidate)>& measure) const;
-  void tell_progress(const std::string& problem, const std::string& chosen);
 
   Device& device_;
   const KernelStore store_;
   const Tuning tuning_;
-  const Tell tell_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> chosen_;  // by key
   size_t measured_ = 0;

@@ -111,8 +111,8 @@ std::vector<ElementType> types_of(const Graph& group) {
 
 }  // namespace
 
-CompiledNode::CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records,
-                           Graph group, std::vector<int> input_positions)
+CompiledNode::CompiledNode(const Host& host, DeviceContext& context, Engine& engine, Progress& progress,
+                           ProfileRecords& records, Graph group, std::vector<int> input_positions)
     : OrtNodeComputeInfo{},
       host_(host),
       context_(context),
@@ -123,7 +123,7 @@ CompiledNode::CompiledNode(const Host& host, DeviceContext& context, Engine& eng
   CreateState = create_state;
   Compute = compute;
   ReleaseState = release_state;
-  group_ = std::make_unique<CompiledGroup>(engine, std::move(group));
+  group_ = std::make_unique<CompiledGroup>(engine, std::move(group), &progress);
 }
 
 void CompiledNode::run(OrtKernelContext* context) {

@@ -8,8 +8,8 @@ namespace ortolan::gpu::epkit {
 class CompiledNode : public OrtNodeComputeInfo {
  public:
   /** `input_positions`: of the group's inputs among the node's. Constants need not live longer than the call. */
-  CompiledNode(const Host& host, DeviceContext& context, Engine& engine, ProfileRecords& records, Graph group,
-               std::vector<int> input_positions);
+  CompiledNode(const Host& host, DeviceContext& context, Engine& engine, Progress& progress, ProfileRecords& records,
+               Graph group, std::vector<int> input_positions);
 
  private:
   static OrtStatus* ORT_API_CALL create_state(OrtNodeComputeInfo* self, OrtNodeComputeContext* context,

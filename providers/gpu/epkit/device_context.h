@@ -52,9 +52,8 @@ class DeviceContext {
   DeviceContext& operator=(const DeviceContext&) = delete;
 
   Device& device() { return *device_; }
-  /** What sessions share that keep kernels in the same folder (empty: nowhere) and are tuned alike. `tell` is of
-   * whoever comes first. */
-  Engine& engine(const std::filesystem::path& folder, Tuning tuning, Tuner::Tell tell);
+  /** What sessions share that keep kernels in the same folder (empty: nowhere) and are tuned alike. */
+  Engine& engine(const std::filesystem::path& folder, Tuning tuning);
   DeviceMemory& memory() { return memory_; }
   /** The queue behind a native handle; NULL where it is none of this device's. */
   RunQueue* find_queue(void* handle);

@@ -15,7 +15,7 @@ std::filesystem::path folder_of(const Options& options) {
   return options.cache_folder.empty() ? default_kernel_folder() : std::filesystem::path(options.cache_folder);
 }
 
-Tuner::Tell teller(const Host& host) {
+Progress::Tell teller(const Host& host) {
   return [host](const std::string& line) { log(host, ORT_LOGGING_LEVEL_WARNING, line); };
 }
 
@@ -31,7 +31,8 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
       options_(options),
       context_options_(contexts),
       contexts_(host, contexts, factory.backend().provider(), factory.backend().version(), context_.device().traits()),
-      engine_(context_.engine(folder_of(options), options.tuning, teller(factory.host()))),
+      engine_(context_.engine(folder_of(options), options.tuning)),
+      progress_(teller(host)),
       records_(options.profiling),
       copies_(host, context_, factory.backend().provider()) {
   set_functions();
@@ -131,8 +132,8 @@ OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fuse
   std::vector<int> input_positions;
   Graph group = read_group(host_, graph, fused_node, input_positions);
   Graph shown = contexts_.is_wanted() ? group : Graph();
-  auto node =
-      std::make_unique<CompiledNode>(host_, context_, engine_, records_, std::move(group), std::move(input_positions));
+  auto node = std::make_unique<CompiledNode>(host_, context_, engine_, progress_, records_, std::move(group),
+                                             std::move(input_positions));
   if (contexts_.is_wanted()) *context_node = contexts_.make(graph, fused_node, shown);
   return node.release();
 }
@@ -140,7 +141,7 @@ OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fuse
 OrtNodeComputeInfo* Provider::restore(const OrtGraph* graph, const OrtNode* fused_node) {
   std::vector<int> input_positions;
   Graph group = read_context(host_, context_options_, context_.device().traits(), graph, fused_node, input_positions);
-  return new CompiledNode(host_, context_, engine_, records_, std::move(group), std::move(input_positions));
+  return new CompiledNode(host_, context_, engine_, progress_, records_, std::move(group), std::move(input_positions));
 }
 
 void ORT_API_CALL Provider::release_infos(OrtEp*, OrtNodeComputeInfo** infos, size_t count) noexcept {

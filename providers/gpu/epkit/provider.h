@@ -49,6 +49,7 @@ class Provider : public OrtEp {
   const ContextOptions context_options_;
   const ContextWriter contexts_;
   Engine& engine_;
+  Progress progress_;  // told to the session's log
   ProfileRecords records_;
   CopyKernels copies_;
 };
