@@ -2,6 +2,7 @@
 #include "gpu/epkit/exports.h"
 
 #include "gpu/epkit/factory.h"
+#include "gpu/epkit/provider.h"
 
 namespace ortolan::gpu::epkit {
 
@@ -25,6 +26,10 @@ OrtStatus* create_factory(Backend& (*backend)(), const OrtApiBase* base, const O
 OrtStatus* release_factory(OrtEpFactory* factory) noexcept {
   delete static_cast<Factory*>(factory);
   return nullptr;
+}
+
+const char* refusal_reason(const OrtEp* ep, const OrtNode* node) noexcept {
+  return static_cast<const Provider*>(ep)->refusal_reason(node);
 }
 
 }  // namespace ortolan::gpu::epkit

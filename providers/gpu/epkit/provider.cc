@@ -15,6 +15,11 @@ std::filesystem::path folder_of(const Options& options) {
   return options.cache_folder.empty() ? default_kernel_folder() : std::filesystem::path(options.cache_folder);
 }
 
+std::string too_small(size_t nodes, size_t wanted) {
+  return "its group has " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") +
+         ", fewer than the option min_group_size wants, " + std::to_string(wanted);
+}
+
 Progress::Tell teller(const Host& host) {
   return [host](const std::string& line) { log(host, ORT_LOGGING_LEVEL_WARNING, line); };
 }
@@ -67,17 +72,22 @@ OrtStatus* ORT_API_CALL Provider::get_capability(OrtEp* self, const OrtGraph* gr
 }
 
 void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support) {
+  refusals_.clear();
   ReadGraph read = read_graph(host_, graph);
   take_contexts(read, support);
   Claims claims = claim_nodes(read.graph, read.taken, context_.device().traits());
   for (const std::vector<int>& group : claims.groups) {
-    if (group.size() < options_.min_group_size) continue;
+    if (group.size() < options_.min_group_size) {
+      for (int node : group) claims.refusals[node] = too_small(group.size(), options_.min_group_size);
+      continue;
+    }
     std::vector<const OrtNode*> nodes;
     for (int node : group) nodes.push_back(read.nodes[node]);
     take(nodes, true, support);
   }
-  for (size_t i = 0; options_.log_refusals && i < claims.refusals.size(); i++) {
-    if (!claims.refusals[i].empty() && !read.taken[i]) log_refusal(read.graph.nodes[i], claims.refusals[i]);
+  for (size_t i = 0; i < claims.refusals.size(); i++) {
+    if (claims.refusals[i].empty() || read.taken[i]) continue;
+    note_refusal(read.nodes[i], read.graph.nodes[i], claims.refusals[i]);
   }
 }
 
@@ -101,9 +111,16 @@ void Provider::take_contexts(ReadGraph& read, OrtEpGraphSupportInfo* support) co
   }
 }
 
-void Provider::log_refusal(const Node& node, const std::string& why) const {
+void Provider::note_refusal(const OrtNode* node, const Node& read, const std::string& reason) {
+  refusals_[node] = reason;
+  if (!options_.log_refusals) return;
   log(host_, ORT_LOGGING_LEVEL_WARNING,
-      std::string(factory_.backend().provider()) + " leaves " + describe(node) + ": " + why);
+      std::string(factory_.backend().provider()) + " leaves " + describe(read) + ": " + reason);
+}
+
+const char* Provider::refusal_reason(const OrtNode* node) const {
+  auto found = refusals_.find(node);
+  return found == refusals_.end() ? nullptr : found->second.c_str();
 }
 
 OrtStatus* ORT_API_CALL Provider::compile(OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes,

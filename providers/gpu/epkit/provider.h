@@ -14,6 +14,9 @@ class Provider : public OrtEp {
   /** Works on device `number` of the factory. */
   Provider(const Host& host, Factory& factory, size_t number, const Options& options, const ContextOptions& contexts);
 
+  /** Why it left that node of the graph that it was asked about last; NULL for any other. */
+  const char* refusal_reason(const OrtNode* node) const;
+
  private:
   static const char* ORT_API_CALL get_name(const OrtEp* self) noexcept;
   static OrtStatus* ORT_API_CALL get_capability(OrtEp* self, const OrtGraph* graph,
@@ -37,7 +40,7 @@ class Provider : public OrtEp {
   void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support);
   void take(const std::vector<const OrtNode*>& nodes, bool drops_constants, OrtEpGraphSupportInfo* support) const;
   void take_contexts(ReadGraph& read, OrtEpGraphSupportInfo* support) const;
-  void log_refusal(const Node& node, const std::string& why) const;
+  void note_refusal(const OrtNode* node, const Node& read, const std::string& reason);
   OrtNodeComputeInfo* compile(const OrtGraph* graph, const OrtNode* fused_node, OrtNode** context_node);
   OrtNodeComputeInfo* restore(const OrtGraph* graph, const OrtNode* fused_node);
 
@@ -52,6 +55,7 @@ class Provider : public OrtEp {
   Progress progress_;  // told to the session's log
   ProfileRecords records_;
   CopyKernels copies_;
+  std::map<const OrtNode*, std::string> refusals_;  // of the graph that it was asked about last
 };
 
 }  // namespace ortolan::gpu::epkit

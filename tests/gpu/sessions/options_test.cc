@@ -104,6 +104,12 @@ TEST_F(ProviderOptions, TheCacheIsWhereItIsSaidToBe) {
   EXPECT_FALSE(fs::exists(folder_ / "user"));
 }
 
+TEST_F(ProviderOptions, SmallGroupsAreLeftForThatReason) {
+  Session session;
+  EXPECT_REFUSED(provider_.create(session, {{"min_group_size", "1000"}}), ORT_FAIL,
+                 "nodes, fewer than the option min_group_size wants, 1000");
+}
+
 TEST_F(ProviderOptions, TuningKeepsResults) {
   expect_runs({{"tuning", "none"}});
   expect_runs({{"tuning", "fast"}});
