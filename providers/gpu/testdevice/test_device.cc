@@ -2,6 +2,7 @@
 #include "gpu/testdevice/test_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -283,7 +284,11 @@ LaunchTime TestDevice::charge(const Launch& launch) {
   const auto& kernel = static_cast<const TestKernel&>(*launch.kernel);
   int64_t cost = cost_ != nullptr ? cost_(kernel.name(), kernel.constants(), launch.groups)
                                   : int64_t{launch.groups[0]} * launch.groups[1] * launch.groups[2];
-  int64_t begin = clock_.fetch_add(cost);
+  const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  int64_t free = clock_, begin;
+  do {
+    begin = std::max(free, now);
+  } while (!clock_.compare_exchange_weak(free, begin + cost));
   return {begin, begin + cost};
 }
 

@@ -51,8 +51,7 @@ class TestDevice : public Device {
   std::unique_ptr<Queue> create_queue(bool timed = false) override;
 
   Faults& faults() { return faults_; }
-  /** What a launch costs on the device's clock, which nothing else moves; until one is given, as many nanoseconds as it
-   *  has groups. */
+  /** How long a launch takes, whatever it really took; until it is given, as many nanoseconds as it has groups. */
   using Cost =
       std::function<int64_t(const std::string& kernel, const std::map<std::string, int, std::less<>>& constants,
                             const std::array<uint32_t, 3>& groups)>;
@@ -74,7 +73,7 @@ class TestDevice : public Device {
   const unsigned order_;
   Faults faults_;
   Cost cost_;
-  std::atomic<int64_t> clock_{0};
+  std::atomic<int64_t> clock_{0};  // when the last launch ended
   std::atomic<bool> lost_{false};
   std::atomic<int> compiled_{0}, loaded_{0};
   Work work_;

@@ -1,4 +1,5 @@
 // What every backend must do.
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -57,14 +58,19 @@ TEST_P(DeviceTest, ATimedQueueTellsWhenLaunchesRan) {
   Launch launch = softmax_launch(device_->load(softmax_spec(kItems), {}), 1 << 8, 1 << 6, {whole(*in)}, {whole(*out)});
   auto list = device_->record({launch, launch});
   std::unique_ptr<Queue> timed = device_->create_queue(true);
+  auto now = [] { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); };
+  const int64_t before = now();
   std::shared_ptr<LaunchTimes> times = timed->run_timed(*list, {});
   timed->finish();
+  const int64_t after = now();
   ASSERT_NE(times, nullptr);
   std::vector<LaunchTime> read = times->read();
   ASSERT_EQ(read.size(), 2u);
+  EXPECT_LE(before, read[0].begin);
   EXPECT_LT(read[0].begin, read[0].end);
   EXPECT_LE(read[0].end, read[1].begin);
   EXPECT_LT(read[1].begin, read[1].end);
+  EXPECT_LE(read[1].end, after);
   expect_near(download(*out), softmax_reference(x, 1 << 6));
   EXPECT_EQ(queue_->run_timed(*list, {}), nullptr);
   queue_->finish();
