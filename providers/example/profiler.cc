@@ -72,7 +72,7 @@ void Profiler::add_event(const Record& record, OrtProfilingEventsContainer* even
   const char *key = "example.provider", *value = provider_.c_str();
   OrtProfilingEvent* event = nullptr;
   check(host_,
-        host_.ep->CreateProfilingEvent(OrtProfilingEventCategory_KERNEL, getpid(), gettid(), record.name.c_str(),
+        host_.ep->CreateProfilingEvent(OrtProfilingEventCategory_API, getpid(), gettid(), record.name.c_str(),
                                        duration_cast<microseconds>(record.start - zero_).count(),
                                        duration_cast<microseconds>(record.duration).count(), &key, &value, 1, &event));
   OrtStatus* status = host_.ep->ProfilingEventsContainer_AddEvents(events, &event, 1);

@@ -1,4 +1,5 @@
-// What the provider adds to profiles: one event for each computation.
+// What the provider adds to profiles: an event for each computation, of the category Api, as it is the host's call that
+// is measured. Times that a device takes itself are events of the category Kernel.
 #pragma once
 
 #include <chrono>

@@ -16,14 +16,14 @@ void ProfileRecords::add(const std::string& name, std::chrono::steady_clock::tim
   if (at_work_ == 0) return;
   LaunchTime time{nanoseconds(start), nanoseconds(std::chrono::steady_clock::now())};
   std::lock_guard lock(mutex_);
-  for (Profiler* profiler : profilers_) profiler->list_.push_back({name, time, {}, {}});
+  for (Profiler* profiler : profilers_) profiler->list_.push_back({OrtProfilingEventCategory_API, name, time, {}, {}});
 }
 
 void ProfileRecords::add(const std::vector<TimedLaunch>& launches) {
   std::lock_guard lock(mutex_);
   for (Profiler* profiler : profilers_) {
     for (const TimedLaunch& launch : launches) {
-      profiler->list_.push_back({launch.kernel, launch.time, launch.node, launch.op});
+      profiler->list_.push_back({OrtProfilingEventCategory_KERNEL, launch.kernel, launch.time, launch.node, launch.op});
     }
   }
 }
@@ -67,10 +67,9 @@ void Profiler::add_event(const Record& record, OrtProfilingEventsContainer* even
   const char* keys[] = {"provider", "duration_ns", "node", "op_name"};
   const char* values[] = {provider_.c_str(), duration.c_str(), record.node.c_str(), record.op.c_str()};
   OrtProfilingEvent* event = nullptr;
-  check(host_,
-        host_.ep->CreateProfilingEvent(OrtProfilingEventCategory_KERNEL, getpid(), gettid(), record.name.c_str(),
-                                       (record.time.begin - zero_) / 1000, (record.time.end - record.time.begin) / 1000,
-                                       keys, values, record.op.empty() ? 2 : 4, &event));
+  check(host_, host_.ep->CreateProfilingEvent(
+                   record.category, getpid(), gettid(), record.name.c_str(), (record.time.begin - zero_) / 1000,
+                   (record.time.end - record.time.begin) / 1000, keys, values, record.op.empty() ? 2 : 4, &event));
   OrtStatus* status = host_.ep->ProfilingEventsContainer_AddEvents(events, &event, 1);
   host_.ep->ReleaseProfilingEvent(event);
   check(host_, status);

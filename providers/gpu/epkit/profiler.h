@@ -1,4 +1,5 @@
-// What the provider adds to profiles: an event for each computation and, in the device's time, for each kernel.
+// What the provider adds to profiles: an event of the category Api for each computation, as long as the host's call,
+// and one of the category Kernel for each launch, in the device's time.
 #pragma once
 
 #include <atomic>
@@ -60,9 +61,10 @@ class Profiler : public OrtEpProfilerImpl {
  private:
   friend class ProfileRecords;
   struct Record {
+    OrtProfilingEventCategory category;
     std::string name;
     LaunchTime time;
-    std::string node, op;  // of a kernel; empty: none
+    std::string node, op;  // of a kernel; empty: it is for no node
   };
   static void ORT_API_CALL release(OrtEpProfilerImpl* self) noexcept;
   static OrtStatus* ORT_API_CALL start(OrtEpProfilerImpl* self, int64_t offset) noexcept;
