@@ -16,6 +16,9 @@ from sklearn.datasets import load_digits
 
 PROGRAMS, REPOSITORY = (pathlib.Path(argument) for argument in sys.argv[1:3])
 DIGITS = REPOSITORY / "tests" / "models" / "digits.onnx"
+LIBRARIES = PROGRAMS.parent / "lib"
+EXAMPLE = ["--plugin", f"example|{LIBRARIES / 'libonnxruntime_ep_example.so'}"]
+TEST_DEVICE = ["--plugin", f"testdevice|{LIBRARIES / 'libtestdevice_plugin.so'}", "-e", "TestDevice"]
 
 
 def call(program, *arguments):
@@ -208,9 +211,7 @@ class Ortolan(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path, page = pathlib.Path(folder, "shared.onnx"), pathlib.Path(folder, "page.html")
             onnx.save(model, str(path))
-            library = PROGRAMS.parent / "lib" / "libonnxruntime_ep_example.so"
-            options = ["--plugin", f"example|{library}", "-e", "ExampleKernel", "-e", "cpu", "--html", page]
-            result = call("ortolan", "explain", *options, path)
+            result = call("ortolan", "explain", *EXAMPLE, "-e", "ExampleKernel", "-e", "cpu", "--html", page, path)
             self.assertEqual(result.returncode, 0, result.stderr)
             for text in ("ExampleKernelExecutionProvider: 2 of 3 nodes", "no kernel for operator 'Neg'"):
                 self.assertIn(text, result.stdout)
@@ -221,6 +222,43 @@ class Ortolan(unittest.TestCase):
             self.assertEqual(drawn.count('class="copy"'), 2, "edges between devices")
             self.assertIn("join &lt;x&gt;", drawn)
             self.assertNotIn("join <x>", drawn)
+            rows = json.loads(call("ortolan", "explain", "--json", *EXAMPLE, "-e", "ExampleCompile", path).stdout)
+            reasons = {row["node"]: row["reason"] for row in rows}
+            silent = "ExampleCompileExecutionProvider: it did not take the node and gives no reason"
+            self.assertEqual(reasons["negate"], silent)
+            self.assertEqual(reasons["square"], "first of the session's providers to take it")
+
+    def test_explain_has_the_reason_for_every_refusal(self):
+        def branch(operator):
+            output = helper.make_tensor_value_info(operator, TensorProto.FLOAT, [2, 2])
+            return helper.make_graph([helper.make_node(operator, ["p"], [operator], operator)], operator, [], [output])
+        nodes = [helper.make_node("MatMul", ["x", "x"], ["p"], "product"),
+                 helper.make_node("Det", ["p"], ["det"], "det"),
+                 helper.make_node("Mul", ["d", "d"], ["square"], "square"),
+                 helper.make_node("Shape", ["x"], ["shape"], "shape"),
+                 helper.make_node("If", ["c"], ["y"], "choice", then_branch=branch("Relu"), else_branch=branch("Det"))]
+        value = helper.make_tensor_value_info
+        inputs = [value("x", TensorProto.FLOAT, [2, 2]), value("d", TensorProto.DOUBLE, [3]), value("c", TensorProto.BOOL, [])]
+        outputs = [value("det", TensorProto.FLOAT, []), value("square", TensorProto.DOUBLE, [3]),
+                   value("shape", TensorProto.INT64, [2]), value("y", TensorProto.FLOAT, None)]
+        model = helper.make_model(helper.make_graph(nodes, "g", inputs, outputs), opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        with tempfile.TemporaryDirectory() as folder:
+            path, page = pathlib.Path(folder, "refused.onnx"), pathlib.Path(folder, "page.html")
+            onnx.save(model, str(path))
+            result = call("ortolan", "explain", "--json", "-o", "0", *TEST_DEVICE, "--html", page, path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            drawn = page.read_text()
+        rows = json.loads(result.stdout)
+        self.assertEqual({row["node"] for row in rows if row["provider"] == "TestDeviceExecutionProvider"}, {"product", "Relu"})
+        reasons = {row["node"]: row["reason"] for row in rows if row["provider"] == "CPUExecutionProvider"}
+        for node, reason in (("det", "there is no kernel for it"), ("Det", "there is no kernel for it"),
+                             ("square", "input 0 is double; supported: float"), ("shape", "shape arithmetic stays on the CPU"),
+                             ("choice", "it has a subgraph")):
+            self.assertIn("TestDeviceExecutionProvider: " + reason, reasons[node])
+            self.assertIn(reason, drawn)
+        self.assertEqual(len(reasons), 5)
+        self.assertNotIn("gives no reason", result.stdout)
 
     def test_api_lists_every_slot(self):
         rows = json.loads(call("ortolan", "api", "--json").stdout)
@@ -302,6 +340,37 @@ class ExplainTime(unittest.TestCase):
             titles = [e for e in tree.iter() if e.tag.endswith("}title") and "kernel" in e.text]
             self.assertEqual(len(titles), 2 * 3, "a tooltip in the strip and one in the list for each node")
             self.assertFalse([e for e in tree.iter() if e.tag.endswith("script") or e.get("src") or e.get("href")])
+
+    def test_times_of_a_device_are_its_own(self):
+        page = pathlib.Path(self.folder.name, "device.html")
+        result = self.explain("--json", "--dim", "rows=4", *TEST_DEVICE, "--html", page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual({node["provider"] for node in report["nodes"]}, {"TestDevice"}, "the host's part: one call")
+        device = report["device"]
+        self.assertEqual({launch["provider"] for launch in device["launches"]}, {"TestDevice"})
+        self.assertLessEqual({"MatMul", "ReduceSum"}, {row["operator"] for row in device["operators"]})
+        self.assertIn("product <of> x & w", {row["node"] for row in device["nodes"]})
+        self.assertTrue(all(row["kernel"] for row in device["kernels"]))
+        for rows in (device["launches"], device["nodes"], device["operators"], device["kernels"]):
+            self.assertAlmostEqual(sum(row["us"] for row in rows), device["total"]["us"])
+            self.assertAlmostEqual(sum(row["calls"] for row in rows), device["total"]["calls"])
+            self.assertAlmostEqual(sum(row["share"] for row in rows), 1)
+        self.assertGreater(device["total"]["us"], 0)
+        self.assertEqual(report["providers_without_kernels"], [])
+        tree = ElementTree.fromstring(page.read_text().removeprefix("<!DOCTYPE html>"))
+        texts = [element.text or "" for element in tree.iter()]
+        for text in ("On the host: Operators", "On the device: Operators", "Kernels on the device by time"):
+            self.assertIn(text, texts)
+        text = self.explain("--dim", "rows=4", "--top", 1, *TEST_DEVICE).stdout
+        self.assertRegex(text, r"on the device, the kernels of a run take [0-9.]+ µs, [0-9.]+ % of the run")
+        self.assertRegex(text, r"On the device:\nnode +operator +provider +kernel +launches +µs +share\n")
+
+    def test_a_provider_without_kernel_events_is_named(self):
+        save_model(self.model, [helper.make_node("Mul", ["x", "x"], ["y"], "square")], [("x", [3])], [("y", [3])])
+        text = self.explain(*EXAMPLE, "-e", "ExampleKernel").stdout
+        self.assertIn("ExampleKernel told the profile of no kernels, so how long its device works is not known.", text)
+        self.assertNotIn("On the device", text)
 
     def test_nodes_in_a_loop_count_for_themselves(self):
         body = helper.make_graph(

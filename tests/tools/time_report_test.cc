@@ -21,6 +21,36 @@ std::string node(const std::string& name, const std::string& type, int ts, int d
          R"(","provider":"CPUExecutionProvider","node_index":"1")" + more + "}},";
 }
 
+std::string run(int ts) {
+  return R"({"cat":"Session","tid":1,"dur":90,"ts":)" + std::to_string(ts) + R"(,"name":"model_run","args":{}},)";
+}
+
+/** What a device did for a node. */
+std::string kernel(const std::string& name, const std::string& node, const std::string& type, int ts, double us,
+                   const std::string& provider = "FakeExecutionProvider") {
+  return R"({"cat":"Kernel","pid":7,"tid":9,"dur":0,"ts":)" + std::to_string(ts) + R"(,"ph":"X","name":")" + name +
+         R"(","args":{"provider":")" + provider + R"(","duration_ns":")" + std::to_string(int(us * 1000)) +
+         R"(","node":")" + node + R"(","op_name":")" + type + "\"}},";
+}
+
+/** A node of a provider that is not the CPU's. */
+std::string device_node(const std::string& provider, int ts, int dur) {
+  return R"({"cat":"Node","tid":1,"dur":)" + std::to_string(dur) + ",\"ts\":" + std::to_string(ts) +
+         R"(,"name":"group_kernel_time","args":{"op_name":"Fused","provider":")" + provider + "\"}},";
+}
+
+/** Three runs after one to skip, with three launches each: two kernels for a MatMul, one of them for an Add too. */
+std::string profile_with_device() {
+  std::string nodes, kernels = kernel("pack", "m", "MatMul", 10, 900);
+  for (int start : {0, 1000, 2000, 3000}) nodes += device_node("FakeExecutionProvider", start + 5, 50) + run(start);
+  for (int start : {1000, 2000, 3000}) {
+    const double slow = start == 2000 ? 40 : 0;
+    kernels += kernel("gemm", "m", "MatMul", start + 20, 6 + slow) + kernel("copy", "m", "MatMul", start + 30, 1.5) +
+               kernel("gemm", "a", "Add", start + 95, 2.5);  // when the call is over
+  }
+  return nodes + kernels;
+}
+
 TimeReport report_of(const std::string& events, int skipped = 0) {
   std::string path = ::testing::TempDir() + "time_report_test.json";
   write_file(path, "[" + events + R"({"cat":"Session","tid":1,"dur":1,"ts":0,"name":"end","args":{}}])");
@@ -82,6 +112,74 @@ TEST(TimeReport, SumsByOperatorTheLongestFirst) {
   EXPECT_EQ(sums[0].nodes, 2);
   EXPECT_EQ(sums[0].time.us, 5);
   EXPECT_EQ(report.by_time().at(0)->node, "m");
+}
+
+TEST(TimeReport, PutsKernelsToTheirRuns) {
+  TimeReport report = report_of(profile_with_device(), 1);
+  const DeviceTimes& device = report.device;
+  ASSERT_EQ(device.kernels.size(), 3u) << "what ran before the first run that counts is of none";
+  EXPECT_EQ(device.kernels[0].kernel, "gemm");
+  EXPECT_EQ(device.kernels[0].node, "m");
+  EXPECT_EQ(device.kernels[0].type, "MatMul");
+  EXPECT_EQ(device.kernels[0].provider, "Fake");
+  EXPECT_EQ(device.kernels[0].time.us, 6);
+  EXPECT_EQ(device.kernels[0].time.calls, 1);
+  EXPECT_EQ(device.us, 10);
+  EXPECT_EQ(device.total().us, 10);
+  EXPECT_EQ(device.share(device.kernels[2].time), 0.25);
+  EXPECT_EQ(report.nodes.at(0).time.us, 50) << "the host's time is apart";
+  EXPECT_EQ(report.total().us, 50);
+}
+
+TEST(TimeReport, SumsKernelsByOperatorAndKernel) {
+  TimeReport report = report_of(profile_with_device(), 1);
+  auto by_type = report.device.sums(&KernelTime::type), by_kernel = report.device.sums(&KernelTime::kernel);
+  ASSERT_EQ(by_type.size(), 2u);
+  EXPECT_EQ(by_type[0].name, "MatMul");
+  EXPECT_EQ(by_type[0].time.us, 7.5);
+  EXPECT_EQ(by_type[0].time.calls, 2);
+  EXPECT_EQ(by_type[0].nodes, 1);
+  ASSERT_EQ(by_kernel.size(), 2u);
+  EXPECT_EQ(by_kernel[0].name, "gemm");
+  EXPECT_EQ(by_kernel[0].time.us, 8.5);
+  EXPECT_EQ(by_kernel[0].nodes, 2);
+  Rows rows = kernel_rows(report, 1);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"m", "MatMul", "Fake", "gemm", "1", "6.0", "60.0 %"}));
+  EXPECT_EQ(rows[2], (std::vector<std::string>{"2 other launches", "", "", "", "2", "4.0", "40.0 %"}));
+  EXPECT_EQ(rows[3], (std::vector<std::string>{"total", "", "", "", "3", "10.0", "100.0 %"}));
+}
+
+TEST(TimeReport, TellsTheDeviceFromTheHost) {
+  TimeReport report = report_of(profile_with_device(), 1);
+  report.run_us = 100;
+  for (const std::string& text : {time_text(report, 0), time_page(report), time_picture(report)}) {
+    EXPECT_NE(text.find("On the host"), std::string::npos) << text;
+    EXPECT_NE(text.find("On the device"), std::string::npos) << text;
+    EXPECT_NE(text.find("the kernels of a run take 10.0 µs, 10.0 % of the run"), std::string::npos) << text;
+    EXPECT_NE(text.find("the device's own"), std::string::npos) << text;
+    EXPECT_EQ(text.find("of no kernels"), std::string::npos) << text;
+  }
+  EXPECT_NE(time_json(report).find("\"run_us\": 10.0"), std::string::npos) << time_json(report);
+}
+
+TEST(TimeReport, SaysWhichProviderToldOfNoKernel) {
+  TimeReport report = report_of(device_node("Mute", 0, 9) + profile_with_device());
+  EXPECT_EQ(report.device_providers(), (std::vector<std::string>{"Fake", "Mute"}));
+  EXPECT_EQ(report.silent_providers(), (std::vector<std::string>{"Mute"}));
+  EXPECT_NE(time_text(report, 0).find("Mute told the profile of no kernels"), std::string::npos);
+  EXPECT_NE(time_json(report).find("\"Mute\"\n ]"), std::string::npos) << time_json(report);
+  report = report_of(device_node("Mute", 0, 9) + run(0) + kernel("k", "", "", 1, 1, ""));
+  EXPECT_TRUE(report.silent_providers().empty()) << "events without a provider may be anybody's";
+}
+
+TEST(TimeReport, HasOneClockWithoutADevice) {
+  TimeReport report = report_of(node("n", "Add", 0, 3) + kRun);
+  EXPECT_TRUE(report.silent_providers().empty());
+  for (const std::string& text : {time_text(report, 0), time_page(report)}) {
+    EXPECT_EQ(text.find("On the"), std::string::npos) << text;
+    EXPECT_EQ(text.find("kernels of"), std::string::npos) << text;
+  }
 }
 
 TEST(TimeReport, BearsStrangeProfiles) {

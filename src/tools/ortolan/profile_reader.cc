@@ -1,4 +1,4 @@
-// Reading a profile: which node took how long in each run.
+// Reading a profile: which node took how long in each run, and what devices did.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "common/error.h"
-#include "time_report.h"
+#include "kernel_events.h"
 
 namespace ortolan::tools {
 namespace {
@@ -45,6 +45,20 @@ std::string shapes_of(const Json& args, const char* key) {
   return text;
 }
 
+std::string provider_of(const Json& args) {
+  std::string name = text_of(args, "provider");
+  const std::string ending = "ExecutionProvider";
+  if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  return name;
+}
+
+Json args_of(const Json& event) { return event.contains("args") ? event["args"] : Json::object(); }
+
+double microseconds(const Json& event, const Json& args) {
+  auto exact = number_of(args, "duration_ns");
+  return exact ? *exact / 1000 : event.value("dur", 0.0);
+}
+
 struct Event {
   size_t node;
   int64_t thread, start;
@@ -61,7 +75,8 @@ class ProfileReader {
     if (!event.is_object() || !event.contains("name") || !event["name"].is_string()) return;
     std::string category = event.value("cat", ""), name = event["name"].get<std::string>();
     const std::string ending = "_kernel_time";
-    if (category == "Session" && name == "model_run") end_run();
+    if (category == "Session" && name == "model_run") end_run(event.value("ts", int64_t{0}));
+    if (category == "Kernel") add_kernel(event, name);
     if (category != "Node" || !name.ends_with(ending) || skipped_ > 0) return;
     add_node(event, name.substr(0, name.size() - ending.size()));
   }
@@ -71,6 +86,7 @@ class ProfileReader {
     report.runs = runs_;
     report.explains = explains_;
     report.nodes_us = median(sums_);
+    report.device = kernels_.times();
     std::vector<size_t> order(nodes_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return first_[a] < first_[b]; });
@@ -88,8 +104,14 @@ class ProfileReader {
   }
 
  private:
+  void add_kernel(const Json& event, const std::string& name) {
+    const Json args = args_of(event);
+    kernels_.add({text_of(args, "node"), text_of(args, "op_name"), provider_of(args), name, {}},
+                 event.value("ts", int64_t{0}), microseconds(event, args));
+  }
+
   void add_node(const Json& event, const std::string& name) {
-    const Json& args = event.contains("args") ? event["args"] : Json::object();
+    const Json args = args_of(event);
     size_t node = find(name, args);
     NodeTime& known = nodes_[node];
     std::string kernel = text_of(args, "kernel");
@@ -97,9 +119,8 @@ class ProfileReader {
     ++known.time.calls;
     add_to(known.time.flops, number_of(args, "flops"));
     add_to(known.time.bytes, bytes_of(args));
-    double us = event.value("dur", 0.0);
+    double us = microseconds(event, args);
     int64_t start = event.value("ts", int64_t{0});
-    if (auto exact = number_of(args, "duration_ns")) us = *exact / 1000;
     first_[node] = std::min(first_[node], start);
     events_.push_back({node, event.value("tid", int64_t{0}), start, us, us, kContainers.contains(known.type)});
   }
@@ -109,12 +130,10 @@ class ProfileReader {
     NodeTime node;
     node.node = name;
     node.type = text_of(args, "op_name");
-    node.provider = text_of(args, "provider");
+    node.provider = provider_of(args);
     auto [found, added] =
         numbers_.try_emplace({name, node.type, node.provider, text_of(args, "node_index")}, nodes_.size());
     if (!added) return found->second;
-    const std::string ending = "ExecutionProvider";
-    if (node.provider.ends_with(ending)) node.provider.resize(node.provider.size() - ending.size());
     node.kernel = text_of(args, "kernel"), node.isa = text_of(args, "isa");
     node.inputs = shapes_of(args, "input_type_shape"), node.outputs = shapes_of(args, "output_type_shape");
     explains_ |= !node.kernel.empty();
@@ -135,9 +154,10 @@ class ProfileReader {
     return sum;
   }
 
-  void end_run() {
+  void end_run(int64_t start) {
     if (skipped_-- > 0) return;
     skipped_ = 0;
+    kernels_.begin_run(start);
     subtract_inner();
     double sum = 0;
     for (const Event& event : events_) {
@@ -171,6 +191,7 @@ class ProfileReader {
   std::vector<int64_t> first_;              // when each node ran first
   std::vector<double> sums_;                // of all nodes, in each run
   std::vector<Event> events_;               // of the run under way
+  KernelEvents kernels_;
 };
 
 }  // namespace

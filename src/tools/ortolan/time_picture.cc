@@ -69,6 +69,7 @@ class TimePicture {
     legend();
     operators();
     nodes();
+    device();
     int height = int(y_) + kMargin;
     return join("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", kWidth, "\" height=\"", height,
                 "\" viewBox=\"0 0 ", kWidth, " ", height, "\">\n", kStyle, "<rect class=\"page\" width=\"", kWidth,
@@ -78,9 +79,13 @@ class TimePicture {
  private:
   double share(const RunTime& time) const { return all_ > 0 ? time.us / all_ : 0; }
 
+  bool has_device() const { return !report_.device.kernels.empty(); }
+  std::string host_title(const std::string& text) const { return has_device() ? "On the host: " + text : text; }
+
   void heading() {
     body_ += text_at(kMargin, y_ += 20, "h", join(report_.model, " on ", report_.library));
     body_ += text_at(kMargin, y_ += 20, "t", join("Medians of ", report_.runs, " runs: ", summary(report_)));
+    if (has_device()) body_ += text_at(kMargin, y_ += 18, "t", device_summary(report_));
     for (const std::string& note : notes(report_)) body_ += text_at(kMargin, y_ += 18, "s", note);
     y_ += 14;
   }
@@ -133,7 +138,7 @@ class TimePicture {
   }
 
   void operators() {
-    title("Operators");
+    title(host_title("Operators"));
     std::vector<OperatorTime> sums = report_.operators();
     double longest = sums.empty() ? 0 : sums[0].time.us;
     for (const OperatorTime& sum : sums) {
@@ -144,7 +149,7 @@ class TimePicture {
   }
 
   void nodes() {
-    title("Nodes, in the order in which they run");
+    title(host_title("Nodes, in the order in which they run"));
     double longest = 0;
     for (const NodeTime& node : report_.nodes) longest = std::max(longest, node.time.us);
     for (const NodeTime& node : report_.nodes) {
@@ -153,6 +158,30 @@ class TimePicture {
       row(join(shortened(node.node, 40), node.node == node.type ? "" : " · " + node.type), node.type,
           longest > 0 ? node.time.us / longest : 0, text, tooltip(node, share(node.time)));
     }
+  }
+
+  void device() {
+    if (!has_device()) return;
+    const DeviceTimes& device = report_.device;
+    title("On the device: Operators");
+    std::vector<KernelSum> sums = device.sums(&KernelTime::type);
+    for (const KernelSum& sum : sums) device_row(sum.name, sum.name, sum.time, sums[0].time.us, "");
+    title("On the device: kernels of nodes");
+    double longest = device.by_time()[0]->time.us;
+    for (const KernelTime& k : device.kernels) {
+      std::string name = join(shortened(k.node, 40), k.node == k.type ? "" : " · " + k.type);
+      std::string about =
+          join("<title>", escaped(join(k.node, " (", k.type, ") on ", k.provider, ", kernel ", k.kernel)), "</title>");
+      device_row(name, k.type, k.time, longest, k.kernel, about);
+    }
+  }
+
+  void device_row(const std::string& name, const std::string& type, const RunTime& time, double longest,
+                  const std::string& kernel, const std::string& about = "") {
+    std::string text = join(figures(time, report_.device.share(time)), " · ", fixed(time.calls, 0),
+                            time.calls == 1 ? " launch" : " launches");
+    if (!kernel.empty()) text += join(" · ", shortened(kernel, 48));
+    row(name, type, longest > 0 ? time.us / longest : 0, text, about);
   }
 
   const TimeReport& report_;
@@ -172,10 +201,16 @@ constexpr const char* kPageStyle =
 std::string time_picture(const TimeReport& report) { return TimePicture(report).svg(); }
 
 std::string time_page(const TimeReport& report) {
+  std::string device;
+  if (!report.device.kernels.empty()) {
+    device = join("<h2>Kernels on the device by time</h2>\n", html_table(kernel_rows(report)),
+                  "<h2>Operators on the device</h2>\n", html_table(kernel_sum_rows(report, &KernelTime::type)),
+                  "<h2>Kernels on the device</h2>\n", html_table(kernel_sum_rows(report, &KernelTime::kernel)));
+  }
   return join("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>", escaped(report.model),
               ": where the time goes</title><style>", kPageStyle, "</style></head><body>\n", time_picture(report),
               "<h2>Nodes by time</h2>\n", html_table(node_rows(report)), "<h2>Operators</h2>\n",
-              html_table(operator_rows(report)), "</body></html>\n");
+              html_table(operator_rows(report)), device, "</body></html>\n");
 }
 
 }  // namespace ortolan::tools

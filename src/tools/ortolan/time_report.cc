@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "common/error.h"
 #include "common/temporary_folder.h"
@@ -60,6 +61,24 @@ RunTime TimeReport::total() const {
 double TimeReport::share(const RunTime& time) const {
   double all = total().us;
   return all > 0 ? time.us / all : 0;
+}
+
+std::vector<std::string> TimeReport::device_providers() const {
+  std::set<std::string> names;
+  for (const NodeTime& node : nodes) {
+    if (node.provider != "CPU") names.insert(node.provider);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> TimeReport::silent_providers() const {
+  std::vector<std::string> silent = device_providers();
+  std::erase_if(silent, [this](const std::string& name) {
+    // An event without a provider may be anybody's.
+    auto is_of = [&](const KernelTime& kernel) { return kernel.provider.empty() || kernel.provider == name; };
+    return std::any_of(device.kernels.begin(), device.kernels.end(), is_of);
+  });
+  return silent;
 }
 
 std::vector<const NodeTime*> TimeReport::by_time() const {
