@@ -178,7 +178,7 @@ TEST(TimeReport, HasOneClockWithoutADevice) {
   EXPECT_TRUE(report.silent_providers().empty());
   for (const std::string& text : {time_text(report, 0), time_page(report)}) {
     EXPECT_EQ(text.find("On the"), std::string::npos) << text;
-    EXPECT_EQ(text.find("kernels of"), std::string::npos) << text;
+    EXPECT_EQ(text.find("kernels of a run"), std::string::npos) << text;
   }
 }
 

@@ -20,8 +20,9 @@ class Extensions {
 
   // Why the providers before left the node.
   std::string reason(const OrtEpAssignedNode* node) const {
+    if (decline_count_ == nullptr || decline_ == nullptr) return {};
     std::string text;
-    size_t count = decline_count_ && decline_ ? library_.get<size_t>(decline_count_, node) : 0;
+    size_t count = library_.get<size_t>(decline_count_, node);
     for (size_t i = 0; i < count; ++i) {
       const char *provider = nullptr, *reason = nullptr;
       library_.check(decline_(node, i, &provider, &reason));

@@ -188,7 +188,8 @@ std::string summary(const TimeReport& report) {
 std::vector<std::string> notes(const TimeReport& report) {
   std::vector<std::string> notes;
   if (!report.explains && !report.nodes.empty()) {
-    notes.push_back(join("The profile of ", report.library, " names no kernels, counts no arithmetic and has whole ",
+    notes.push_back(join("The profile of ", report.library,
+                         " names no kernels of nodes, counts no arithmetic and has whole ",
                          "microseconds, so there are no columns for the former, and short nodes are coarse."));
   }
   if (report.nodes_us > 1.25 * report.total().us) {
