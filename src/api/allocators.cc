@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "api/arguments.h"
+#include "api/ep_registry.h"
+#include "api/ep_stream.h"
 #include "api/guard.h"
 #include "api/status.h"
 
@@ -44,7 +46,7 @@ class CallersAllocator final : public Allocator {
  public:
   explicit CallersAllocator(OrtAllocator* theirs) : theirs_(theirs) {
     const OrtMemoryInfo* info = theirs->Info(theirs);
-    info_ = info == nullptr ? &cpu_allocator()->info() : &interned(*unwrap_optional(info));
+    info_ = info == nullptr ? &cpu_allocator()->info() : &place_of(*unwrap_optional(info));
   }
   void* allocate(size_t bytes) override { return checked(theirs_->Alloc(theirs_, bytes), bytes); }
   void* reserve(size_t bytes) override {

@@ -1,6 +1,8 @@
 // A plugin's allocators and data transfers.
 #include "api/ep_memory.h"
 
+#include <algorithm>
+
 #include "api/arguments.h"
 #include "api/ep_library.h"
 #include "api/ep_members.h"
@@ -26,7 +28,10 @@ int64_t number_of(const base::KeyValues& entries, std::string_view key) {
 
 PluginAllocator::PluginAllocator(std::shared_ptr<EpLibrary> library, OrtEpFactory& factory, const OrtMemoryInfo& memory,
                                  OrtAllocator& theirs)
-    : library_(std::move(library)), factory_(factory), info_(interned(*unwrap_optional(&memory))), theirs_(theirs) {}
+    : library_(std::move(library)),
+      factory_(factory),
+      info_(interned(*unwrap_optional(&memory), EpLibrary::name_of(factory))),
+      theirs_(theirs) {}
 
 PluginAllocator::~PluginAllocator() {
   auto release = member_if(factory_, &OrtEpFactory::ReleaseAllocator, 23);
@@ -88,8 +93,18 @@ PluginDataTransfer::~PluginDataTransfer() {
   if (theirs_.Release != nullptr) theirs_.Release(&theirs_);
 }
 
+/** A plugin sees the device of a memory, not the owner: it would take another provider's on its own device for its. */
+bool PluginDataTransfer::looks_like_own(const MemoryInfo& memory) const {
+  if (memory.on_cpu()) return false;
+  return std::ranges::any_of(library_->devices(), [&](const auto& device) {
+    const MemoryInfo* own = unwrap_optional(device->memory);
+    bool alike = device->provider == provider_ && own != nullptr && own->device == memory.device;
+    return alike && !same_device(interned(*own, provider_), memory);
+  });
+}
+
 bool PluginDataTransfer::can_copy(const MemoryInfo& from, const MemoryInfo& to) const {
-  if (theirs_.CanCopy == nullptr) return false;
+  if (theirs_.CanCopy == nullptr || looks_like_own(from) || looks_like_own(to)) return false;
   return theirs_.CanCopy(&theirs_, wrap<const OrtMemoryDevice>(&from), wrap<const OrtMemoryDevice>(&to));
 }
 

@@ -51,6 +51,8 @@ class PluginDataTransfer final : public tensor::DataTransfer {
   void copy(const tensor::Tensor& from, tensor::Tensor& to, tensor::Stream* stream) const override;
 
  private:
+  bool looks_like_own(const tensor::MemoryInfo& memory) const;
+
   std::shared_ptr<EpLibrary> library_;
   std::string provider_;
   OrtDataTransferImpl& theirs_;

@@ -89,7 +89,9 @@ void PluginExecutionProvider::choose_memory() {
             ": GetDefaultMemoryDevice gives a device for which it registered no memory");
     their_memory_ = found != devices_.end() ? (*found)->memory : nullptr;
   }
-  if (their_memory_ != nullptr) memory_ = &interned(*unwrap_optional(their_memory_));
+  if (their_memory_ != nullptr) {
+    memory_ = &interned(*unwrap_optional(their_memory_), devices_.front()->provider);
+  }
 }
 
 std::shared_ptr<Allocator> PluginExecutionProvider::make_allocator(const OrtMemoryInfo& memory) {

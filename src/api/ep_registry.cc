@@ -2,6 +2,7 @@
 #include "api/ep_registry.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/allocators.h"
 #include "api/arguments.h"
@@ -24,7 +25,28 @@ SharedAllocator share(const EpDevice& device, bool host_accessible, std::shared_
   return {&device, host_accessible, std::move(core), handle};
 }
 
+/** The provider of the registered device that has this very memory info, or else the only one that has an equal one;
+    empty when there is none. */
+std::string owner_of(const EpRegistry::Snapshot& snapshot, const MemoryInfo& given) {
+  std::set<std::string> equal;
+  for (const EpDevice* device : snapshot.devices) {
+    for (const OrtMemoryInfo* handle : {device->memory, device->host_memory, device->read_only_memory}) {
+      const MemoryInfo* theirs = unwrap_optional(handle);
+      if (theirs == &given) return device->provider;
+      if (theirs != nullptr && *theirs == given) equal.insert(device->provider);
+    }
+  }
+  return equal.size() == 1 ? *equal.begin() : std::string();
+}
+
 }  // namespace
+
+const MemoryInfo& place_of(const MemoryInfo& given) {
+  auto environment = given.device.type == DeviceType::kCpu ? nullptr : current_environment();
+  if (environment == nullptr) return interned(given);
+  std::string owner = owner_of(EpRegistry::of(*environment).snapshot(), given);
+  return owner.empty() ? interned(given) : interned(given, owner);
+}
 
 Registration::Registration(std::shared_ptr<EpLibrary> from) : library(std::move(from)) {
   try {
@@ -150,8 +172,7 @@ OrtAllocator* EpRegistry::shared_allocator(const MemoryInfo& memory) const {
     if (entry.registration == nullptr) continue;
     for (const SharedAllocator& shared : entry.registration->allocators) {
       const MemoryInfo& known = shared.core->info();
-      bool same = known.device == memory.device && known.host_accessible == memory.host_accessible;
-      if (same) return shared.handle;
+      if (known.host_accessible == memory.host_accessible && same_device(known, memory)) return shared.handle;
     }
   }
   return nullptr;
@@ -261,7 +282,7 @@ OrtStatus* ORT_API_CALL GetSharedAllocator(OrtEnv* env, const OrtMemoryInfo* mem
                                            OrtAllocator** allocator) noexcept {
   return guard([&] {
     runtime::Environment& environment = unwrap(env, "env");
-    const MemoryInfo& memory = unwrap(mem_info, "mem_info");
+    const MemoryInfo& memory = place_of(unwrap(mem_info, "mem_info"));
     OrtAllocator* found = EpRegistry::of(environment).shared_allocator(memory);
     if (found == nullptr && memory.device == Device{}) found = default_api_allocator();
     put(allocator, found, "allocator");

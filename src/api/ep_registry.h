@@ -21,6 +21,10 @@ struct SharedAllocator {
   OrtAllocator* handle;
 };
 
+/** The process's copy of a memory info that a caller or a plugin gives: a provider's where a registered device has that
+    object, or alone has an equal one. */
+const tensor::MemoryInfo& place_of(const tensor::MemoryInfo& given);
+
 /** What the environment holds of a registered library. Ended in order: transfers, allocators, the library. */
 struct Registration {
   explicit Registration(std::shared_ptr<EpLibrary> from);

@@ -96,7 +96,7 @@ OrtStatus* ORT_API_CALL CreateSyncStreamForEpDevice(const OrtEpDevice* ep_device
     OrtSyncStreamImpl& made = make_plugin_stream(*device.factory, device.provider,
                                                  *MemoryInfo_GetMemoryDevice(device.memory), stream_options);
     *stream = wrap<OrtSyncStream>(
-        std::make_unique<PluginStream>(std::move(library), device.provider, interned(*memory), made));
+        std::make_unique<PluginStream>(std::move(library), device.provider, interned(*memory, device.provider), made));
   });
 }
 

@@ -4,6 +4,7 @@
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/environments.h"
+#include "api/ep_registry.h"
 #include "api/ep_stream.h"
 #include "api/guard.h"
 #include "api/kernel_info.h"
@@ -22,7 +23,7 @@ runtime::KernelContext& context_of(const OrtKernelContext* context) {
 std::shared_ptr<Allocator> allocator_for(const runtime::KernelContext& context, const MemoryInfo& memory) {
   const runtime::RunServices& services = context.services();
   if (memory.device == Device{}) return services.allocator;
-  auto found = services.devices == nullptr ? nullptr : services.devices->find_allocator(memory);
+  auto found = services.devices == nullptr ? nullptr : services.devices->find_allocator(place_of(memory));
   require(found != nullptr, ErrorCode::kInvalidArgument, "there is no allocator for memory '", memory.name,
           "' on device ", memory.device.id);
   return found;

@@ -1,6 +1,7 @@
 // Running a session: at once, later, and with bound inputs and outputs.
 #include "api/allocators.h"
 #include "api/arguments.h"
+#include "api/ep_registry.h"
 #include "api/guard.h"
 #include "api/session_object.h"
 #include "api/status.h"
@@ -131,7 +132,7 @@ OrtStatus* ORT_API_CALL BindOutput(OrtIoBinding* binding, const char* name, cons
 OrtStatus* ORT_API_CALL BindOutputToDevice(OrtIoBinding* binding, const char* name,
                                            const OrtMemoryInfo* mem_info) noexcept {
   return guard([&] {
-    unwrap(binding, "binding_ptr").bind_output(text(name, "name"), interned(unwrap(mem_info, "mem_info_ptr")));
+    unwrap(binding, "binding_ptr").bind_output(text(name, "name"), place_of(unwrap(mem_info, "mem_info_ptr")));
   });
 }
 

@@ -2,6 +2,7 @@
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/environments.h"
+#include "api/ep_registry.h"
 #include "api/guard.h"
 #include "api/session_object.h"
 #include "api/type_descriptions.h"
@@ -179,7 +180,7 @@ OrtStatus* ORT_API_CALL SessionGetMemoryInfoForOutputs(const OrtSession* session
 OrtStatus* ORT_API_CALL CreateAllocator(const OrtSession* session, const OrtMemoryInfo* mem_info,
                                         OrtAllocator** out) noexcept {
   return guard([&] {
-    const MemoryInfo& memory = unwrap(mem_info, "mem_info");
+    const MemoryInfo& memory = place_of(unwrap(mem_info, "mem_info"));
     auto allocator = session_of(session).allocator(memory);
     require(allocator != nullptr, ErrorCode::kInvalidArgument, "the session has no allocator for memory '", memory.name,
             "' on device ", memory.device.id);

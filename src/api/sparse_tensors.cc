@@ -3,6 +3,7 @@
 
 #include "api/allocators.h"
 #include "api/arguments.h"
+#include "api/ep_registry.h"
 #include "api/guard.h"
 #include "api/type_descriptions.h"
 
@@ -93,7 +94,7 @@ OrtStatus* ORT_API_CALL CreateSparseTensorWithValuesAsOrtValue(const OrtMemoryIn
     auto sparse = make_sparse(element, shape_from(dense_shape, dense_shape_len, "dense_shape"), cpu_allocator());
     Shape shape = shape_from(values_shape, values_shape_len, "values_shape");
     if (shape.element_count() != 0) require_argument(p_data, "p_data");
-    sparse->values = Tensor(element, std::move(shape), p_data, nullptr, interned(unwrap(info, "info")));
+    sparse->values = Tensor(element, std::move(shape), p_data, nullptr, place_of(unwrap(info, "info")));
     give(out, std::move(sparse));
   });
 }

@@ -1,6 +1,7 @@
 // Tensors: made with an allocator or around the caller's memory, and their data.
 #include "api/allocators.h"
 #include "api/arguments.h"
+#include "api/ep_registry.h"
 #include "api/guard.h"
 #include "tensor/value.h"
 
@@ -22,7 +23,7 @@ Tensor view_of(ElementType type, Shape shape, void* data, size_t bytes, const Me
   require(bytes >= needed, ErrorCode::kInvalidArgument, "the buffer has ", bytes, " bytes, but a tensor of ",
           name_of(type), shape, " needs ", needed);
   if (needed != 0) require_argument(data, "p_data");
-  return Tensor(type, std::move(shape), data, nullptr, interned(memory));
+  return Tensor(type, std::move(shape), data, nullptr, place_of(memory));
 }
 
 /** The tensor that slots about tensor data mean; never of a sparse value. */

@@ -9,20 +9,31 @@ namespace {
 
 const MemoryInfo& cpu_memory() { return cpu_allocator()->info(); }
 
+/** Operators that read no element of their input, which may lie anywhere. */
+bool asks_shape(const Node& node) { return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size"); }
+
+/** The caller leaves the inputs of a run as they are until it is over. */
+bool is_callers(const ValueInfo& value) { return value.is_input && value.graph->outer() == nullptr; }
+
 class CopyKernel final : public OpKernel {
  public:
-  CopyKernel(const MemoryInfo& target, const DeviceMemories& devices) : target_(target), devices_(devices) {}
+  CopyKernel(const MemoryInfo& target, const DeviceMemories& devices, bool from_caller)
+      : target_(target), devices_(devices), from_caller_(from_caller) {}
 
   void compute(KernelContext& context) const override {
     const Value& from = context.input_value(0);
     const Tensor* tensor = from.tensor_if();
     if (tensor == nullptr || same_place(tensor->memory(), target_)) return context.set_output(0, from);
-    devices_.copy(*tensor, context.output(0, tensor->type(), tensor->shape()), context.services().streams);
+    Tensor& to = context.output(0, tensor->type(), tensor->shape());
+    RunStreams* streams = context.services().streams;
+    bool source_stays = tensor->memory().on_cpu() && (from_caller_ || tensor->owner() != nullptr);
+    source_stays ? devices_.start_copy(*tensor, to, streams) : devices_.copy(*tensor, to, streams);
   }
 
  private:
   const MemoryInfo& target_;
   const DeviceMemories& devices_;
+  const bool from_caller_;
 };
 
 /** Walks the graphs, outer first. */
@@ -111,7 +122,7 @@ class Placement {
   }
 
   ValueInfo* copied_constant(ValueInfo& value, const MemoryInfo& target) {
-    Tensor moved = devices_.copied(*value.fixed_constant(), target, nullptr);
+    Tensor moved = devices_.copied_constant(*value.fixed_constant(), target);
     ValueInfo* copy = value.graph->add_initializer(value.graph->unique_name(value.name), std::move(moved));
     set_memory(*copy, target);
     return copy;
@@ -161,8 +172,8 @@ CopyOperator::CopyOperator(const MemoryInfo& target, const DeviceMemories& devic
 
 void CopyOperator::infer(ops::InferContext& context) const { context.set_type(0, context.input_type(0)); }
 
-std::unique_ptr<OpKernel> CopyOperator::make(const KernelInfo&) const {
-  return std::make_unique<CopyKernel>(target_, devices_);
+std::unique_ptr<OpKernel> CopyOperator::make(const KernelInfo& info) const {
+  return std::make_unique<CopyKernel>(target_, devices_, is_callers(*info.node().input(0)));
 }
 
 bool is_copy(const Node& node) { return node.domain == kCopyDomain && node.op_type == kCopyName; }

@@ -6,6 +6,30 @@
 #include "runtime/session_options.h"
 
 namespace ortolan::runtime {
+namespace {
+
+constexpr size_t kMostHeldBytes = size_t{256} << 20;  // of the CPU's memory that a run holds before it waits
+
+/** Goes through steps that must all be done, whichever fails. */
+class FirstError {
+ public:
+  template <class Step>
+  void attempt(Step&& step) {
+    try {
+      step();
+    } catch (...) {
+      if (first_ == nullptr) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
+}  // namespace
 
 ChosenKernel ExecutionProvider::make_kernel(const KernelInfo& info) const {
   const KernelRegistry* registry = kernel_registry();
@@ -39,17 +63,49 @@ Stream* RunStreams::of(size_t provider) {
 Stream* RunStreams::on(const MemoryInfo& memory) {
   if (memory.on_cpu()) return nullptr;
   for (size_t i = 0; i < providers_.size(); ++i) {
-    if (providers_[i]->memory().device == memory.device) return of(i);
+    if (same_device(providers_[i]->memory(), memory)) return of(i);
   }
   return nullptr;
 }
 
+void RunStreams::hold(Stream& queue, std::shared_ptr<void> memory, size_t bytes) {
+  if (held_bytes_ + bytes > kMostHeldBytes) settle();
+  held_.push_back({&queue, std::move(memory), bytes});
+  held_bytes_ += bytes;
+}
+
+void RunStreams::forget(const Stream& queue) {
+  std::erase_if(held_, [&](const Held& held) {
+    if (held.queue != &queue) return false;
+    held_bytes_ -= held.bytes;
+    return true;
+  });
+}
+
+void RunStreams::settle(Stream& queue) {
+  if (std::ranges::find(held_, &queue, &Held::queue) == held_.end()) return;
+  queue.wait(nullptr);
+  forget(queue);
+}
+
+void RunStreams::settle() {
+  while (!held_.empty()) settle(*held_.back().queue);
+}
+
 void RunStreams::end_run() {
-  theirs_ = nullptr;
+  FirstError errors;
   for (Queue& queue : queues_) {
-    if (std::exchange(queue.used, false) && queue.stream != nullptr) queue.stream->end_run();
+    if (!std::exchange(queue.used, false) || queue.stream == nullptr) continue;
+    errors.attempt([&] { queue.stream->end_run(); });
   }
+  while (!held_.empty()) {
+    Stream& queue = *held_.back().queue;
+    errors.attempt([&] { queue.wait(nullptr); });
+    forget(queue);
+  }
+  theirs_ = nullptr;
   kept_.clear();
+  errors.rethrow();
 }
 
 DeviceMemories::DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider>> providers) {
@@ -60,17 +116,23 @@ DeviceMemories::DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider
 }
 
 /** That of the very device first: memory of a device that the CPU can reach is a last resort for the CPU. */
-std::shared_ptr<Allocator> DeviceMemories::find_allocator(const MemoryInfo& memory) const {
+std::shared_ptr<Allocator> DeviceMemories::find_allocator(const MemoryInfo& memory, bool read_only) const {
+  std::shared_ptr<Allocator> last_resort;
   for (const auto& known : allocators_) {
     const MemoryInfo& info = known->info();
-    if (info.device == memory.device && info.host_accessible == memory.host_accessible) return known;
+    if ((info.allocator_type == kReadOnlyAllocator) != read_only || !same_place(info, memory)) continue;
+    if (same_device(info, memory) && info.host_accessible == memory.host_accessible) return known;
+    if (last_resort == nullptr) last_resort = known;
   }
-  auto found = std::ranges::find_if(allocators_, [&](const auto& known) { return same_place(known->info(), memory); });
-  return found == allocators_.end() ? nullptr : *found;
+  return last_resort;
+}
+
+std::shared_ptr<Allocator> DeviceMemories::find_allocator(const MemoryInfo& memory) const {
+  return find_allocator(memory, memory.allocator_type == kReadOnlyAllocator);
 }
 
 std::shared_ptr<Allocator> DeviceMemories::allocator(const MemoryInfo& memory) const {
-  std::shared_ptr<Allocator> found = find_allocator(memory);
+  std::shared_ptr<Allocator> found = find_allocator(memory, /*read_only=*/false);
   require(found != nullptr, ErrorCode::kInvalidArgument, "no provider of the session has memory '", memory.name,
           "' on device ", memory.device.id, "; add the provider of that device to the session options");
   return found;
@@ -93,15 +155,15 @@ const DataTransfer* DeviceMemories::transfer(const MemoryInfo& from, const Memor
   return nullptr;
 }
 
-void DeviceMemories::copy_directly(const DataTransfer& transfer, const Tensor& from, Tensor& to,
-                                   RunStreams* streams) const {
+void DeviceMemories::start_directly(const DataTransfer& transfer, const Tensor& from, Tensor& to,
+                                    RunStreams* streams) const {
   Stream* source = streams != nullptr ? streams->on(from.memory()) : nullptr;
   Stream* target = streams != nullptr ? streams->on(to.memory()) : nullptr;
   if (source != nullptr && target != nullptr && source != target) source->wait(target);
   Stream* queue = target != nullptr ? target : source;
+  const Tensor* on_cpu = from.memory().on_cpu() ? &from : to.memory().on_cpu() ? &to : nullptr;
+  if (queue != nullptr && on_cpu != nullptr) streams->hold(*queue, on_cpu->owner(), on_cpu->byte_count());
   transfer.copy(from, to, queue);
-  bool host_waits = from.memory().on_cpu() || to.memory().on_cpu();
-  if (queue != nullptr && host_waits) queue->wait(nullptr);
 }
 
 namespace {
@@ -118,27 +180,41 @@ Tensor as_cpu(const Tensor& tensor) {
 }  // namespace
 
 void DeviceMemories::copy(const Tensor& from, Tensor& to, RunStreams* streams) const {
+  start_copy(from, to, streams);
+  if (streams == nullptr || from.memory().on_cpu() == to.memory().on_cpu()) return;
+  Stream* queue = streams->on(to.memory().on_cpu() ? from.memory() : to.memory());
+  if (queue != nullptr) streams->settle(*queue);
+}
+
+void DeviceMemories::start_copy(const Tensor& from, Tensor& to, RunStreams* streams) const {
   if (from.memory().on_cpu() && to.memory().on_cpu()) return copy_elements(from, to);
   require(from.type() == to.type() && from.element_count() == to.element_count(), ErrorCode::kInvalidArgument,
           "cannot copy ", name_of(from.type()), from.shape(), " to ", name_of(to.type()), to.shape());
   if (from.element_count() == 0) return;
   if (const DataTransfer* direct = transfer(from.memory(), to.memory())) {
-    return copy_directly(*direct, from, to, streams);
+    return start_directly(*direct, from, to, streams);
   }
   if (is_pinned(from) || is_pinned(to)) {  // of a device that the other's transfer does not know
     Tensor target = as_cpu(to);
-    return copy(as_cpu(from), target, streams);
+    return start_copy(as_cpu(from), target, streams);
   }
   bool through_cpu = !from.memory().on_cpu() && !to.memory().on_cpu();
   require(through_cpu, ErrorCode::kFail, "no provider copies between memory '", from.memory().name, "' and '",
           to.memory().name, "'");
   Tensor between = copied(from, cpu_allocator()->info(), streams);
-  copy(between, to, streams);
+  start_copy(between, to, streams);
 }
 
 Tensor DeviceMemories::copied(const Tensor& from, const MemoryInfo& to, RunStreams* streams) const {
   Tensor result = make(to, from.type(), from.shape(), streams);
   copy(from, result, streams);
+  return result;
+}
+
+Tensor DeviceMemories::copied_constant(const Tensor& from, const MemoryInfo& to) const {
+  std::shared_ptr<Allocator> constants = find_allocator(to, /*read_only=*/true);
+  Tensor result(from.type(), from.shape(), constants != nullptr ? constants : allocator(to));
+  copy(from, result, nullptr);
   return result;
 }
 
@@ -189,23 +265,16 @@ DeviceRun::DeviceRun(SessionDevices& devices, const RunOptions& options, RunServ
 
 /** The first error is thrown once all have been told. */
 void DeviceRun::end_providers() {
-  std::exception_ptr first;
-  auto attempt = [&](auto&& step) {
-    try {
-      step();
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
-  };
+  FirstError errors;
   size_t started = std::exchange(started_, 0);
   for (size_t i = 0; i < started; ++i) {
-    attempt([&] { devices_.providers()[i]->on_run_end(options_, options_.synchronize); });
+    errors.attempt([&] { devices_.providers()[i]->on_run_end(options_, options_.synchronize); });
   }
   if (streams_ != nullptr) {
-    attempt([&] { streams_->end_run(); });
+    errors.attempt([&] { streams_->end_run(); });
     devices_.give_back(std::move(streams_));
   }
-  if (first != nullptr) std::rethrow_exception(first);
+  errors.rethrow();
 }
 
 void DeviceRun::finish() { end_providers(); }

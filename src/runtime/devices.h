@@ -22,7 +22,13 @@ class RunStreams {
   void use(Stream* theirs) { theirs_ = theirs; }
   /** Keeps memory that work in the queues may use until the run is over. */
   void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
-  /** Tells the queues that were used that the run is over. */
+  /** Work in `queue` uses these bytes of the CPU's memory, which has this owner (NULL: somebody else keeps it), until
+      the queue is settled. */
+  void hold(Stream& queue, std::shared_ptr<void> memory, size_t bytes);
+  /** Lets the host wait for all work of the queue, or of all queues, that holds memory of the CPU's. */
+  void settle(Stream& queue);
+  void settle();
+  /** Settles the queues and tells those that were used that the run is over. Throws the first error, all being done. */
   void end_run();
 
  private:
@@ -31,9 +37,18 @@ class RunStreams {
     bool asked = false;  // the provider was asked for one
     bool used = false;   // in this run
   };
+  struct Held {
+    Stream* queue;
+    std::shared_ptr<void> memory;
+    size_t bytes;
+  };
+  void forget(const Stream& queue);
+
   std::span<const std::unique_ptr<ExecutionProvider>> providers_;
   std::vector<Queue> queues_;
   std::vector<std::shared_ptr<void>> kept_;
+  std::vector<Held> held_;  // what the queues have not been settled since
+  size_t held_bytes_ = 0;
   Stream* theirs_ = nullptr;
 };
 
@@ -42,21 +57,27 @@ class DeviceMemories {
  public:
   explicit DeviceMemories(std::span<const std::unique_ptr<ExecutionProvider>> providers);
 
-  /** The allocator for that place; throws when no provider has one. */
+  /** The allocator for values in that place; throws when no provider has one. */
   std::shared_ptr<Allocator> allocator(const MemoryInfo& memory) const;
-  /** The same, NULL when no provider has one. */
+  /** The allocator of that memory, which may be one for constants; NULL when no provider has it. */
   std::shared_ptr<Allocator> find_allocator(const MemoryInfo& memory) const;
   /** An uninitialised tensor there, for work in that place's queue. */
   Tensor make(const MemoryInfo& memory, ElementType type, const Shape& shape, RunStreams* streams) const;
   /** Copies elements between any two places, through the CPU's memory if no provider copies directly. When it returns
       the CPU may read and change the CPU's side; a device's side is ready for what is put into its queue next. */
   void copy(const Tensor& from, Tensor& to, RunStreams* streams) const;
+  /** The same without waiting: the CPU's side is not to be read or changed until the streams are settled, which they
+      are at the end of the run. Its owner is kept as long; memory without one must be there by itself. */
+  void start_copy(const Tensor& from, Tensor& to, RunStreams* streams) const;
   /** A copy in that place. */
   Tensor copied(const Tensor& from, const MemoryInfo& to, RunStreams* streams) const;
+  /** A copy of a constant there, in the provider's memory for constants where it has such. */
+  Tensor copied_constant(const Tensor& from, const MemoryInfo& to) const;
 
  private:
   const DataTransfer* transfer(const MemoryInfo& from, const MemoryInfo& to) const;
-  void copy_directly(const DataTransfer& transfer, const Tensor& from, Tensor& to, RunStreams* streams) const;
+  std::shared_ptr<Allocator> find_allocator(const MemoryInfo& memory, bool read_only) const;
+  void start_directly(const DataTransfer& transfer, const Tensor& from, Tensor& to, RunStreams* streams) const;
 
   std::vector<const DataTransfer*> transfers_;
   std::vector<std::shared_ptr<Allocator>> allocators_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,16 @@ class ExecutionProvider {
   virtual void learn_model(const Model& model) {}
   /** Which nodes of `graph` not yet assigned it takes; `graph` may be a subgraph. */
   virtual Capability get_capability(const Graph& graph) = 0;
+  /** Whether it takes operators rather in the form of ops::kChannelsLastDomain: those of its nodes that have one are
+      changed, and it is asked for its nodes again. */
+  virtual bool prefers_channels_last() const { return false; }
+  /** Then: whether that operator is to be changed; nothing leaves it to the runtime. */
+  virtual std::optional<bool> converts_to_channels_last(const std::string& domain, const std::string& op) const {
+    return std::nullopt;
+  }
+  /** How many bytes the weights and results of its nodes may take together: what goes beyond goes to the next provider.
+      Asked once, when it first takes any; nothing: any number. */
+  virtual std::optional<uint64_t> free_bytes() const { return std::nullopt; }
   /** Connected nodes that it takes go back to the next provider when they are fewer. */
   virtual size_t least_island() const { return 1; }
   /** Makes what computes each group, in order. All groups of one graph come in one call. */

@@ -7,6 +7,7 @@
 
 #include "ops/infer_context.h"
 #include "runtime/compiled_graph.h"
+#include "runtime/device_placement.h"
 #include "runtime/resolve.h"
 
 namespace ortolan::runtime {
@@ -158,13 +159,14 @@ class Layout {
     if (slot >= 0) ++uses_left_[root_[slot]];
   }
 
-  /** Values that may outlive their last step, because something else keeps them, get memory of their own. */
+  /** Values that may outlive their last step, because something else keeps them, get memory of their own: so do those
+      that copies to devices read, which may be done after the step. */
   void find_shared() {
     shared_.assign(root_.size(), false);
     for (int slot : graph_.output_slots()) shared_[root_[slot]] = true;
     for (const Step& step : graph_.steps()) {
       for (int slot : step.captured) shared_[root_[slot]] = true;
-      bool keeps_inputs = !step.subgraphs.empty() || !all_outputs_tensors(step);
+      bool keeps_inputs = !step.subgraphs.empty() || !all_outputs_tensors(step) || is_copy(*step.node);
       if (!keeps_inputs) continue;
       for (int slot : step.inputs) {
         if (slot >= 0) shared_[root_[slot]] = true;

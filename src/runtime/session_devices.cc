@@ -25,9 +25,12 @@ class Feeds {
     for (size_t i = 0; i < values_.size(); ++i) {
       const Tensor* tensor = values_[i]->tensor_if();
       if (tensor == nullptr || tensor->memory().on_cpu() || !read_on_cpu[i]) continue;
-      copies_.push_back(std::make_unique<Value>(services.devices->copied(*tensor, cpu_memory(), services.streams)));
+      Tensor copy(tensor->type(), tensor->shape(), services.allocator);
+      services.devices->start_copy(*tensor, copy, services.streams);
+      copies_.push_back(std::make_unique<Value>(std::move(copy)));
       values_[i] = copies_.back().get();
     }
+    if (!copies_.empty() && services.streams != nullptr) services.streams->settle();
   }
   std::span<const Value* const> values() const { return values_; }
 
@@ -51,11 +54,16 @@ class Fetches {
   std::span<Value> results() { return results_; }
 
   void deliver(const RunServices& services) {
-    for (size_t i = 0; i < wanted_.size(); ++i) deliver_one(i, services);
+    for (size_t i = 0; i < wanted_.size(); ++i) bring(i, services);
+    if (services.streams != nullptr) services.streams->settle();
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      if (wanted_[i].tensor_if() == nullptr) wanted_[i] = std::move(results_[i]);
+    }
   }
 
  private:
-  void deliver_one(size_t i, const RunServices& services) {
+  /** Starts the copy that the output needs, if any. */
+  void bring(size_t i, const RunServices& services) {
     const Tensor* made = results_[i].tensor_if();
     Tensor* given = wanted_[i].tensor_if();
     if (given != nullptr) {
@@ -63,14 +71,13 @@ class Fetches {
       require(made->type() == given->type() && made->shape() == given->shape(), ErrorCode::kInvalidArgument,
               "an output is ", name_of(made->type()), made->shape(), ", but the value given for it is ",
               name_of(given->type()), given->shape());
-      services.devices->copy(*made, *given, services.streams);
-      return;
+      return services.devices->start_copy(*made, *given, services.streams);
     }
     const MemoryInfo& place = i < places_.size() && places_[i] != nullptr ? *places_[i] : cpu_memory();
-    if (made != nullptr && !same_place(made->memory(), place)) {
-      results_[i] = services.devices->copied(*made, place, services.streams);
-    }
-    wanted_[i] = std::move(results_[i]);
+    if (made == nullptr || same_place(made->memory(), place)) return;
+    Tensor brought = services.devices->make(place, made->type(), made->shape(), services.streams);
+    services.devices->start_copy(*made, brought, services.streams);
+    results_[i] = std::move(brought);
   }
 
   std::span<Value> wanted_;

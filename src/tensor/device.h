@@ -28,10 +28,21 @@ class DataTransfer {
   virtual void copy(const Tensor& from, Tensor& to, Stream* stream) const = 0;
 };
 
-/** True when values need no copy between these memories: the same device and kind of memory, or both the CPU's. */
+/** OrtReadOnlyAllocator as MemoryInfo::allocator_type: memory of a device for constants alone. */
+inline constexpr int kReadOnlyAllocator = 2;
+
+/** The one equal to `info` that is the memory of provider `owner`, and lives as long as the process. What lies there is
+    of no use to other providers, although they work on the same device. */
+const MemoryInfo& interned(const MemoryInfo& info, const std::string& owner);
+
+/** True for memories of one device, unless they are of two providers. Memory that is no provider's, as where a caller
+    has described it, is of any on its device. */
+bool same_device(const MemoryInfo& a, const MemoryInfo& b);
+
+/** True when values need no copy between these memories: those of one device and kind, or both the CPU's. */
 inline bool same_place(const MemoryInfo& a, const MemoryInfo& b) {
   if (a.on_cpu() && b.on_cpu()) return true;
-  return a.device == b.device && a.host_accessible == b.host_accessible;
+  return a.host_accessible == b.host_accessible && same_device(a, b);
 }
 
 }  // namespace ortolan::tensor

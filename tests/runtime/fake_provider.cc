@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kRange = size_t{1} << 30;
 
-const MemoryInfo& device_memory(int32_t device) {
-  return interned({"Fake", 0, MemoryType::kDefault, {DeviceType::kGpu, 0xfa4e, device}, false});
+const MemoryInfo& device_memory(int32_t device, const std::string& owner, int allocator_type) {
+  return interned({"Fake", allocator_type, MemoryType::kDefault, {DeviceType::kGpu, 0xfa4e, device}, false}, owner);
 }
 
 bool takes(const Node& node) {
@@ -68,7 +68,8 @@ class FakeKernel final : public OpKernel {
 
 class FakeTransfer final : public DataTransfer {
  public:
-  FakeTransfer(const OpaqueMemory& memory, const OpaqueMemory* peer) : memory_(memory), peer_(peer) {}
+  FakeTransfer(const OpaqueMemory& memory, const OpaqueMemory* constants, const OpaqueMemory* peer)
+      : memory_(memory), constants_(constants), peer_(peer) {}
   bool can_copy(const MemoryInfo& from, const MemoryInfo& to) const override {
     bool ours = same_place(from, memory_.info()) || same_place(to, memory_.info());
     return ours && reaches(from) && reaches(to);
@@ -82,6 +83,7 @@ class FakeTransfer final : public DataTransfer {
 
  private:
   std::shared_ptr<std::byte> side(const Tensor& tensor) const {
+    if (constants_ != nullptr && constants_->holds(tensor.raw())) return constants_->bytes(tensor.raw());
     if (same_place(tensor.memory(), memory_.info())) return memory_.bytes(tensor.raw());
     if (!tensor.memory().on_cpu()) return peer_->bytes(tensor.raw());
     return {static_cast<std::byte*>(const_cast<void*>(tensor.raw())), [](std::byte*) {}};
@@ -91,21 +93,27 @@ class FakeTransfer final : public DataTransfer {
            (peer_ != nullptr && same_place(place, peer_->info()));
   }
   const OpaqueMemory& memory_;
+  const OpaqueMemory* constants_;
   const OpaqueMemory* peer_;
 };
 
 class FakeProvider final : public ExecutionProvider {
  public:
   explicit FakeProvider(std::shared_ptr<FakeSettings> settings)
-      : settings_(std::move(settings)), transfer_(*settings_->memory, settings_->peer.get()) {}
+      : settings_(std::move(settings)),
+        transfer_(*settings_->memory, settings_->constants.get(), settings_->peer.get()) {}
   const std::string& type() const override { return settings_->type; }
   const std::vector<std::pair<std::string, std::string>>& options() const override { return options_; }
   const MemoryInfo& memory() const override { return settings_->memory->info(); }
-  std::vector<std::shared_ptr<Allocator>> allocators() const override { return {settings_->memory}; }
+  std::vector<std::shared_ptr<Allocator>> allocators() const override {
+    if (settings_->constants == nullptr) return {settings_->memory};
+    return {settings_->memory, settings_->constants};
+  }
+  std::optional<uint64_t> free_bytes() const override { return settings_->free_bytes; }
   const DataTransfer* data_transfer() const override { return &transfer_; }
   size_t least_island() const override { return settings_->least_island; }
   std::unique_ptr<Stream> make_stream() override {
-    return settings_->streams ? std::make_unique<LateStream>(memory()) : nullptr;
+    return settings_->streams ? std::make_unique<LateStream>(memory(), settings_->host_waits) : nullptr;
   }
 
   Capability get_capability(const Graph& graph) override {
@@ -155,7 +163,11 @@ class FakeProvider final : public ExecutionProvider {
     ++settings_->runs_ended;
     fail_if("run end");
   }
-  const OpaqueMemory& opaque() const { return *settings_->memory; }
+  /** The bytes behind an address of the device. */
+  std::shared_ptr<std::byte> bytes(const void* address) const {
+    const OpaqueMemory* constants = settings_->constants.get();
+    return (constants != nullptr && constants->holds(address) ? *constants : *settings_->memory).bytes(address);
+  }
   bool slow() const { return settings_->slow; }
 
  private:
@@ -201,7 +213,7 @@ void FakeKernel::compute(KernelContext& context) const {
     const Tensor& input = context.input(i);
     require(same_place(input.memory(), provider_.memory()), ErrorCode::kRuntimeException, "input '", inputs_[i],
             "' lies in memory '", input.memory().name, "' of device ", input.memory().device.id);
-    sources.push_back(provider_.opaque().bytes(input.raw()));
+    sources.push_back(provider_.bytes(input.raw()));
     given.push_back(input.shape());
     shapes[inputs_[i]] = {input.shape(), std::vector<float>(input.element_count())};
   }
@@ -210,7 +222,7 @@ void FakeKernel::compute(KernelContext& context) const {
     shapes[each.output] = apply(each.op, shapes.at(each.inputs[0]), second);
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    targets.push_back(provider_.opaque().bytes(context.output(i, shapes.at(outputs_[i]).shape).raw()));
+    targets.push_back(provider_.bytes(context.output(i, shapes.at(outputs_[i]).shape).raw()));
   }
   auto work = [this, sources, given, targets] {
     auto values = constants_;
@@ -248,7 +260,8 @@ class FakeFactory final : public ProviderFactory {
 
 }  // namespace
 
-OpaqueMemory::OpaqueMemory(int32_t device) : info_(device_memory(device)) {
+OpaqueMemory::OpaqueMemory(int32_t device, const std::string& owner, int allocator_type)
+    : info_(device_memory(device, owner, allocator_type)) {
   void* range = mmap(nullptr, kRange, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(range != MAP_FAILED, ErrorCode::kFail, "cannot reserve addresses");
   range_ = static_cast<std::byte*>(range);
@@ -279,6 +292,11 @@ std::shared_ptr<std::byte> OpaqueMemory::bytes(const void* address) const {
   return {found->second, found->second.get() + (static_cast<const std::byte*>(address) - found->first)};
 }
 
+bool OpaqueMemory::holds(const void* address) const {
+  auto* byte = static_cast<const std::byte*>(address);
+  return byte >= range_ && byte < range_ + kRange;
+}
+
 size_t OpaqueMemory::blocks() const {
   std::lock_guard lock(mutex_);
   return blocks_.size();
@@ -286,7 +304,10 @@ size_t OpaqueMemory::blocks() const {
 
 void LateStream::wait(Stream* consumer) {
   auto* late = dynamic_cast<LateStream*>(consumer);
-  if (late == nullptr) return drain();
+  if (late == nullptr) {
+    ++host_waits_;
+    return drain();
+  }
   late->put([this] { drain(); });
 }
 
@@ -306,7 +327,7 @@ void LateStream::drain() {
 }
 
 std::shared_ptr<const ProviderFactory> fake_factory(std::shared_ptr<FakeSettings> settings) {
-  if (settings->memory == nullptr) settings->memory = std::make_shared<OpaqueMemory>(settings->device);
+  if (settings->memory == nullptr) settings->memory = std::make_shared<OpaqueMemory>(settings->device, settings->type);
   return std::make_shared<FakeFactory>(std::move(settings));
 }
 
