@@ -59,7 +59,7 @@ class Placement {
     const ExecutionProvider& provider = provider_of(node);
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       ValueInfo* value = node.inputs()[i];
-      if (value == nullptr) continue;
+      if (value == nullptr || (provider.memory().on_cpu() && asks_shape(node))) continue;
       const MemoryInfo& needed = provider.input_on_cpu(node, i) ? cpu_memory() : provider.memory();
       node.set_input(i, in_place(*value, needed));
     }
@@ -198,6 +198,23 @@ std::vector<PlacedCopy> list_copies(Graph& graph, const std::string& cpu) {
     if (output->memory != nullptr) copies.push_back({output->name, maker(*output), cpu});
   }
   return copies;
+}
+
+bool read_on_cpu(const ValueInfo& input) {
+  auto reads = [](const Node* reader) { return !is_copy(*reader) && !asks_shape(*reader); };
+  return input.is_output || std::ranges::any_of(input.consumers, reads);
+}
+
+bool computes_from_shapes(const Graph& graph, const std::string& device, const std::string& cpu) {
+  if (std::ranges::any_of(graph.inputs, [](const ValueInfo* input) { return read_on_cpu(*input); })) return false;
+  auto is_made_there = [&](const ValueInfo* value) {
+    return value->producer != nullptr && value->producer->provider == device && value->memory != nullptr;
+  };
+  if (!std::ranges::all_of(graph.outputs, is_made_there)) return false;
+  return std::ranges::all_of(graph.nodes(), [&](const auto& node) {
+    if (is_copy(*node)) return node->input(0)->producer == nullptr;
+    return node->provider == device || (node->provider == cpu && node->subgraphs().empty());
+  });
 }
 
 const MemoryInfo& expected_memory(const ValueInfo& input) {

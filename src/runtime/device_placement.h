@@ -41,6 +41,13 @@ std::vector<std::unique_ptr<CustomOperator>> place_values(Graph& graph,
 /** The copies that runs of a placed graph make; `cpu` is the type of the provider whose values are on the CPU. */
 std::vector<PlacedCopy> list_copies(Graph& graph, const std::string& cpu);
 
+/** Whether elements of an input of a placed graph are read in the CPU's memory, or handed out as an output. */
+bool read_on_cpu(const ValueInfo& input);
+
+/** Whether in a placed graph the nodes on the CPU compute from shapes and constants alone, for the provider `device`,
+    which has all other nodes and makes all outputs: no element goes from or to the CPU but as an input of the run. */
+bool computes_from_shapes(const Graph& graph, const std::string& device, const std::string& cpu);
+
 /** Where the nodes that read a graph input expect it: the first reader's memory. */
 const MemoryInfo& expected_memory(const ValueInfo& input);
 

@@ -121,6 +121,8 @@ class ExecutionProvider {
 
   /** Whether it records a run to replay it, whether that of this number is recorded, and running and forgetting it. */
   virtual bool captures_graphs() const { return false; }
+  /** Whether what it recorded stands for nodes on the CPU too that compute from shapes and constants alone. */
+  virtual bool records_beside_shapes() const { return false; }
   virtual bool graph_captured(int annotation) const { return false; }
   virtual void replay_graph(int annotation) {}
   virtual void release_captured_graph(int annotation) {}

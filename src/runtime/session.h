@@ -151,7 +151,8 @@ class Session {
   std::vector<const ValueInfo*> feeds_;     // the graph's inputs, initializers among them, in its order
   std::vector<const ValueInfo*> required_;  // those of them that have no default
   std::vector<bool> feeds_cpu_;             // feed i is read by nodes on the CPU
-  std::vector<Value> defaults_;             // the value of feed i when the caller gives none; empty for required ones
+  std::vector<ExecutionProvider*> recorders_;  // whose recorded runs are whole ones
+  std::vector<Value> defaults_;  // the value of feed i when the caller gives none; empty for required ones
   std::vector<SessionValue> inputs_;
   std::vector<SessionValue> outputs_;
   std::vector<SessionValue> overridable_;

@@ -359,9 +359,9 @@ void SessionBuilder::place_values() {
     session.operators_.push_back(std::move(copy));
   }
   session.copies_ = list_copies(graph, session.providers_.back()->type());
-  for (const ValueInfo* feed : session.feeds_) {
-    bool read = std::ranges::any_of(feed->consumers, [](const Node* reader) { return !is_copy(*reader); });
-    session.feeds_cpu_.push_back(read || feed->is_output);
+  for (const ValueInfo* feed : session.feeds_) session.feeds_cpu_.push_back(read_on_cpu(*feed));
+  for (const auto& provider : session.providers_) {
+    if (provider->captures_graphs() && stands_for_runs(*provider)) session.recorders_.push_back(provider.get());
   }
 }
 
@@ -376,6 +376,14 @@ void SessionBuilder::compile() {
   services.plan_memory = session_->options_.memory_pattern;
   bool streams = session_->devices_ != nullptr;  // a run's queues belong to one thread
   if (session_->options_.mode == ExecutionMode::kParallel && !streams)
+/** Whether a run that the provider records is all that there is to run. */
+bool SessionBuilder::stands_for_runs(const ExecutionProvider& provider) const {
+  bool alone = std::ranges::all_of(session_->assignments_,
+                                   [&](const NodeAssignment& node) { return node.provider == provider.type(); });
+  if (alone || !provider.records_beside_shapes()) return alone;
+  return computes_from_shapes(*session_->model_->graph, provider.type(), session_->providers_.back()->type());
+}
+
     services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
   session_->compiled_->release_packed_constants();

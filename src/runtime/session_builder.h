@@ -52,6 +52,7 @@ class SessionBuilder {
   void place_values();
   void save_rewritten();
   void compile();
+  bool stands_for_runs(const ExecutionProvider& provider) const;
   void check_weightless() const;
   std::vector<std::pair<std::string, std::string>> compatibility_infos() const;
   void describe_values(const std::vector<TypeInfo>& stated_outputs);

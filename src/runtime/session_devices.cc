@@ -88,16 +88,8 @@ class Fetches {
 /** A caller's first run goes on until it is recorded, as providers may need some runs before, but not for ever. */
 constexpr int kMaxRecordingRuns = 8;
 
-/** Only a provider that computes every node can stand in for a run. */
-bool computes_all(const ExecutionProvider& provider, const std::vector<NodeAssignment>& assignments) {
-  return std::ranges::all_of(assignments, [&](const auto& node) { return node.provider == provider.type(); });
-}
-
-bool wants_recording(std::span<const std::unique_ptr<ExecutionProvider>> providers,
-                     const std::vector<NodeAssignment>& assignments, int annotation) {
-  return std::ranges::any_of(providers, [&](const auto& provider) {
-    return provider->captures_graphs() && !provider->graph_captured(annotation) && computes_all(*provider, assignments);
-  });
+bool wants_recording(std::span<ExecutionProvider* const> recorders, int annotation) {
+  return std::ranges::any_of(recorders, [&](const auto* provider) { return !provider->graph_captured(annotation); });
 }
 
 /** A recorded run reads and writes memory of its device: what the caller gives must all be there. */
@@ -130,17 +122,14 @@ void Session::run_on_devices(const RunOptions& options, RunServices& services, s
       fetches.deliver(services);
     }
     device_run.finish();
-    if (annotation < 0 || !wants_recording(providers_, assignments_, annotation)) return;
+    if (annotation < 0 || !wants_recording(recorders_, annotation)) return;
   }
 }
 
 /** The provider that has recorded a run under that number; NULL if none. */
 ExecutionProvider* Session::replaying_provider(int annotation) const {
-  for (const auto& provider : providers_) {
-    if (!provider->captures_graphs() || !provider->graph_captured(annotation)) continue;
-    if (computes_all(*provider, assignments_)) return provider.get();
-  }
-  return nullptr;
+  auto found = std::ranges::find_if(recorders_, [&](auto* provider) { return provider->graph_captured(annotation); });
+  return found == recorders_.end() ? nullptr : *found;
 }
 
 /** Input i as a value of the graph; NULL where the graph has fewer. */
