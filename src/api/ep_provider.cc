@@ -185,6 +185,32 @@ bool PluginExecutionProvider::captures_graphs() const {
   return whole && enabled != nullptr && enabled(ep_.get());
 }
 
+bool PluginExecutionProvider::records_beside_shapes() const {
+  auto policy = member_if(*ep_, &OrtEp::GetGraphCaptureNodeAssignmentPolicy, 26);
+  return policy != nullptr && policy(ep_.get()) == OrtGraphCaptureNodeAssignmentPolicy_ALLOW_CPU_FOR_SHAPES;
+}
+
+bool PluginExecutionProvider::prefers_channels_last() const {
+  OrtEpDataLayout layout = OrtEpDataLayout_Default;
+  call_if(&OrtEp::GetPreferredDataLayout, 23, "GetPreferredDataLayout", &layout);
+  return layout == OrtEpDataLayout_NHWC;
+}
+
+std::optional<bool> PluginExecutionProvider::converts_to_channels_last(const std::string& domain,
+                                                                       const std::string& op) const {
+  int answer = -1;
+  call_if(&OrtEp::ShouldConvertDataLayoutForOp, 23, "ShouldConvertDataLayoutForOp", domain.c_str(), op.c_str(),
+          OrtEpDataLayout_NHWC, &answer);
+  return answer < 0 ? std::nullopt : std::optional(answer > 0);
+}
+
+std::optional<uint64_t> PluginExecutionProvider::free_bytes() const {
+  OrtResourceCount available;
+  bool said = call_if(&OrtEp::GetAvailableResource, 26, "GetAvailableResource", &available);
+  if (!said || available.kind != OrtResourceCountKind_TotalBytes) return std::nullopt;
+  return available.value.total_bytes;
+}
+
 bool PluginExecutionProvider::graph_captured(int annotation) const {
   return captures_graphs() && ep_->IsGraphCaptured(ep_.get(), annotation);
 }

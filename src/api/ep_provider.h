@@ -39,6 +39,9 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   std::vector<runtime::CompiledGroup> compile(std::span<const runtime::FusedGroup> groups) override;
   std::string compatibility_info(const graph::Graph& graph) override;
   runtime::WeightlessSupport weightless_support() const override;
+  std::optional<uint64_t> free_bytes() const override;
+  bool prefers_channels_last() const override;
+  std::optional<bool> converts_to_channels_last(const std::string& domain, const std::string& op) const override;
   runtime::ChosenKernel make_kernel(const runtime::KernelInfo& info) const override;
 
   const tensor::MemoryInfo& memory() const override { return *memory_; }
@@ -59,6 +62,7 @@ class PluginExecutionProvider final : public runtime::ExecutionProvider {
   void end_profiling(runtime::Profiler& profiler) override { profiler_->end(profiler); }
 
   bool captures_graphs() const override;
+  bool records_beside_shapes() const override;
   bool graph_captured(int annotation) const override;
   void replay_graph(int annotation) override;
   void release_captured_graph(int annotation) override;

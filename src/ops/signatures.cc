@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "ops/channels_last.h"
+
 namespace ortolan::ops {
 namespace {
 
@@ -134,6 +136,7 @@ const OperatorSignature* SignatureTable::find(std::string_view domain, std::stri
 
 const OperatorSignature* find_signature(std::string_view domain, std::string_view name, int version) {
   static auto& table = *new SignatureTable;
+  if (domain == kChannelsLastDomain) domain = "";  // the same but for the order of dimensions
   return table.find(domain, name, version);
 }
 

@@ -51,4 +51,8 @@ std::span<const Pass> all_passes();
    passes leave a plain ONNX model; others make nodes of domain "ortolan" and run after the graph is partitioned. */
 void rewrite(Graph& graph, int first, int last, const PassContext& context);
 
+/** Runs what the basic level does with Transposes alone, on one graph: moves them, joins them, and removes what then
+   has no use. The types of values outside of it must be known. */
+void tidy_transposes(Graph& graph, const PassContext& context);
+
 }  // namespace ortolan::passes

@@ -77,4 +77,18 @@ void rewrite(Graph& graph, int first, int last, const PassContext& context) {
   run_round(graph, first, last, true, context);
 }
 
+void tidy_transposes(Graph& graph, const PassContext& context) {
+  constexpr decltype(Pass::run) kSteps[] = {merge_common_subexpressions, move_transposes, remove_no_ops, join_pairs,
+                                            remove_unused};
+  bool changed = true;
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (auto* step : kSteps) changed |= step(graph, context);
+    if (!changed) return;
+    graph.remove_unreachable();
+    graph.sort();
+    context.infer(graph);
+  }
+}
+
 }  // namespace ortolan::passes

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ops/channels_last.h"
+#include "runtime/data_layout.h"
 #include "runtime/ep_context.h"
 #include "runtime/node_groups.h"
 
@@ -42,16 +44,71 @@ uint64_t fingerprint(const Graph& graph, std::string_view model_path) {
   return hash;
 }
 
+/** What a provider has left of the bytes that its nodes may take. */
+class Budget {
+ public:
+  explicit Budget(std::optional<uint64_t> bytes) : left_(bytes) {}
+  uint64_t left() const { return left_.value_or(UINT64_MAX); }
+
+  /** Takes what the nodes need: weights, unless it paid for them before, and results of known size. False where that is
+      more than is left. */
+  bool pay(std::span<const Node* const> nodes) {
+    if (!left_) return true;
+    std::unordered_set<const ValueInfo*> weights;
+    uint64_t bytes = 0;
+    for (const Node* node : nodes) bytes += bytes_of(*node, weights);
+    if (bytes > *left_) return false;
+    *left_ -= bytes;
+    paid_.merge(weights);
+    return true;
+  }
+
+ private:
+  uint64_t bytes_of(const Node& node, std::unordered_set<const ValueInfo*>& weights) const {
+    uint64_t bytes = 0;
+    for (const ValueInfo* input : node.inputs()) {
+      const Tensor* constant = input != nullptr ? input->stored_constant() : nullptr;
+      if (constant == nullptr || paid_.contains(input) || !weights.insert(input).second) continue;
+      bytes += constant->byte_count();
+    }
+    for (const ValueInfo* output : node.outputs()) bytes += output != nullptr ? bytes_of(output->type) : 0;
+    return bytes;
+  }
+  static uint64_t bytes_of(const TypeInfo& type) {
+    bool known = type.is_tensor() && type.element != ElementType::kUndefined && type.shape.fully_known();
+    return known ? bytes_for(type.element, type.shape.concrete().element_count()) : 0;
+  }
+
+  std::optional<uint64_t> left_;
+  std::unordered_set<const ValueInfo*> paid_;
+};
+
+/** The budgets of the providers, which are asked for them when first needed. */
+class Budgets {
+ public:
+  Budget& of(const ExecutionProvider& provider) {
+    auto found = budgets_.find(&provider);
+    return found != budgets_.end() ? found->second : set(provider, provider.free_bytes());
+  }
+  Budget& set(const ExecutionProvider& provider, std::optional<uint64_t> bytes) {
+    return budgets_.emplace(&provider, Budget(bytes)).first->second;
+  }
+
+ private:
+  std::unordered_map<const ExecutionProvider*, Budget> budgets_;
+};
+
 /** Shares the nodes of one graph out. */
 class GraphPartition {
  public:
-  GraphPartition(Graph& graph, uint64_t model, Partition& result, const PartitionOptions& options)
-      : graph_(graph), model_(model), result_(result), options_(options) {}
+  GraphPartition(Graph& graph, uint64_t model, Partition& result, const PartitionOptions& options, Budgets& budgets)
+      : graph_(graph), model_(model), result_(result), options_(options), budgets_(budgets) {}
 
   void ask(ExecutionProvider& provider, bool last) {
     asked_.push_back(provider.type());
     std::vector<NodeGroup> groups = accepted(provider, last);
-    if (!last) return_small_islands(provider, groups);
+    if (!last && !groups.empty() && prefers_channels_last(provider)) groups = ask_with_channels_last(provider, groups);
+    if (!last) return_what_has_no_room(provider, groups);
     std::vector<NodeGroup> compiled;
     for (NodeGroup& group : groups) {
       if (group.compile) {
@@ -61,6 +118,7 @@ class GraphPartition {
       }
     }
     if (!compiled.empty()) compile(provider, compiled);
+    if (!last) change_back({});
   }
 
   /** Notes where the nodes are that no provider fused. */
@@ -92,7 +150,62 @@ class GraphPartition {
       drop_cyclic(provider, checker, groups);
     }
     std::erase_if(groups, [](const NodeGroup& group) { return !group.nodes.front()->provider.empty(); });
+    if (!last) return_small_islands(provider, groups);
     return groups;
+  }
+
+  /** A plugin that fails to answer prefers nothing. */
+  bool prefers_channels_last(const ExecutionProvider& provider) const {
+    try {
+      return provider.prefers_channels_last();
+    } catch (const Error& error) {
+      warn("provider ", provider.type(),
+           " gets operators as they are: asked for the layout it prefers, it failed: ", error.text());
+      return false;
+    }
+  }
+
+  /** Changes the operators that the provider took to the form that it prefers, and asks again. What it then leaves is
+      changed back. */
+  std::vector<NodeGroup> ask_with_channels_last(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
+    if (!put_channels_last(graph_, nodes_of(groups), provider)) return std::move(groups);
+    tidy_transposes();
+    groups = ask_again(provider);
+    return change_back(groups) ? ask_again(provider) : std::move(groups);
+  }
+
+  /** Changes nodes back that are neither assigned nor in the groups; says whether there are any. */
+  bool change_back(std::span<const NodeGroup> groups) {
+    auto taken = nodes_of(groups);
+    const std::unordered_set<const Node*> kept(taken.begin(), taken.end());
+    std::vector<Node*> left;
+    for (const auto& node : graph_.nodes()) {
+      bool changed = node->domain == ops::kChannelsLastDomain && node->provider.empty();
+      if (changed && !kept.contains(node.get())) left.push_back(node.get());
+    }
+    if (left.empty()) return false;
+    put_channels_first(graph_, left);
+    tidy_transposes();
+    return true;
+  }
+
+  std::vector<NodeGroup> ask_again(ExecutionProvider& provider) {
+    for (auto& [node, reasons] : reasons_) {
+      std::erase_if(reasons, [&](const auto& reason) { return reason.first == provider.type(); });
+    }
+    return accepted(provider, /*last=*/false);
+  }
+
+  void tidy_transposes() {
+    if (options_.tidy_transposes) options_.tidy_transposes(graph_);
+  }
+
+  static std::vector<Node*> nodes_of(std::span<const NodeGroup> groups) {
+    std::vector<Node*> nodes;
+    for (const NodeGroup& group : groups) {
+      for (const Node* node : group.nodes) nodes.push_back(const_cast<Node*>(node));
+    }
+    return nodes;
   }
 
   /** A plugin that fails to answer leaves its nodes to the next provider. */
@@ -161,6 +274,32 @@ class GraphPartition {
       }
     }
     std::erase_if(groups, [&](const NodeGroup& group) { return small.contains(group.nodes.front()); });
+  }
+
+  /** Takes back the groups from the first on for which the provider has not the memory. */
+  void return_what_has_no_room(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
+    if (groups.empty()) return;
+    Budget& budget = budget_of(provider);
+    auto first = std::ranges::find_if(groups, [&](const NodeGroup& group) { return !budget.pay(group.nodes); });
+    for (auto group = first; group != groups.end(); ++group) {
+      for (const Node* node : group->nodes) {
+        add_reason(node, provider,
+                   join("the provider has ", budget.left(), " bytes left, too few for the weights and results of ",
+                        first->nodes.front()->label()));
+      }
+    }
+    groups.erase(first, groups.end());
+  }
+
+  /** A plugin that fails to answer has no bound. */
+  Budget& budget_of(const ExecutionProvider& provider) {
+    try {
+      return budgets_.of(provider);
+    } catch (const Error& error) {
+      warn("provider ", provider.type(),
+           " may take any number of bytes: asked for what it has left, it failed: ", error.text());
+      return budgets_.set(provider, std::nullopt);
+    }
   }
 
   static void give(std::span<const Node* const> nodes, const ExecutionProvider& provider) {
@@ -248,6 +387,7 @@ class GraphPartition {
   uint64_t model_;  // its fingerprint
   Partition& result_;
   const PartitionOptions& options_;
+  Budgets& budgets_;
   Reasons reasons_;
   std::vector<std::string> asked_;    // providers, in order
   std::unordered_set<size_t> fused_;  // by Node::id
@@ -284,9 +424,10 @@ void report_fallback(const Partition& result, Providers providers, const Partiti
 
 Partition partition(Graph& graph, Providers providers, const PartitionOptions& options) {
   Partition result;
+  Budgets budgets;
   uint64_t model = providers.size() > 1 ? fingerprint(graph, options.model_path) : 0;
   for_each_graph(graph, [&](Graph& part) {
-    GraphPartition parts(part, model, result, options);
+    GraphPartition parts(part, model, result, options, budgets);
     for (const auto& provider : providers) parts.ask(*provider, provider == providers.back());
     parts.finish();
   });

@@ -1,6 +1,7 @@
 // Giving every node of a model to an execution provider.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct PartitionOptions {
   std::string_view model_path;     // makes those names differ from other models'; empty where there is none
   /** Connected nodes that a provider takes go back when they are fewer; a provider may want more. */
   size_t least_island = 1;
+  /** Moves and removes Transposes; NULL: they stay where they were put. */
+  std::function<void(Graph&)> tidy_transposes;
 };
 
 struct Partition {

@@ -306,9 +306,9 @@ void SessionBuilder::resolve() {
   check_context_files(*session_->model_, session_->options_);
 }
 
-void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
-  last = std::min(last, session_->options_.level);
-  if (last < first) return;
+/** Calls `use` with what passes may ask for. */
+template <class Use>
+void SessionBuilder::with_passes(Use&& use) {
   Evaluator evaluator(*session_->providers_.back(), *session_->intra_pool_, session_->max_tensor_bytes_,
                       session_->max_run_bytes_);
   auto evaluate = [&](const Node& node) { return evaluator.run(node); };
@@ -319,8 +319,16 @@ void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   context.threads = session_->intra_pool_.get();
   context.find_quantized =
       session_->options_.level > RewriteLevel::kBasic && !is_on(session_->options_, "session.disable_quant_qdq", false);
-  if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();
-  passes::rewrite(*session_->model_->graph, static_cast<int>(first), static_cast<int>(last), context);
+  use(context);
+}
+
+void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
+  last = std::min(last, session_->options_.level);
+  if (last < first) return;
+  with_passes([&](passes::PassContext& context) {
+    if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();
+    passes::rewrite(*session_->model_->graph, static_cast<int>(first), static_cast<int>(last), context);
+  });
 }
 
 void SessionBuilder::save_rewritten() {
@@ -340,6 +348,9 @@ void SessionBuilder::assign_nodes() {
   options.forbid_compiling = is_on(session_->options_, "session.disable_model_compile", false);
   options.least_island = static_cast<size_t>(number_or(session_->options_, "ortolan.min_island_nodes", 1));
   options.model_path = session_->model_->path;
+  options.tidy_transposes = [&](Graph& graph) {
+    with_passes([&](const passes::PassContext& context) { passes::tidy_transposes(graph, context); });
+  };
   options.name_prefix = session_->options_.config_or("ep.context_node_name_prefix", "");
   Partition result = partition(*session_->model_->graph, session_->providers_, options);
   session_->assignments_ = std::move(result.assignments);
@@ -365,6 +376,14 @@ void SessionBuilder::place_values() {
   }
 }
 
+/** Whether a run that the provider records is all that there is to run. */
+bool SessionBuilder::stands_for_runs(const ExecutionProvider& provider) const {
+  bool alone = std::ranges::all_of(session_->assignments_,
+                                   [&](const NodeAssignment& node) { return node.provider == provider.type(); });
+  if (alone || !provider.records_beside_shapes()) return alone;
+  return computes_from_shapes(*session_->model_->graph, provider.type(), session_->providers_.back()->type());
+}
+
 void SessionBuilder::compile() {
   CompileServices services;
   services.threads = session_->intra_pool_.get();
@@ -376,14 +395,6 @@ void SessionBuilder::compile() {
   services.plan_memory = session_->options_.memory_pattern;
   bool streams = session_->devices_ != nullptr;  // a run's queues belong to one thread
   if (session_->options_.mode == ExecutionMode::kParallel && !streams)
-/** Whether a run that the provider records is all that there is to run. */
-bool SessionBuilder::stands_for_runs(const ExecutionProvider& provider) const {
-  bool alone = std::ranges::all_of(session_->assignments_,
-                                   [&](const NodeAssignment& node) { return node.provider == provider.type(); });
-  if (alone || !provider.records_beside_shapes()) return alone;
-  return computes_from_shapes(*session_->model_->graph, provider.type(), session_->providers_.back()->type());
-}
-
     services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
   session_->compiled_->release_packed_constants();

@@ -47,12 +47,14 @@ class SessionBuilder {
   void make_allocator();
   void bound_runs();
   void resolve();
+  template <class Use>
+  void with_passes(Use&& use);
   void rewrite(RewriteLevel first, RewriteLevel last);
   void assign_nodes();
   void place_values();
+  bool stands_for_runs(const ExecutionProvider& provider) const;
   void save_rewritten();
   void compile();
-  bool stands_for_runs(const ExecutionProvider& provider) const;
   void check_weightless() const;
   std::vector<std::pair<std::string, std::string>> compatibility_infos() const;
   void describe_values(const std::vector<TypeInfo>& stated_outputs);
