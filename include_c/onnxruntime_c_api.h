@@ -303,7 +303,9 @@ struct OrtAllocator {
   uint32_t version;
   /** Memory of that size, or NULL. Any thread. */
   void*(ORT_API_CALL* Alloc)(struct OrtAllocator* this_, size_t size);
-  /** Gives memory back; NULL is accepted. */
+  /** Gives memory back; NULL is accepted. Work that uses a device's memory may be in queues still: the caller has put
+   *  the last of it there, and has not waited. A provider that works with streams gives the memory to nobody else until
+   *  the work that its queues hold now is done. */
   void(ORT_API_CALL* Free)(struct OrtAllocator* this_, void* p);
   /** What memory it is; lives as long as the allocator. */
   const struct OrtMemoryInfo*(ORT_API_CALL* Info)(const struct OrtAllocator* this_);
@@ -311,7 +313,8 @@ struct OrtAllocator {
   void*(ORT_API_CALL* Reserve)(struct OrtAllocator* this_, size_t size);
   /** What the allocator counts, as a new list. Optional. */
   OrtStatusPtr(ORT_API_CALL* GetStats)(_In_ const struct OrtAllocator* this_, _Outptr_ OrtKeyValuePairs** out);
-  /** As Alloc, for use on one stream. Optional. */
+  /** As Alloc, for work on that stream: the memory may be what was freed while work of the stream, and of no other,
+   *  still used it, as that comes first. Asked for values of runs instead of Alloc. Optional. */
   void*(ORT_API_CALL* AllocOnStream)(struct OrtAllocator* this_, size_t size, OrtSyncStream* stream);
   /** Gives unused memory back to the system. Optional. */
   OrtStatusPtr(ORT_API_CALL* Shrink)(_In_ struct OrtAllocator* this_);

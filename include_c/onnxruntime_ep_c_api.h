@@ -560,7 +560,8 @@ struct OrtEp {
   /** Called after each run; `sync_stream` asks to wait for the device. Optional. */
   OrtStatusPtr(ORT_API_CALL* OnRunEnd)(_In_ OrtEp* this_ptr, _In_ const OrtRunOptions* run_options,
                                        _In_ bool sync_stream);
-  /** An allocator for this session. Optional: the factory's. */
+  /** An allocator for this session, of memory that the provider's device has registered: values come from that of
+   *  OrtDeviceAllocator, constants from that of OrtReadOnlyAllocator, where there is one. Optional: the factory's. */
   OrtStatusPtr(ORT_API_CALL* CreateAllocator)(_In_ OrtEp* this_ptr, _In_ const OrtMemoryInfo* memory_info,
                                               _Outptr_result_maybenull_ OrtAllocator** allocator);
   /** A stream for this session. Optional: the factory's. */

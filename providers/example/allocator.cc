@@ -34,12 +34,13 @@ Allocator::Allocator(const Host& host, Device& device, const OrtMemoryInfo* memo
   Info = info;
   Reserve = alloc;
   GetStats = get_stats;
+  AllocOnStream = alloc_on_stream;
 }
 
-void* Allocator::take(size_t bytes) {
+void* Allocator::take(size_t bytes, Queue* queue) {
   std::lock_guard lock(lock_);
   if (limit_ > 0 && (bytes > limit_ || in_use_ > limit_ - bytes)) return nullptr;
-  void* address = on_device_ ? device_.allocate(bytes) : take_host(bytes);
+  void* address = on_device_ ? device_.allocate(bytes, queue) : take_host(bytes);
   if (!address) return nullptr;
   sizes_[address] = bytes;
   in_use_ += bytes;
@@ -61,16 +62,27 @@ void Allocator::give_back(void* address) {
 
 void* ORT_API_CALL Allocator::alloc(OrtAllocator* self, size_t bytes) noexcept {
   try {
-    return static_cast<Allocator*>(self)->take(bytes);
+    return static_cast<Allocator*>(self)->take(bytes, nullptr);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
+void* ORT_API_CALL Allocator::alloc_on_stream(OrtAllocator* self, size_t bytes, OrtSyncStream* stream) noexcept {
+  auto& allocator = *static_cast<Allocator*>(self);
+  try {
+    void* handle = stream ? allocator.host_.api->SyncStream_GetHandle(stream) : nullptr;
+    return allocator.take(bytes, allocator.device_.find_queue(handle));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// The runtime frees a block when it has put the last work on it into a queue, which may be long before that is done.
 void ORT_API_CALL Allocator::free(OrtAllocator* self, void* address) noexcept {
   auto& allocator = *static_cast<Allocator*>(self);
   OrtStatus* status = guard(allocator.host_, [&] { allocator.give_back(address); });
-  allocator.host_.api->ReleaseStatus(status);  // work that failed: the streams' owners hear of it
+  allocator.host_.api->ReleaseStatus(status);  // no memory to note it: the block stays for good
 }
 
 const OrtMemoryInfo* ORT_API_CALL Allocator::info(const OrtAllocator* self) noexcept {

@@ -7,7 +7,9 @@
 
 namespace ortolan::example {
 
-/** `limit` is how many bytes it gives at most at one time; 0 is no limit. */
+/** Blocks of the device come and go in the order of the work in its queues; those of the host are used at once by all
+ *  work of this library, so they go at once.
+ *  `limit` is how many bytes it gives at most at one time; 0 is no limit. */
 class Allocator : public OrtAllocator, private Counted<Live::kAllocator> {
  public:
   Allocator(const Host& host, Device& device, const OrtMemoryInfo* info, size_t limit);
@@ -17,7 +19,8 @@ class Allocator : public OrtAllocator, private Counted<Live::kAllocator> {
   static void ORT_API_CALL free(OrtAllocator* self, void* address) noexcept;
   static const OrtMemoryInfo* ORT_API_CALL info(const OrtAllocator* self) noexcept;
   static OrtStatus* ORT_API_CALL get_stats(const OrtAllocator* self, OrtKeyValuePairs** out) noexcept;
-  void* take(size_t bytes);
+  static void* ORT_API_CALL alloc_on_stream(OrtAllocator* self, size_t bytes, OrtSyncStream* stream) noexcept;
+  void* take(size_t bytes, Queue* queue);
   void give_back(void* address);
 
   const Host host_;

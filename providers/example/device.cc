@@ -40,8 +40,22 @@ uintptr_t Device::find_gap(size_t bytes) const {
   return base_ + kReserved - start >= bytes ? start : 0;
 }
 
-void* Device::allocate(size_t bytes) {
+/** A block of just that size that only work of the queue still uses; null when there is none. */
+void* Device::take_freed(size_t bytes, Queue* queue) {
+  std::scoped_lock lock(execution_lock_, blocks_lock_);
+  for (auto freed = freed_.begin(); freed != freed_.end(); ++freed) {
+    uintptr_t address = freed->address;
+    bool in_order = freed->users.size() == 1 && freed->users.count(queue) == 1;
+    if (!in_order || blocks_.at(address).size != bytes) continue;
+    freed_.erase(freed);
+    return reinterpret_cast<void*>(address);
+  }
+  return nullptr;
+}
+
+void* Device::allocate(size_t bytes, Queue* queue) {
   if (bytes > kReserved) return nullptr;
+  if (void* freed = queue ? take_freed(bytes, queue) : nullptr) return freed;
   std::lock_guard lock(blocks_lock_);
   uintptr_t address = find_gap(aligned(bytes));
   if (address) blocks_.try_emplace(address, bytes);
@@ -50,9 +64,24 @@ void* Device::allocate(size_t bytes) {
 
 void Device::free(void* address) {
   if (!address) return;
-  finish();
-  std::lock_guard lock(blocks_lock_);
-  blocks_.erase(reinterpret_cast<uintptr_t>(address));
+  std::lock_guard lock(execution_lock_);
+  Freed freed{reinterpret_cast<uintptr_t>(address), {}};
+  for (Queue* queue : queues_) freed.users[queue] = queue->enqueued_;
+  freed_.push_back(std::move(freed));
+  reclaim();
+}
+
+/** Gives back the blocks whose users have all been carried out. */
+void Device::reclaim() {
+  std::scoped_lock lock(execution_lock_, blocks_lock_);
+  freed_.remove_if([&](Freed& freed) {
+    for (auto user = freed.users.begin(); user != freed.users.end();) {
+      bool gone = queues_.count(user->first) == 0 || user->first->done_ >= user->second;
+      user = gone ? freed.users.erase(user) : std::next(user);
+    }
+    if (freed.users.empty()) blocks_.erase(freed.address);
+    return freed.users.empty();
+  });
 }
 
 bool Device::holds(const void* address) const { return reinterpret_cast<uintptr_t>(address) - base_ < kReserved; }
@@ -101,6 +130,7 @@ Queue::~Queue() {
     }
   }
   device_.queues_.erase(this);
+  device_.reclaim();
 }
 
 void Queue::enqueue(Work work) {
@@ -124,6 +154,7 @@ void Queue::run_until(uint64_t number) {
     done_++;
     next();
   }
+  device_.reclaim();
 }
 
 Buffer::Buffer(Device& device, size_t bytes) : device_(device), address_(device.allocate(bytes)) {

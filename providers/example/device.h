@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,9 +29,10 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /** The address of a new block, aligned to 256 bytes; null when there is no room. */
-  void* allocate(size_t bytes);
-  /** Waits for all work first, as queued work may use the block. Null is accepted. */
+  /** The address of a new block, aligned to 256 bytes; null when there is no room. With a queue, for work there alone:
+   *  it may be a block that was freed and that nothing but earlier work of the queue uses. */
+  void* allocate(size_t bytes, Queue* queue = nullptr);
+  /** Gives the block back when the work that is in the queues now is done. Does not wait for it. Null is accepted. */
   void free(void* address);
   /** Whether an address is of this device; it need not be of a block. */
   bool holds(const void* address) const;
@@ -52,7 +54,14 @@ class Device {
     size_t size;
     std::unique_ptr<std::byte[]> data;
   };
+  /** A freed block that work up to these numbers of these queues may use. */
+  struct Freed {
+    uintptr_t address;
+    std::map<Queue*, uint64_t> users;
+  };
   uintptr_t find_gap(size_t bytes) const;
+  void* take_freed(size_t bytes, Queue* queue);
+  void reclaim();
 
   uintptr_t base_;
   std::mutex blocks_lock_;
@@ -61,6 +70,7 @@ class Device {
   // hence recursive.
   std::recursive_mutex execution_lock_;
   std::set<Queue*> queues_;
+  std::list<Freed> freed_;  // guarded by execution_lock_
 };
 
 /** Work in order. Nothing happens until somebody flushes or waits, or enough has gathered. Thread-safe. */
@@ -82,6 +92,7 @@ class Queue {
   void run_until(uint64_t number);
 
  private:
+  friend class Device;
   Device& device_;
   const std::atomic<int>& gather_;
   std::deque<Work> work_;

@@ -30,7 +30,11 @@ void* ORT_API_CALL reserve_block(OrtAllocator* self, size_t size) {
 OrtStatus* ORT_API_CALL get_stats(const OrtAllocator* self, OrtKeyValuePairs** out) {
   return guard([&] { give(out, stats_of(*static_cast<const ApiAllocator*>(self)->core)); });
 }
-void* ORT_API_CALL alloc_on_stream(OrtAllocator* self, size_t size, OrtSyncStream*) { return alloc_block(self, size); }
+void* ORT_API_CALL alloc_on_stream(OrtAllocator* self, size_t size, OrtSyncStream* stream) {
+  if (stream == nullptr) return alloc_block(self, size);
+  return guard_or<void*>(
+      nullptr, [&] { return static_cast<ApiAllocator*>(self)->core->allocate_on(*unwrap_optional(stream), size); });
+}
 OrtStatus* ORT_API_CALL shrink(OrtAllocator* self) {
   return guard([&] { static_cast<ApiAllocator*>(self)->core->shrink(); });
 }

@@ -44,7 +44,8 @@ void check_one(Suite& suite, Runtime& runtime, const char* provider, uint32_t si
   suite.check(title + "memory that does not suffice", since, [&] {
     Handle<OrtSessionOptions> options = runtime.options_with(provider, {{"memory_limit", "4096"}});
     Handle<OrtSession> session = runtime.session(sum(), options.get());
-    runtime.fails(run(session.get(), 5000, 5000), "20000 bytes");
+    // Microsoft's library does not say how much it asked for.
+    runtime.fails(run(session.get(), 5000, 5000), runtime.ours ? "20000 bytes" : "Allocation failed");
     runtime.ok(run(session.get(), 3, 3));
   });
 }

@@ -67,6 +67,37 @@ void check_allocators(Suite& suite, Runtime& runtime) {
     runtime.ok(api.AllocatorFree(memory.allocator(), block));
     expect_equal(runtime.live(Live::kDeviceBlock), before, "blocks");
   });
+  suite.check("memory: freeing a block waits for no work that uses it", 23, [&] {
+    int64_t before = runtime.live(Live::kDeviceBlock);
+    OrtSyncStream* made = nullptr;
+    runtime.ok(api.CreateSyncStreamForEpDevice(runtime.device(kCompileProvider), nullptr, &made));
+    Handle<OrtSyncStream> stream(made, api.ReleaseSyncStream);
+    Handle<OrtValue> device = memory.tensor({6});
+    memory.copy(runtime.value(ramp({6})).get(), device.get(), stream.get());
+    device.reset();
+    expect_equal(runtime.live(Live::kDeviceBlock), before + 1, "blocks while the copy waits");
+    stream.reset();
+    expect_equal(runtime.live(Live::kDeviceBlock), before, "blocks when the copy is done");
+  });
+  suite.check("memory: a stream may have a freed block at once", 23, [&] {
+    OrtSyncStream* made[2] = {};
+    for (OrtSyncStream*& one : made) {
+      runtime.ok(api.CreateSyncStreamForEpDevice(runtime.device(kCompileProvider), nullptr, &one));
+    }
+    Handle<OrtSyncStream> own(made[0], api.ReleaseSyncStream), other(made[1], api.ReleaseSyncStream);
+    OrtAllocator* allocator = memory.allocator();
+    expect(allocator->AllocOnStream != nullptr, "AllocOnStream is NULL");
+    Handle<OrtValue> device = memory.tensor({6});
+    void* address = nullptr;
+    runtime.ok(api.GetTensorMutableData(device.get(), &address));
+    memory.copy(runtime.value(ramp({6})).get(), device.get(), own.get());
+    device.reset();
+    void* elsewhere = allocator->AllocOnStream(allocator, 6 * sizeof(float), other.get());
+    void* again = allocator->AllocOnStream(allocator, 6 * sizeof(float), own.get());
+    for (void* block : {elsewhere, again}) allocator->Free(allocator, block);
+    expect(elsewhere != address, "another stream gets a block in use");
+    expect(again == address, "the stream gets another block");
+  });
   suite.check("memory: blocks on the host can be written", 23, [&] {
     OrtAllocator* allocator = memory.allocator(OrtDeviceMemoryType_HOST_ACCESSIBLE);
     void* block = nullptr;
