@@ -92,8 +92,7 @@ OrtStatus* ORT_API_CALL EpGraphSupportInfo_AddNodesToFuse(OrtEpGraphSupportInfo*
     NodeGroup group;
     for (const OrtNode* node : array(nodes, num_nodes, "nodes")) group.nodes.push_back(node_of(support, node));
     group.compile = true;
-    group.drop_constants =
-        options != nullptr && options->ort_version_supported >= 23 && options->drop_constant_initializers;
+    group.drop_constants = options != nullptr && options->drop_constant_initializers;
     support.capability.groups.push_back(std::move(group));
   });
 }

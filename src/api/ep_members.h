@@ -9,10 +9,11 @@
 
 namespace ortolan::api {
 
-/** The version of a plugin's struct. None of those before 22 has plugins, so such numbers (and ones that no release
-    will have) count as 22. Later ones than ours are fine: members are only added. */
+/** The version of a plugin's struct. No release before 23 runs plugins, so lesser numbers (and ones that no release
+    will have) count as 23: what such plugins do not offer is NULL, as their structs are zero at first. Later versions
+    than ours are fine: members are only added. */
 inline uint32_t version_of(uint32_t claimed) {
-  constexpr uint32_t kFirst = 22, kAbsurd = 1000;
+  constexpr uint32_t kFirst = 23, kAbsurd = 1000;
   return claimed < kFirst || claimed > kAbsurd ? kFirst : claimed;
 }
 

@@ -1,4 +1,5 @@
-// The faults, by the struct that they are in. A name ending in '?' may go unnoticed: what it breaks is optional.
+// The faults, by the struct that they are in. A name ending in '?' may go unnoticed: what it breaks is optional. One
+// ending in '=' must: everything works, as far as it needs no later release than 1.23.
 #pragma once
 
 #include "stubs.h"
@@ -32,7 +33,7 @@ constexpr Fault<OrtEpFactory> kFactoryFaults[] = {
     {"Factory.CreateSyncStreamForDevice:null", give_null<&OrtEpFactory::CreateSyncStreamForDevice>},
     {"Factory.CreateSyncStreamForDevice:missing", leave_out<&OrtEpFactory::CreateSyncStreamForDevice>},
     {"Factory:version 0?", claim_version<OrtEpFactory, 0>},
-    {"Factory:version 22?", claim_version<OrtEpFactory, 22>},
+    {"Factory:version 22=", claim_version<OrtEpFactory, 22>},
     {"Factory:version 23?", claim_version<OrtEpFactory, 23>},
     {"Factory:version 99?", claim_version<OrtEpFactory, 99>},
 };
@@ -72,7 +73,7 @@ constexpr Fault<OrtEp> kProviderFaults[] = {
     {"Ep.GetDefaultMemoryDevice:status", give_status<&OrtEp::GetDefaultMemoryDevice>},
     {"Ep.GetDefaultMemoryDevice:null?", give_null<&OrtEp::GetDefaultMemoryDevice>},
     {"Ep:version 0?", claim_version<OrtEp, 0>},
-    {"Ep:version 22?", claim_version<OrtEp, 22>},
+    {"Ep:version 22=", claim_version<OrtEp, 22>},
     {"Ep:version 23?", claim_version<OrtEp, 23>},
     {"Ep:version 99?", claim_version<OrtEp, 99>},
 };

@@ -1,4 +1,4 @@
-// Puts structs of API 22 right before a page that faults.
+// Puts structs of API 23 right before a page that faults.
 #include "short_structs.h"
 
 #include <sys/mman.h>
@@ -19,8 +19,8 @@ void* before_the_end(size_t bytes) {
   return memory + page - bytes;
 }
 
-constexpr size_t kFactorySize = offsetof(OrtEpFactory, GetVendorId);
-constexpr size_t kProviderSize = offsetof(OrtEp, GetCapability);
+constexpr size_t kFactorySize = offsetof(OrtEpFactory, GetHardwareDeviceIncompatibilityDetails);
+constexpr size_t kProviderSize = offsetof(OrtEp, GetKernelRegistry);
 
 OrtEpFactory* the_factory = nullptr;
 OrtEp* the_provider = nullptr;
@@ -46,7 +46,7 @@ OrtStatus* create_ep(OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKe
 
 OrtEpFactory* short_factory() {
   OrtEpFactory full{};
-  full.ort_version_supported = 22;
+  full.ort_version_supported = 23;
   full.GetName = [](const OrtEpFactory*) { return provider_name(nullptr); };
   full.GetVendor = [](const OrtEpFactory*) { return "Ortolan"; };
   full.GetSupportedDevices = get_devices;
@@ -61,7 +61,7 @@ bool is_short(const OrtEpFactory* factory) { return factory == the_factory; }
 
 OrtEp* shorten(OrtEp* ep) {
   OrtEp full{};
-  full.ort_version_supported = 22;
+  full.ort_version_supported = 23;
   full.GetName = provider_name;
   the_provider = static_cast<OrtEp*>(before_the_end(kProviderSize));
   std::memcpy(static_cast<void*>(the_provider), &full, kProviderSize);
