@@ -1,17 +1,23 @@
 // What to say where an execution provider is not on the machine; the exported functions that ask for one.
 #include "api/absent_providers.h"
 
+#include "api/bundled_providers.h"
+#include "api/ep_selection.h"
 #include "api/guard.h"
+#include "api/handles.h"
 #include "api/tables.h"
 #include "base/error.h"
 
 namespace ortolan::api {
 
 void fail_absent_provider(std::string_view name) {
-  base::fail(base::ErrorCode::kFail, name,
-             " execution provider is not available: this library has the CPU provider "
-             "built in and finds others as plugin libraries; install a plugin library for ",
-             name, " and load it with RegisterExecutionProviderLibrary, or leave the provider out to run on the CPU");
+  const BundledProvider* bundled = find_bundled(name);
+  std::string how = bundled == nullptr ? "load it with RegisterExecutionProviderLibrary" : how_to_install(*bundled);
+  base::fail(base::ErrorCode::kFail, bundled == nullptr ? name : bundled->name,
+             " execution provider is not available: this library has the CPU provider built in and finds others as "
+             "plugin libraries; install a plugin library for ",
+             bundled == nullptr ? name : bundled->name, bundled == nullptr ? " and " : ": ", how,
+             "; or leave the provider out to run on the CPU");
 }
 
 }  // namespace ortolan::api
@@ -25,8 +31,9 @@ OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CPU(OrtSessionO
   return use_arena != 0 ? ort_api().EnableCpuMemArena(options) : ort_api().DisableCpuMemArena(options);
 }
 
-OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions*, int) noexcept {
-  return guard([] { fail_absent_provider("CUDA"); });
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options,
+                                                                      int device_id) noexcept {
+  return guard([&] { ortolan::api::append_bundled(ortolan::api::unwrap(options, "options"), "CUDA", {}, device_id); });
 }
 
 OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions*, int) noexcept {

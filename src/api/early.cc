@@ -5,6 +5,8 @@
 #include <string>
 
 #include "api/absent_providers.h"
+#include "api/bundled_providers.h"
+#include "api/ep_selection.h"
 #include "api/guard.h"
 #include "api/handles.h"
 #include "api/tables.h"
@@ -79,25 +81,36 @@ class EarlyObjects {
   std::map<void*, Entry> entries_;
 };
 
-/** A factory of a provider that is part of this library. Programs see the first member only. */
+/** A factory of a provider. Programs see the first member only. */
 struct ProviderFactory {
   const OrtProviderFactoryInterface* methods;
-  int use_arena;
+  int number;                // the CPU's: whether it has an arena; others': the device
+  const char* name = "CPU";  // of a bundled provider
 };
 
 OrtStatus* ORT_API_CALL append_cpu(void* factory, OrtSessionOptions* options) {
-  return OrtSessionOptionsAppendExecutionProvider_CPU(options, static_cast<ProviderFactory*>(factory)->use_arena);
+  return OrtSessionOptionsAppendExecutionProvider_CPU(options, static_cast<ProviderFactory*>(factory)->number);
 }
 
-constexpr OrtProviderFactoryInterface kCpuMethods{
-    {[](void* object) { return OrtAddRefToObject(object); }, [](void* object) { return OrtReleaseObject(object); }},
-    append_cpu};
+OrtStatus* ORT_API_CALL append_plugin(void* object, OrtSessionOptions* options) {
+  const auto& factory = *static_cast<ProviderFactory*>(object);
+  return guard([&] { append_bundled(unwrap(options, "options"), factory.name, {}, factory.number); });
+}
 
-OrtStatus* absent_factory(const char* provider, OrtProviderFactoryInterface*** out) noexcept {
+constexpr OrtObject kCounted{[](void* object) { return OrtAddRefToObject(object); },
+                             [](void* object) { return OrtReleaseObject(object); }};
+constexpr OrtProviderFactoryInterface kCpuMethods{kCounted, append_cpu};
+constexpr OrtProviderFactoryInterface kPluginMethods{kCounted, append_plugin};
+
+OrtStatus* create_factory(const ProviderFactory& made, OrtProviderFactoryInterface*** out) noexcept {
   return guard([&] {
     require_argument(out, "out");
     *out = nullptr;
-    fail_absent_provider(provider);
+    const BundledProvider* bundled = find_bundled(made.name);
+    if (bundled != nullptr && !is_here(*bundled)) fail_absent_provider(made.name);
+    auto* factory = new ProviderFactory(made);
+    EarlyObjects::instance().add(factory, [](void* object) { delete static_cast<ProviderFactory*>(object); });
+    *out = const_cast<OrtProviderFactoryInterface**>(&factory->methods);
   });
 }
 
@@ -164,25 +177,22 @@ OrtRunOptions* ORT_API_CALL OrtCreateRunOptions(void) noexcept {
 
 OrtStatus* ORT_API_CALL OrtCreateCpuExecutionProviderFactory(int use_arena,
                                                              OrtProviderFactoryInterface*** out) noexcept {
-  return guard([&] {
-    require_argument(out, "out");
-    *out = nullptr;
-    auto* factory = new ProviderFactory{&kCpuMethods, use_arena};
-    EarlyObjects::instance().add(factory, [](void* object) { delete static_cast<ProviderFactory*>(object); });
-    *out = const_cast<OrtProviderFactoryInterface**>(&factory->methods);
-  });
+  return create_factory({&kCpuMethods, use_arena}, out);
 }
 
-OrtStatus* ORT_API_CALL OrtCreateCUDAExecutionProviderFactory(int, OrtProviderFactoryInterface*** out) noexcept {
-  return absent_factory("CUDA", out);
+OrtStatus* ORT_API_CALL OrtCreateCUDAExecutionProviderFactory(int device_id,
+                                                              OrtProviderFactoryInterface*** out) noexcept {
+  return create_factory({&kPluginMethods, device_id, "CUDA"}, out);
 }
 
-OrtStatus* ORT_API_CALL OrtCreateOpenCLExecutionProviderFactory(int, OrtProviderFactoryInterface*** out) noexcept {
-  return absent_factory("OpenCL", out);
+OrtStatus* ORT_API_CALL OrtCreateOpenCLExecutionProviderFactory(int device_id,
+                                                                OrtProviderFactoryInterface*** out) noexcept {
+  return create_factory({&kPluginMethods, device_id, "OpenCL"}, out);
 }
 
-OrtStatus* ORT_API_CALL OrtCreateVulkanExecutionProviderFactory(int, OrtProviderFactoryInterface*** out) noexcept {
-  return absent_factory("Vulkan", out);
+OrtStatus* ORT_API_CALL OrtCreateVulkanExecutionProviderFactory(int device_id,
+                                                                OrtProviderFactoryInterface*** out) noexcept {
+  return create_factory({&kPluginMethods, device_id, "Vulkan"}, out);
 }
 
 OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider(OrtSessionOptions* options,

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "api/arguments.h"
@@ -18,26 +19,34 @@ namespace {
 constexpr size_t kMaxFactories = 4;
 constexpr size_t kMaxDevices = 8;  // of one factory
 
-/** Where to open a library from: a path that is not absolute is looked for beside this library and in the folder of
-    provider libraries, under the name that this library was opened by and under its own. */
+/** The first candidate that exists, or else the path for the loader to look for. */
 std::string resolved(const std::string& path) {
-  std::filesystem::path given(path);
-  Dl_info ours{};
-  if (given.is_absolute() || dladdr(wrap_function<void*>(&OrtGetApiBase), &ours) == 0) return path;
   std::error_code error;
-  for (const auto& library :
-       {std::filesystem::absolute(ours.dli_fname, error), std::filesystem::canonical(ours.dli_fname, error)}) {
-    for (const char* folder : {"", ORTOLAN_PROVIDER_FOLDER}) {
-      std::filesystem::path candidate = library.parent_path() / folder / given;
-      if (!library.empty() && std::filesystem::exists(candidate, error)) return candidate.string();
-    }
-  }
-  return path;
+  auto all = EpLibrary::candidates(path);
+  auto found = std::ranges::find_if(all, [&](const auto& each) { return std::filesystem::exists(each, error); });
+  return found == all.end() ? path : *found;
 }
 
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
 }  // namespace
+
+std::vector<std::string> EpLibrary::candidates(const std::string& path) {
+  std::filesystem::path given(path);
+  Dl_info ours{};
+  if (given.is_absolute() || dladdr(wrap_function<void*>(&OrtGetApiBase), &ours) == 0) return {path};
+  std::error_code error;
+  std::vector<std::string> candidates;
+  for (const auto& library :
+       {std::filesystem::absolute(ours.dli_fname, error), std::filesystem::canonical(ours.dli_fname, error)}) {
+    for (const char* folder : {"", ORTOLAN_PROVIDER_FOLDER}) {
+      std::string candidate = (library.parent_path() / folder / given).string();
+      bool known = std::ranges::find(candidates, candidate) != candidates.end();
+      if (!library.empty() && !known) candidates.push_back(std::move(candidate));
+    }
+  }
+  return candidates;
+}
 
 std::shared_ptr<EpLibrary> EpLibrary::load(const std::string& registration_name, const std::string& path,
                                            const base::Logger& logger) {

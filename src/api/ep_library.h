@@ -23,6 +23,9 @@ class EpLibrary : public std::enable_shared_from_this<EpLibrary> {
       library first. Throws with the path in the text. */
   static std::shared_ptr<EpLibrary> load(const std::string& registration_name, const std::string& path,
                                          const base::Logger& logger);
+  /** Where a library is looked for: a path that is not absolute beside this library and in the folder of provider
+      libraries, under the name that this library was opened by and under its own. */
+  static std::vector<std::string> candidates(const std::string& path);
   EpLibrary(const EpLibrary&) = delete;
   EpLibrary& operator=(const EpLibrary&) = delete;
   ~EpLibrary();

@@ -7,6 +7,7 @@
 
 #include "api/absent_providers.h"
 #include "api/arguments.h"
+#include "api/bundled_providers.h"
 #include "api/custom_operators.h"
 #include "api/environments.h"
 #include "api/ep_members.h"
@@ -32,14 +33,7 @@ EpRegistry& process_registry() {
   return EpRegistry::of(*environment);
 }
 
-std::vector<const EpDevice*> devices_called(const EpRegistry::Snapshot& snapshot, std::string_view name) {
-  std::vector<const EpDevice*> found;
-  std::ranges::copy_if(snapshot.devices, std::back_inserter(found),
-                       [&](const EpDevice* device) { return device->provider == name; });
-  return found;
-}
-
-/** Makes the provider of that name from what is registered when a session is made. */
+/** Makes the provider of that name from what is registered, or bundled, when a session is made. */
 class FactoryByName final : public runtime::ProviderFactory {
  public:
   explicit FactoryByName(std::string name) : name_(std::move(name)) {}
@@ -48,8 +42,7 @@ class FactoryByName final : public runtime::ProviderFactory {
   std::unique_ptr<runtime::ExecutionProvider> make(const SessionOptions& options,
                                                    const base::Logger& logger) const override {
     EpRegistry& registry = process_registry();
-    auto snapshot = registry.snapshot();
-    auto devices = devices_called(snapshot, name_);
+    auto devices = devices_by_name(registry, name_);
     if (devices.empty()) fail_absent_provider(name_);
     devices.resize(1);  // a provider asked for by name gets its first device
     return PluginProviderFactory(registry.library_of(*devices.front()), devices).make(options, logger);
@@ -256,8 +249,7 @@ void append_devices(SessionOptions& options, EpRegistry& registry, std::span<con
 }
 
 ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required) {
-  auto snapshot = process_registry().snapshot();
-  auto devices = devices_called(snapshot, name);
+  auto devices = devices_by_name(process_registry(), name);
   for (size_t i = 0; !devices.empty() && i < devices.front()->options.size(); ++i) {
     settings.try_emplace(devices.front()->options.key(i), devices.front()->options.value(i));
   }
@@ -268,11 +260,21 @@ bool append_registered(SessionOptions& options, std::string_view name, const Pro
   auto environment = current_environment();
   if (environment == nullptr) return false;
   EpRegistry& registry = EpRegistry::of(*environment);
-  auto snapshot = registry.snapshot();
-  auto devices = devices_called(snapshot, name);
+  auto devices = devices_by_name(registry, name);
   if (devices.empty()) return false;
   append_devices(options, registry, std::span(devices).first(1), settings);
   return true;
+}
+
+void append_bundled(SessionOptions& options, std::string_view name, const ProviderSettings& settings, int device) {
+  const BundledProvider* bundled = find_bundled(name);
+  require(bundled != nullptr, ErrorCode::kInvalidArgument, "no provider called '", name, "' is bundled");
+  if (!is_here(*bundled)) fail_absent_provider(name);
+  EpRegistry& registry = process_registry();
+  auto devices = devices_by_name(registry, name);
+  require(device >= 0 && static_cast<size_t>(device) < devices.size(), ErrorCode::kInvalidArgument, "device ", device,
+          " is not one of the ", devices.size(), " that the ", bundled->name, " execution provider finds, from 0 on");
+  append_devices(options, registry, std::span(devices).subspan(static_cast<size_t>(device), 1), settings);
 }
 
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_V2(

@@ -26,7 +26,12 @@ void append_devices(runtime::SessionOptions& options, EpRegistry& registry, std:
    Where it is there now, its first device's own settings apply as in append_devices. */
 runtime::ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required);
 
-/** Adds the provider of that name on its first device, where a library registered now has it; says whether one has. */
+/** Adds the provider of that name on its first device, where a library that is registered, or is bundled with this one,
+    has it; says whether one has. */
 bool append_registered(runtime::SessionOptions& options, std::string_view name, const ProviderSettings& settings);
+
+/** Adds a bundled provider on its device of that number. Throws where it has none, or is not installed. */
+void append_bundled(runtime::SessionOptions& options, std::string_view name, const ProviderSettings& settings,
+                    int device);
 
 }  // namespace ortolan::api

@@ -81,8 +81,8 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider(OrtSessionOptions*
 }
 
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options,
-                                                                   const OrtCUDAProviderOptions*) noexcept {
-  return absent(options, "CUDA");
+                                                                   const OrtCUDAProviderOptions* cuda) noexcept {
+  return guard([&] { append_bundled(unwrap(options, "options"), "CUDA", {}, cuda == nullptr ? 0 : cuda->device_id); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA_V2(OrtSessionOptions* options,
                                                                       const OrtCUDAProviderOptionsV2*) noexcept {
