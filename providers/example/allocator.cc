@@ -19,6 +19,12 @@ void give_back_host(void* address) {
   counters().live[static_cast<int>(Live::kHostBlock)]--;
 }
 
+bool is_for_constants(const Host& host, const OrtMemoryInfo* info) {
+  OrtAllocatorType type = OrtDeviceAllocator;
+  check(host, host.api->MemoryInfoGetType(info, &type));
+  return type == OrtReadOnlyAllocator;
+}
+
 }  // namespace
 
 Allocator::Allocator(const Host& host, Device& device, const OrtMemoryInfo* memory_info, size_t limit)
@@ -27,6 +33,7 @@ Allocator::Allocator(const Host& host, Device& device, const OrtMemoryInfo* memo
       device_(device),
       info_(memory_info),
       on_device_(host.api->MemoryInfoGetDeviceMemType(memory_info) == OrtDeviceMemoryType_DEFAULT),
+      for_constants_(is_for_constants(host, memory_info)),
       limit_(limit) {
   version = host.level;
   Alloc = alloc;
@@ -42,6 +49,7 @@ void* Allocator::take(size_t bytes, Queue* queue) {
   if (limit_ > 0 && (bytes > limit_ || in_use_ > limit_ - bytes)) return nullptr;
   void* address = on_device_ ? device_.allocate(bytes, queue) : take_host(bytes);
   if (!address) return nullptr;
+  if (for_constants_) note(Event::kConstant);
   sizes_[address] = bytes;
   in_use_ += bytes;
   most_ = std::max(most_, in_use_);

@@ -27,6 +27,7 @@ class Allocator : public OrtAllocator, private Counted<Live::kAllocator> {
   Device& device_;
   const OrtMemoryInfo* info_;  // the very object that the factory registered
   const bool on_device_;
+  const bool for_constants_;
   const size_t limit_;
   mutable std::mutex lock_;
   std::map<void*, size_t> sizes_;

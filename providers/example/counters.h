@@ -39,6 +39,7 @@ enum class Event {
   kDynamicOption,
   kProfile,
   kHostTensor,  // a tensor for the device lay on the host
+  kConstant,    // a block for a constant was given
   kKinds
 };
 

@@ -31,6 +31,7 @@ Factory::Factory(const Host& host, Path path, int number)
 Factory::~Factory() {
   host_.api->ReleaseMemoryInfo(device_memory_);
   host_.api->ReleaseMemoryInfo(host_memory_);
+  host_.api->ReleaseMemoryInfo(constant_memory_);
   if (own_hardware_) host_.ep->ReleaseHardwareDevice(own_hardware_);
 }
 
@@ -59,6 +60,10 @@ void Factory::describe_memory() {
   check(host_,
         host_.api->CreateMemoryInfo_V2((memory + "Host").c_str(), OrtMemoryInfoDeviceType_GPU, kVendorId, number_,
                                        OrtDeviceMemoryType_HOST_ACCESSIBLE, 256, OrtDeviceAllocator, &host_memory_));
+  // Of the same memory; a real provider may well keep what never changes, and never goes, somewhere else.
+  check(host_,
+        host_.api->CreateMemoryInfo_V2((memory + "Constants").c_str(), OrtMemoryInfoDeviceType_GPU, kVendorId, number_,
+                                       OrtDeviceMemoryType_DEFAULT, 256, OrtReadOnlyAllocator, &constant_memory_));
 }
 
 const OrtMemoryDevice* Factory::memory_device() const { return host_.ep->MemoryInfo_GetMemoryDevice(device_memory_); }
@@ -103,7 +108,7 @@ OrtEpDevice* Factory::create_ep_device(const OrtHardwareDevice* hardware) {
   host_.api->ReleaseKeyValuePairs(metadata);
   host_.api->ReleaseKeyValuePairs(options);
   check(host_, status);
-  for (OrtMemoryInfo* memory : {device_memory_, host_memory_}) {
+  for (OrtMemoryInfo* memory : {device_memory_, host_memory_, constant_memory_}) {
     if (memory && !status) status = host_.ep->EpDevice_AddAllocatorInfo(device, memory);
   }
   if (status) host_.ep->ReleaseEpDevice(device);
@@ -142,7 +147,10 @@ void ORT_API_CALL Factory::release_ep(OrtEpFactory*, OrtEp* ep) noexcept { delet
 OrtAllocator* Factory::create_allocator(const OrtMemoryInfo* memory, size_t limit) {
   // Not every runtime passes the object that was registered: the kind of memory tells which one it is.
   bool on_device = host_.api->MemoryInfoGetDeviceMemType(memory) == OrtDeviceMemoryType_DEFAULT;
-  return new Allocator(host_, device_, on_device ? device_memory_ : host_memory_, limit);
+  OrtAllocatorType type = OrtDeviceAllocator;
+  check(host_, host_.api->MemoryInfoGetType(memory, &type));
+  const OrtMemoryInfo* on_it = type == OrtReadOnlyAllocator ? constant_memory_ : device_memory_;
+  return new Allocator(host_, device_, on_device ? on_it : host_memory_, limit);
 }
 
 OrtStatus* ORT_API_CALL Factory::create_allocator(OrtEpFactory* self, const OrtMemoryInfo* memory,

@@ -66,6 +66,7 @@ class Factory : public OrtEpFactory, private Counted<Live::kFactory> {
   const std::atomic<int> default_gather_{0};
   OrtMemoryInfo* device_memory_ = nullptr;
   OrtMemoryInfo* host_memory_ = nullptr;       // on the host, within the device's reach
+  OrtMemoryInfo* constant_memory_ = nullptr;   // on the device, for what stays as it is
   OrtHardwareDevice* own_hardware_ = nullptr;  // one that the machine does not show
 };
 

@@ -350,6 +350,22 @@ void check_binding(Suite& suite, Runtime& runtime, const char* provider, uint32_
   });
 }
 
+/** Constants of nodes that run with the provider's kernels; compiled ones have their own copies. */
+void check_constants(Suite& suite, Runtime& runtime) {
+  suite.check("session memory: constants are in the memory for them", 24, [&] {
+    GraphText graph;
+    graph.input("x", {2}).output("z", {2}).weights("a", {2}, {3, 4}).weights("b", {2}, {5, 6});
+    graph.node("Mul", {"x", "a"}, {"y"}).node("Add", {"y", "b"}, {"z"});
+    int64_t before = runtime.times(Event::kConstant);
+    Handle<OrtSessionOptions> options = runtime.options_with(kKernelProvider, {{"prepack", "0"}});
+    Handle<OrtSession> session = runtime.session(graph, options.get());
+    expect_equal(runtime.times(Event::kConstant), before + 2, "blocks for constants");
+    Array x = ramp({2}), wanted = add(multiply(x, {{2}, {3, 4}}), {{2}, {5, 6}});
+    expect_near(runtime.run(session.get(), {{"x", x}}, {"z"}).at(0), wanted, "z");
+    expect_equal(runtime.times(Event::kConstant), before + 2, "blocks for constants after a run");
+  });
+}
+
 void check_session_allocator(Suite& suite, Runtime& runtime) {
   suite.check("session memory: a session's allocator for the device", 23, [&] {
     Bound bound(runtime, kCompileProvider);
@@ -374,6 +390,7 @@ void check_memory(Suite& suite, Runtime& runtime) {
   check_copies(suite, runtime);
   check_session_memory(suite, runtime);
   check_session_allocator(suite, runtime);
+  check_constants(suite, runtime);
   check_binding(suite, runtime, kCompileProvider, 23);
   check_binding(suite, runtime, kKernelProvider, 24);
 }
