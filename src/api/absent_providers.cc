@@ -33,7 +33,10 @@ OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CPU(OrtSessionO
 
 OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options,
                                                                       int device_id) noexcept {
-  return guard([&] { ortolan::api::append_bundled(ortolan::api::unwrap(options, "options"), "CUDA", {}, device_id); });
+  return guard([&] {
+    if (!ortolan::api::is_here(*ortolan::api::find_bundled("CUDA"))) fail_absent_provider("CUDA");
+    ortolan::api::append_bundled(ortolan::api::unwrap(options, "options"), "CUDA", {}, device_id);
+  });
 }
 
 OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions*, int) noexcept {
