@@ -200,7 +200,7 @@ void DeviceMemories::start_copy(const Tensor& from, Tensor& to, RunStreams* stre
   }
   bool through_cpu = !from.memory().on_cpu() && !to.memory().on_cpu();
   require(through_cpu, ErrorCode::kFail, "no provider copies between memory '", from.memory().name, "' and '",
-          to.memory().name, "'");
+          to.memory().name, "'; add the provider of that memory to the session options");
   Tensor between = copied(from, cpu_allocator()->info(), streams);
   start_copy(between, to, streams);
 }
