@@ -12,12 +12,13 @@ namespace ortolan::api {
 
 void fail_absent_provider(std::string_view name) {
   const BundledProvider* bundled = find_bundled(name);
-  std::string how = bundled == nullptr ? "load it with RegisterExecutionProviderLibrary" : how_to_install(*bundled);
-  base::fail(base::ErrorCode::kFail, bundled == nullptr ? name : bundled->name,
+  if (bundled != nullptr) name = bundled->name;
+  std::string how = bundled != nullptr ? base::join(": ", how_to_install(*bundled))
+                                       : " and load it with RegisterExecutionProviderLibrary";
+  base::fail(base::ErrorCode::kFail, name,
              " execution provider is not available: this library has the CPU provider built in and finds others as "
              "plugin libraries; install a plugin library for ",
-             bundled == nullptr ? name : bundled->name, bundled == nullptr ? " and " : ": ", how,
-             "; or leave the provider out to run on the CPU");
+             name, how, ", or leave the provider out to run on the CPU");
 }
 
 }  // namespace ortolan::api
