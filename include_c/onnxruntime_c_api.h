@@ -1320,7 +1320,8 @@ struct OrtApi {
                   _In_ const OrtValue* const* input_values, _In_ int input_count,
                   _Inout_ OrtValue* const* output_values, _In_ int output_count);
   ORT_CLASS_RELEASE(Op);
-  /** Adds a provider by its name or short name with settings by key. Keys that the provider does not know are an error.
+  /** Adds a provider by its name or short name. Keys that it does not know are an error. Where no registered library
+   * has OpenCL, Vulkan or CUDA, the environment registers libonnxruntime_ep_opencl.so etc., if that is beside this one.
    */
   ORT_API2_STATUS(SessionOptionsAppendExecutionProvider, _In_ OrtSessionOptions* options,
                   _In_ const char* provider_name, _In_reads_(num_keys) const char* const* provider_options_keys,

@@ -23,32 +23,38 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-std::vector<const EpDevice*> devices_of_provider(const EpRegistry& registry, std::string_view name) {
-  auto all = registry.snapshot().devices;
-  std::erase_if(all, [&](const EpDevice* device) { return device->provider != name; });
-  return all;
+EpRegistry::Snapshot devices_of_provider(const EpRegistry& registry, std::string_view name) {
+  auto found = registry.snapshot();
+  std::erase_if(found.devices, [&](const EpDevice* device) { return device->provider != name; });
+  return found;
 }
 
 /** Those of the provider that the library is named after, or of whatever it has first. */
-std::vector<const EpDevice*> devices_of_library(const EpRegistry& registry, const std::string& path,
-                                                std::string_view name) {
-  auto all = registry.snapshot().devices;
-  std::erase_if(all, [&](const EpDevice* device) {
+EpRegistry::Snapshot devices_of_library(const EpRegistry& registry, const std::string& path, std::string_view name) {
+  auto found = registry.snapshot();
+  auto& devices = found.devices;
+  std::erase_if(devices, [&](const EpDevice* device) {
     const std::string* library = device->metadata.find("library_path");
     return library == nullptr || *library != path;
   });
-  if (all.empty()) return all;
-  auto wanted = std::ranges::find(all, name, [](const auto* device) { return std::string_view(device->provider); });
-  std::string provider = wanted != all.end() ? (*wanted)->provider : all.front()->provider;
-  std::erase_if(all, [&](const EpDevice* device) { return device->provider != provider; });
-  return all;
+  if (devices.empty()) return found;
+  auto named = std::ranges::find(devices, name, [](const auto* device) { return std::string_view(device->provider); });
+  std::string provider = named != devices.end() ? (*named)->provider : devices.front()->provider;
+  std::erase_if(devices, [&](const EpDevice* device) { return device->provider != provider; });
+  return found;
 }
 
-/** Registers the library unless it is. */
-void load(EpRegistry& registry, const BundledProvider& provider, const std::string& path) {
+/** Registers the library, under its provider's name, for the devices that it has. */
+EpRegistry::Snapshot load(EpRegistry& registry, const BundledProvider& bundled, const std::string& path) {
   auto environment = current_environment();
   require(environment != nullptr, ErrorCode::kFail, "there is no environment to load ", path, " into; create it first");
-  registry.add(join(provider.name, kSuffix), path, environment->logger());
+  std::string provider = join(bundled.name, kSuffix);
+  registry.add(provider, path, environment->logger());
+  auto loaded = devices_of_library(registry, path, provider);
+  if (!loaded.devices.empty()) return loaded;
+  registry.remove(provider);
+  fail(ErrorCode::kFail, bundled.name, " execution provider finds no device on this machine ('", path,
+       "' is there); see that the device's driver is installed, or leave the provider out to run on the CPU");
 }
 
 }  // namespace
@@ -66,7 +72,7 @@ bool is_here(const BundledProvider& provider) {
   if (std::ranges::any_of(EpLibrary::candidates(provider.library), exists)) return true;
   auto environment = current_environment();
   if (environment == nullptr) return false;
-  return !devices_of_provider(EpRegistry::of(*environment), join(provider.name, kSuffix)).empty();
+  return !devices_of_provider(EpRegistry::of(*environment), join(provider.name, kSuffix)).devices.empty();
 }
 
 std::string how_to_install(const BundledProvider& provider) {
@@ -78,25 +84,20 @@ std::string how_to_install(const BundledProvider& provider) {
   return text;
 }
 
-std::vector<const EpDevice*> devices_by_name(EpRegistry& registry, std::string_view name) {
+EpRegistry::Snapshot devices_by_name(EpRegistry& registry, std::string_view name) {
   const BundledProvider* bundled = find_bundled(name);
   auto registered = devices_of_provider(registry, name);
-  if (!registered.empty() || bundled == nullptr) return registered;
+  if (!registered.devices.empty() || bundled == nullptr) return registered;
   std::string provider = join(bundled->name, kSuffix);
   registered = devices_of_provider(registry, provider);
-  if (!registered.empty()) return registered;
+  if (!registered.devices.empty()) return registered;
   auto paths = EpLibrary::candidates(bundled->library);
   auto path = std::ranges::find_if(paths, exists);
   if (path == paths.end()) return {};
   static auto* const one_at_a_time = new std::mutex;
   std::lock_guard lock(*one_at_a_time);
   auto loaded = devices_of_library(registry, *path, provider);
-  if (!loaded.empty()) return loaded;
-  load(registry, *bundled, *path);
-  loaded = devices_of_library(registry, *path, provider);
-  require(!loaded.empty(), ErrorCode::kFail, bundled->name, " execution provider finds no device on this machine ('",
-          *path, "' is there); see that the device's driver is installed, or leave the provider out to run on the CPU");
-  return loaded;
+  return loaded.devices.empty() ? load(registry, *bundled, *path) : loaded;
 }
 
 }  // namespace ortolan::api

@@ -29,7 +29,8 @@ constexpr size_t kMaxSelected = 8;  // devices of one choice by a function
 /** The process's registry; throws when there is no environment. */
 EpRegistry& process_registry() {
   auto environment = current_environment();
-  require(environment != nullptr, ErrorCode::kFail, "there is no environment, so no devices are known");
+  require(environment != nullptr, ErrorCode::kFail,
+          "there is no environment, so no devices are known; create it first");
   return EpRegistry::of(*environment);
 }
 
@@ -42,7 +43,7 @@ class FactoryByName final : public runtime::ProviderFactory {
   std::unique_ptr<runtime::ExecutionProvider> make(const SessionOptions& options,
                                                    const base::Logger& logger) const override {
     EpRegistry& registry = process_registry();
-    auto devices = devices_by_name(registry, name_);
+    auto [libraries, devices] = devices_by_name(registry, name_);
     if (devices.empty()) fail_absent_provider(name_);
     devices.resize(1);  // a provider asked for by name gets its first device
     return PluginProviderFactory(registry.library_of(*devices.front()), devices).make(options, logger);
@@ -249,7 +250,7 @@ void append_devices(SessionOptions& options, EpRegistry& registry, std::span<con
 }
 
 ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required) {
-  auto devices = devices_by_name(process_registry(), name);
+  auto [libraries, devices] = devices_by_name(process_registry(), name);
   for (size_t i = 0; !devices.empty() && i < devices.front()->options.size(); ++i) {
     settings.try_emplace(devices.front()->options.key(i), devices.front()->options.value(i));
   }
@@ -257,10 +258,11 @@ ProviderRequest request_by_name(const std::string& name, ProviderSettings settin
 }
 
 bool append_registered(SessionOptions& options, std::string_view name, const ProviderSettings& settings) {
-  auto environment = current_environment();
-  if (environment == nullptr) return false;
-  EpRegistry& registry = EpRegistry::of(*environment);
-  auto devices = devices_by_name(registry, name);
+  const BundledProvider* bundled = find_bundled(name);
+  bool needs_environment = bundled != nullptr && is_here(*bundled);
+  if (current_environment() == nullptr && !needs_environment) return false;
+  EpRegistry& registry = process_registry();
+  auto [libraries, devices] = devices_by_name(registry, name);
   if (devices.empty()) return false;
   append_devices(options, registry, std::span(devices).first(1), settings);
   return true;
@@ -271,7 +273,7 @@ void append_bundled(SessionOptions& options, std::string_view name, const Provid
   require(bundled != nullptr, ErrorCode::kInvalidArgument, "no provider called '", name, "' is bundled");
   if (!is_here(*bundled)) fail_absent_provider(name);
   EpRegistry& registry = process_registry();
-  auto devices = devices_by_name(registry, name);
+  auto [libraries, devices] = devices_by_name(registry, name);
   require(device >= 0 && static_cast<size_t>(device) < devices.size(), ErrorCode::kInvalidArgument, "device ", device,
           " is not one of the ", devices.size(), " that the ", bundled->name, " execution provider finds, from 0 on");
   append_devices(options, registry, std::span(devices).subspan(static_cast<size_t>(device), 1), settings);

@@ -1,6 +1,7 @@
-// beside_host LIBRARY PLUGIN: providers that are asked for by their short names, with the plugin in the places of their
-// libraries: one beside the library, one in the folder for providers, one nowhere. The exit code is the number of
-// checks that failed. All of it is ours: other runtimes know no such names.
+// beside_host LIBRARY PLUGIN DEVICELESS: providers that are asked for by their short names, with the plugin in the
+// places of their libraries: one beside the library, one in the folder for providers, one nowhere, where then a plugin
+// that lists no device comes. The exit code is the number of checks that failed. All of it is ours: other runtimes know
+// no such names.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -24,6 +25,7 @@ class Installed {
     fs::copy_file(plugin, folder_ / "ortolan-1/providers/libonnxruntime_ep_vulkan.so");
   }
   ~Installed() { fs::remove_all(folder_); }
+  void add(const char* name, const fs::path& plugin) const { fs::copy_file(plugin, folder_ / name); }
   fs::path library() const { return folder_ / "libortolan.so.1"; }
   const fs::path& folder() const { return folder_; }
 
@@ -120,13 +122,33 @@ void check_absent(Suite& suite, const Runtime& runtime, const Early& early, cons
   });
 }
 
-int run(const char* library, const char* plugin) {
+/** What is said does not change when it is asked for again. */
+void check_deviceless(Suite& suite, const Runtime& runtime) {
+  suite.check("a library that lists no device", 22, [&] {
+    Handle<OrtSessionOptions> options = runtime.options();
+    for (int i = 0; i < 2; i++) {
+      runtime.fails(append(runtime, options.get(), "CUDA"), "CUDA execution provider finds no device on this machine");
+    }
+  });
+}
+
+void check_no_environment(Suite& suite, const Runtime& runtime) {
+  suite.check("name: without an environment", 22, [&] {
+    Handle<OrtSessionOptions> options = runtime.options();
+    runtime.fails(append(runtime, options.get(), "OpenCL"), "there is no environment");
+  });
+}
+
+int run(const char* library, const char* plugin, const char* deviceless) {
   Installed installed(library, plugin);
   Runtime runtime = open_runtime(installed.library().string(), 30);
   Early early{dlopen(installed.library().c_str(), RTLD_NOW)};
-  runtime.ok(EARLY(OrtInitialize)(ORT_LOGGING_LEVEL_FATAL, "beside", &runtime.env));
   Suite suite(30);
+  check_no_environment(suite, runtime);
+  runtime.ok(EARLY(OrtInitialize)(ORT_LOGGING_LEVEL_FATAL, "beside", &runtime.env));
   check_absent(suite, runtime, early, installed);
+  installed.add("libonnxruntime_ep_cuda.so", deviceless);
+  check_deviceless(suite, runtime);
   check_factories(suite, runtime, early);
   check_names(suite, runtime);
   EARLY(OrtReleaseObject)(runtime.env);
@@ -137,12 +159,12 @@ int run(const char* library, const char* plugin) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: beside_host LIBRARY PLUGIN\n");
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: beside_host LIBRARY PLUGIN DEVICELESS\n");
     return 99;
   }
   try {
-    return ortolan::plugin_test::run(argv[1], argv[2]);
+    return ortolan::plugin_test::run(argv[1], argv[2], argv[3]);
   } catch (const ortolan::plugin_test::Mismatch& mismatch) {
     std::fprintf(stderr, "beside_host: %s\n", mismatch.text.c_str());
     return 99;
