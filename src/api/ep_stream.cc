@@ -16,7 +16,9 @@ uint64_t next_number() {
 }
 
 struct ReleaseNotification {
-  void operator()(OrtSyncNotificationImpl* notification) const { notification->Release(notification); }
+  void operator()(OrtSyncNotificationImpl* notification) const {
+    if (notification->Release != nullptr) notification->Release(notification);
+  }
 };
 
 }  // namespace
@@ -44,12 +46,15 @@ void PluginStream::wait(Stream* consumer) {
   check_plugin(theirs_.CreateNotification(&theirs_, &made), provider_, "CreateNotification");
   std::unique_ptr<OrtSyncNotificationImpl, ReleaseNotification> notification(
       &require_made(made, provider_, "CreateNotification"));
+  require_member(made->Activate, provider_, "OrtSyncNotificationImpl::Activate");
   check_plugin(made->Activate(made), provider_, "OrtSyncNotificationImpl::Activate");
   uint64_t id = sync_id_.fetch_add(1, std::memory_order_acq_rel) + 1;
   auto* other = dynamic_cast<PluginStream*>(consumer);
   if (other != nullptr && can_wait_here(*other)) {
+    require_member(made->WaitOnDevice, provider_, "OrtSyncNotificationImpl::WaitOnDevice");
     check_plugin(made->WaitOnDevice(made, wrap<OrtSyncStream>(other)), provider_, "WaitOnDevice");
   } else {
+    require_member(made->WaitOnHost, provider_, "OrtSyncNotificationImpl::WaitOnHost");
     check_plugin(made->WaitOnHost(made), provider_, "WaitOnHost");
   }
   if (other == nullptr) return;
