@@ -87,7 +87,12 @@ void PluginAllocator::shrink() {
 
 PluginDataTransfer::PluginDataTransfer(std::shared_ptr<EpLibrary> library, std::string provider,
                                        OrtDataTransferImpl& theirs)
-    : library_(std::move(library)), provider_(std::move(provider)), theirs_(theirs) {}
+    : library_(std::move(library)), provider_(std::move(provider)), theirs_(theirs) {
+  for (const auto& device : library_->devices()) {
+    const MemoryInfo* memory = unwrap_optional(device->memory);
+    if (memory != nullptr && device->provider == provider_) own_.push_back(&interned(*memory, provider_));
+  }
+}
 
 PluginDataTransfer::~PluginDataTransfer() {
   if (theirs_.Release != nullptr) theirs_.Release(&theirs_);
@@ -96,11 +101,8 @@ PluginDataTransfer::~PluginDataTransfer() {
 /** A plugin sees the device of a memory, not the owner: it would take another provider's on its own device for its. */
 bool PluginDataTransfer::looks_like_own(const MemoryInfo& memory) const {
   if (memory.on_cpu()) return false;
-  return std::ranges::any_of(library_->devices(), [&](const auto& device) {
-    const MemoryInfo* own = unwrap_optional(device->memory);
-    bool alike = device->provider == provider_ && own != nullptr && own->device == memory.device;
-    return alike && !same_device(interned(*own, provider_), memory);
-  });
+  return std::ranges::any_of(
+      own_, [&](const MemoryInfo* own) { return own->device == memory.device && !same_device(*own, memory); });
 }
 
 bool PluginDataTransfer::can_copy(const MemoryInfo& from, const MemoryInfo& to) const {

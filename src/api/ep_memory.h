@@ -55,6 +55,7 @@ class PluginDataTransfer final : public tensor::DataTransfer {
 
   std::shared_ptr<EpLibrary> library_;
   std::string provider_;
+  std::vector<const tensor::MemoryInfo*> own_;  // memories of the provider's devices
   OrtDataTransferImpl& theirs_;
 };
 
