@@ -45,11 +45,13 @@ void channels_last_rule(InferContext& context) {
 bool can_put_channels_last(const Node& node) {
   bool known = node.domain.empty() && std::ranges::find(kWithChannels, node.op_type) != std::end(kWithChannels);
   if (!known || node.schema == nullptr || node.input(0) == nullptr || node.output(0) == nullptr) return false;
-  if (node.op_type == "MaxPool" && node.output(1) != nullptr)
-    return false;  // its indices count in the order of dimensions
+  bool gives_indices = node.op_type == "MaxPool" && node.output(1) != nullptr;  // which count in the dimensions' order
+  if (gives_indices) return false;
   const SymbolicShape &from = node.input(0)->type.shape, &to = node.output(0)->type.shape;
   return from.has_rank() && from.rank() >= 3 && to.has_rank() && to.rank() == from.rank();
 }
+
+bool has_channels_last(const Node& node) { return node.schema != nullptr && node.schema->rule == channels_last_rule; }
 
 const SchemaRow& channels_last_schema(const SchemaRow& row) {
   static auto* const mutex = new std::mutex;

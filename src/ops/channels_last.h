@@ -14,9 +14,12 @@ inline constexpr const char* kChannelsLastDomain = "com.ms.internal.nhwc";
 /** Whether a node of ai.onnx has such a form, as far as its operator and the ranks of its data tell. */
 bool can_put_channels_last(const Node& node);
 
+/** Whether it has that form now. */
+bool has_channels_last(const Node& node);
+
 /** The schema of the operator of that row in kChannelsLastDomain; it lives as long as the process. */
 const SchemaRow& channels_last_schema(const SchemaRow& row);
-/** The row that a schema of kChannelsLastDomain stands for. */
+/** The row that such a schema stands for. */
 const SchemaRow& channels_first_schema(const SchemaRow& row);
 
 /** What Transpose calls perm, for data of that rank. */

@@ -34,19 +34,21 @@ bool wants_channels_last(const Node& node, const ExecutionProvider& provider) {
 
 }  // namespace
 
-bool put_channels_last(Graph& graph, std::span<Node* const> nodes, const ExecutionProvider& provider) {
-  bool changed = false;
+std::vector<Node*> wanted_channels_last(std::span<Node* const> nodes, const ExecutionProvider& provider) {
+  std::vector<Node*> wanted(nodes.begin(), nodes.end());
+  std::erase_if(wanted, [&](const Node* node) { return !wants_channels_last(*node, provider); });
+  return wanted;
+}
+
+void put_channels_last(Graph& graph, std::span<Node* const> nodes) {
   for (Node* node : nodes) {
-    if (!wants_channels_last(*node, provider)) continue;
     const size_t rank = node->input(0)->type.shape.rank();
     reorder_data(*node, ops::order_to_channels_last(rank), ops::order_to_channels_first(rank));
     node->domain = ops::kChannelsLastDomain;
     node->schema = &ops::channels_last_schema(*node->schema);
     graph.context().opsets[node->domain] = node->opset;
-    changed = true;
   }
-  if (changed) graph.sort();
-  return changed;
+  if (!nodes.empty()) graph.sort();
 }
 
 void put_channels_first(Graph& graph, std::span<Node* const> nodes) {

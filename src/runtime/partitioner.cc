@@ -107,7 +107,7 @@ class GraphPartition {
   void ask(ExecutionProvider& provider, bool last) {
     asked_.push_back(provider.type());
     std::vector<NodeGroup> groups = accepted(provider, last);
-    if (!last && !groups.empty() && prefers_channels_last(provider)) groups = ask_with_channels_last(provider, groups);
+    if (!last) change_layout(provider, groups);
     if (!last) return_what_has_no_room(provider, groups);
     std::vector<NodeGroup> compiled;
     for (NodeGroup& group : groups) {
@@ -154,24 +154,27 @@ class GraphPartition {
     return groups;
   }
 
-  /** A plugin that fails to answer prefers nothing. */
-  bool prefers_channels_last(const ExecutionProvider& provider) const {
+  /** Which of the nodes the provider prefers with channels last. A plugin that fails to answer prefers nothing. */
+  std::vector<Node*> preferred_channels_last(const ExecutionProvider& provider, std::span<const NodeGroup> groups) {
     try {
-      return provider.prefers_channels_last();
+      if (groups.empty() || !provider.prefers_channels_last()) return {};
+      return wanted_channels_last(nodes_of(groups), provider);
     } catch (const Error& error) {
       warn("provider ", provider.type(),
            " gets operators as they are: asked for the layout it prefers, it failed: ", error.text());
-      return false;
+      return {};
     }
   }
 
   /** Changes the operators that the provider took to the form that it prefers, and asks again. What it then leaves is
       changed back. */
-  std::vector<NodeGroup> ask_with_channels_last(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
-    if (!put_channels_last(graph_, nodes_of(groups), provider)) return std::move(groups);
+  void change_layout(ExecutionProvider& provider, std::vector<NodeGroup>& groups) {
+    std::vector<Node*> preferred = preferred_channels_last(provider, groups);
+    if (preferred.empty()) return;
+    put_channels_last(graph_, preferred);
     tidy_transposes();
     groups = ask_again(provider);
-    return change_back(groups) ? ask_again(provider) : std::move(groups);
+    if (change_back(groups)) groups = ask_again(provider);
   }
 
   /** Changes nodes back that are neither assigned nor in the groups; says whether there are any. */
@@ -180,7 +183,7 @@ class GraphPartition {
     const std::unordered_set<const Node*> kept(taken.begin(), taken.end());
     std::vector<Node*> left;
     for (const auto& node : graph_.nodes()) {
-      bool changed = node->domain == ops::kChannelsLastDomain && node->provider.empty();
+      bool changed = ops::has_channels_last(*node) && node->provider.empty();
       if (changed && !kept.contains(node.get())) left.push_back(node.get());
     }
     if (left.empty()) return false;

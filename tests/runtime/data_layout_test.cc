@@ -18,6 +18,7 @@ namespace {
 struct Wishes {
   bool channels_last = true;
   std::set<std::string> keeps;    // operators that it wants as they are
+  bool fails = false;             // when it is asked which
   std::set<std::string> refuses;  // operators that it takes as they are alone, and only when first asked
   int asked = 0;
   std::vector<std::string> made;  // "domain:operator" of its kernels
@@ -75,6 +76,7 @@ class Pools final : public ExecutionProvider {
   bool prefers_channels_last() const override { return wishes_.channels_last; }
   std::optional<bool> converts_to_channels_last(const std::string& domain, const std::string& op) const override {
     EXPECT_EQ(domain, "");
+    require(!wishes_.fails, ErrorCode::kEpFail, "it cannot say");
     return wishes_.keeps.contains(op) ? std::optional(false) : std::nullopt;
   }
   Capability get_capability(const Graph& graph) override {
@@ -192,6 +194,14 @@ TEST(DataLayout, AnOperatorMayBeLeftAsItIs) {
   wishes.keeps = {"GlobalAveragePool"};
   auto made = session(&wishes);
   EXPECT_EQ(wishes.made, (std::vector<std::string>{kLast + "MaxPool", kLast + "MaxPool", ":GlobalAveragePool"}));
+  expect_same_results(*made);
+}
+
+TEST(DataLayout, AProviderThatCannotSayGetsAllAsTheyAre) {
+  Wishes wishes;
+  wishes.fails = true;
+  auto made = session(&wishes);
+  EXPECT_EQ(wishes.made, (std::vector<std::string>{":MaxPool", ":MaxPool", ":GlobalAveragePool"}));
   expect_same_results(*made);
 }
 
