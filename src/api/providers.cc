@@ -3,6 +3,7 @@
 #include "api/arguments.h"
 #include "api/ep_selection.h"
 #include "api/guard.h"
+#include "api/provider_options.h"
 #include "runtime/session_options.h"
 
 namespace ortolan::api {
@@ -38,6 +39,12 @@ void append_named(runtime::SessionOptions& options, std::string_view name, std::
          "'; GetAvailableProviders lists those of this library");
   }
   options.providers.push_back({kCpu, std::move(settings)});
+}
+
+/** The device that the options name; the first one where they name none. */
+int device_of(const ProviderOptions* options) {
+  const std::string* number = options == nullptr ? nullptr : options->entries.find("device_id");
+  return number == nullptr ? 0 : std::atoi(number->c_str());
 }
 
 /** The answer to asking for a provider that is not here: wrong arguments come first. */
@@ -85,8 +92,8 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA(OrtSessionOpt
   return guard([&] { append_bundled(unwrap(options, "options"), "CUDA", {}, cuda == nullptr ? 0 : cuda->device_id); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA_V2(OrtSessionOptions* options,
-                                                                      const OrtCUDAProviderOptionsV2*) noexcept {
-  return absent(options, "CUDA");
+                                                                      const OrtCUDAProviderOptionsV2* cuda) noexcept {
+  return guard([&] { append_bundled(unwrap(options, "options"), "CUDA", {}, device_of(unwrap_optional(cuda))); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions* options,
                                                                    const OrtROCMProviderOptions*) noexcept {
