@@ -658,7 +658,7 @@ ORT_EXPORT OrtSessionOptions* ORT_API_CALL OrtCreateSessionOptions(void) NO_EXCE
 ORT_EXPORT OrtRunOptions* ORT_API_CALL OrtCreateRunOptions(void) NO_EXCEPTION;
 
 /** A factory of the execution provider, for OrtSessionOptionsAppendExecutionProvider and then OrtReleaseObject. Where
- *  the provider is not on the machine, the status says what is missing and `out` receives NULL.
+ *  the provider's library is not on the machine, the status says what is missing and `out` receives NULL.
  *  `use_arena`: 0 takes memory from the system for each tensor. `device_id` counts the devices of that kind from 0. */
 ORT_EXPORT OrtStatus* ORT_API_CALL
 OrtCreateCpuExecutionProviderFactory(int use_arena, _Outptr_ OrtProviderFactoryInterface*** out) NO_EXCEPTION;

@@ -16,6 +16,7 @@ LIBDIR = sys.argv[3]
 CONSUMER = REPOSITORY / "tests" / "install" / "consumer"
 WITHOUT_RUNPATH = re.search("^CMAKE_SKIP_INSTALL_RPATH:.*=(ON|TRUE|1)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
 HIDE = ["unshare", "-rm"]
+WITH_OPENCL = (BUILD / "lib" / "libonnxruntime_ep_opencl.so").is_file()
 CAN_HIDE = subprocess.run([*HIDE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0
 
 
@@ -219,6 +220,26 @@ class Files(Installed):
         elsewhere.mkdir()
         (elsewhere / "libortolan.so.1").symlink_to(self.libraries / "libortolan.so.1")
         self.assert_classifies("./program", "libonnxruntime_ep_example.so", LD_LIBRARY_PATH=str(elsewhere))
+
+    @unittest.skipUnless(WITH_OPENCL, "the provider for OpenCL is not built")
+    def test_a_provider_of_ours_is_found_by_its_name(self):
+        flags = self.pkg_config("--cflags", "--libs", "libortolan")
+        self.far_away("cc", "consumer/by_name.c", *flags, "-o", "program")
+        search = {"LD_LIBRARY_PATH": str(self.libraries), "XDG_CACHE_HOME": str(self.work / "cache")}
+        for name in ((), ("OpenCL",)):
+            with self.subTest(name=name):
+                self.assertIn("3\n", self.far_away("./program", "digits.onnx", "digit_3.pgm", *name, **search))
+                out = call_far_away("./program", "digits.onnx", "digit_3.pgm", *name, cwd=self.work,
+                                    environment={**search, "OCL_ICD_VENDORS": str(self.work / "none")})
+                self.assertEqual(out[0], 1, out)
+                self.assertIn("install one of the packages pocl-opencl-icd", out[1])
+        library = self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_opencl.so"
+        library.rename(library.with_suffix(".away"))
+        self.addCleanup(library.with_suffix(".away").rename, library)
+        status, out = call_far_away("./program", "digits.onnx", "digit_3.pgm", cwd=self.work, environment=search)
+        self.assertEqual(status, 1, out)
+        self.assertIn("libortolan-opencl brings libonnxruntime_ep_opencl.so", out)
+        self.assertIn(f"'{library}'", out)
 
 
 class Programs(Installed):

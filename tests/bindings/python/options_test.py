@@ -230,8 +230,8 @@ class Providers(unittest.TestCase):
         options.add_provider("CPUExecutionProvider", {"use_arena": "0"})
         self.assertTrue(options.has_providers())
         self.assertEqual(ort.InferenceSession(model("add"), options).get_providers(), ["CPUExecutionProvider"])
-        with self.assertRaisesRegex(ort.Fail, "Vulkan execution provider is not available"):
-            options.add_provider("VulkanExecutionProvider")
+        with self.assertRaisesRegex(ort.Fail, "QNN execution provider is not available"):
+            options.add_provider("QNNExecutionProvider")
         options.set_provider_selection_policy(ort.OrtExecutionProviderDevicePolicy.PREFER_CPU)
 
 
