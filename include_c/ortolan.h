@@ -107,8 +107,8 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtSessionGetCopy(_In_ const OrtSession* sess
 /* ==== Providers of every session ==== */
 
 /** Adds an execution provider, in priority order, for every session of the process that is made later and whose options
- *  neither name providers nor set a policy or function that chooses them. The name is that of a provider in a library
- *  which is registered by then (GetEpDevices lists them), or "CPU". `keys` and `values` are its settings; they are the
+ *  neither name providers nor set a policy or function that chooses them. The name is "CPU", or that of a provider in a
+ *  library which then is registered (GetEpDevices lists them) or beside ours. `keys` and `values` are settings, the
  *  session entries "ep.<name in lower case>.<key>" where the session does not set these itself. With `required` not 0
  *  a session fails where the provider cannot be made; with 0 it goes on without it and writes a warning to the log. */
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtEnvAppendExecutionProvider(_Inout_ OrtEnv* env, _In_ const char* provider_name,

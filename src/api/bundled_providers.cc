@@ -68,6 +68,11 @@ const BundledProvider* find_bundled(std::string_view name) {
   return found == std::end(kBundled) ? nullptr : found;
 }
 
+std::string full_name(std::string_view name) {
+  const BundledProvider* bundled = find_bundled(name);
+  return bundled != nullptr ? join(bundled->name, kSuffix) : std::string(name);
+}
+
 bool is_here(const BundledProvider& provider) {
   if (std::ranges::any_of(EpLibrary::candidates(provider.library), exists)) return true;
   auto environment = current_environment();

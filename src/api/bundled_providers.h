@@ -18,6 +18,9 @@ struct BundledProvider {
 /** By the short name or that of the provider, whatever their case; NULL for any other. */
 const BundledProvider* find_bundled(std::string_view name);
 
+/** The provider's full name where that is a bundled one, or else the name itself. */
+std::string full_name(std::string_view name);
+
 /** Whether its library is where it should be, or a registered library has the provider. */
 bool is_here(const BundledProvider& provider);
 

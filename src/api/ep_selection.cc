@@ -249,8 +249,18 @@ void append_devices(SessionOptions& options, EpRegistry& registry, std::span<con
   options.providers.push_back({first.provider, settings, std::move(factory)});
 }
 
-ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required) {
-  auto [libraries, devices] = devices_by_name(process_registry(), name);
+/** The devices of that provider now; none where it cannot be loaded, as sessions that want it say. */
+EpRegistry::Snapshot present_devices(EpRegistry& registry, std::string_view name) {
+  try {
+    return devices_by_name(registry, name);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+ProviderRequest request_by_name(std::string_view given, ProviderSettings settings, bool required) {
+  const std::string name = full_name(given);
+  auto [libraries, devices] = present_devices(process_registry(), name);
   for (size_t i = 0; !devices.empty() && i < devices.front()->options.size(); ++i) {
     settings.try_emplace(devices.front()->options.key(i), devices.front()->options.value(i));
   }

@@ -24,7 +24,7 @@ void append_devices(runtime::SessionOptions& options, EpRegistry& registry, std:
 
 /** The provider of that name with the settings, looked for among the environment's devices when a session is made.
    Where it is there now, its first device's own settings apply as in append_devices. */
-runtime::ProviderRequest request_by_name(const std::string& name, ProviderSettings settings, bool required);
+runtime::ProviderRequest request_by_name(std::string_view given, ProviderSettings settings, bool required);
 
 /** Adds the provider of that name on its first device, where a library that is registered, or is bundled with this one,
     has it; says whether one has. */

@@ -132,6 +132,25 @@ void check_deviceless(Suite& suite, const Runtime& runtime) {
   });
 }
 
+/** What every session gets, unless it must not be missing. */
+void check_every_session(Suite& suite, const Runtime& runtime, const Early& early) {
+  auto expect_session = [&](const char* name, int required, const char* error) {
+    runtime.ok(EARLY(OrtEnvClearExecutionProviders)(runtime.env));
+    runtime.ok(EARLY(OrtEnvAppendExecutionProvider)(runtime.env, name, nullptr, nullptr, 0, required));
+    Handle<OrtSessionOptions> options = runtime.options();
+    if (error != nullptr) {
+      runtime.fails(runtime.try_session(product(), options.get()), error);
+    } else {
+      runtime.ok(runtime.try_session(product(), options.get()));
+    }
+    runtime.ok(EARLY(OrtEnvClearExecutionProviders)(runtime.env));
+  };
+  suite.check("every session: a provider that is beside ours", 24, [&] { expect_session("opencl", 1, nullptr); });
+  suite.check("every session: one without a device", 24, [&] { expect_session("CUDA", 0, nullptr); });
+  suite.check("every session: one without a device that must not be missing", 24,
+              [&] { expect_session("CUDA", 1, "CUDA execution provider finds no device"); });
+}
+
 void check_no_environment(Suite& suite, const Runtime& runtime) {
   suite.check("name: without an environment", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options();
@@ -149,6 +168,7 @@ int run(const char* library, const char* plugin, const char* deviceless) {
   check_absent(suite, runtime, early, installed);
   installed.add("libonnxruntime_ep_cuda.so", deviceless);
   check_deviceless(suite, runtime);
+  check_every_session(suite, runtime, early);
   check_factories(suite, runtime, early);
   check_names(suite, runtime);
   EARLY(OrtReleaseObject)(runtime.env);
