@@ -49,7 +49,11 @@ EpRegistry::Snapshot load(EpRegistry& registry, const BundledProvider& bundled, 
   auto environment = current_environment();
   require(environment != nullptr, ErrorCode::kFail, "there is no environment to load ", path, " into; create it first");
   std::string provider = join(bundled.name, kSuffix);
-  registry.add(provider, path, environment->logger());
+  try {
+    registry.add(provider, path, environment->logger());
+  } catch (const Error& error) {  // to callers that can do without it, a provider is not there whatever the reason
+    fail(ErrorCode::kFail, bundled.name, " execution provider is not available: ", error.text());
+  }
   auto loaded = devices_of_library(registry, path, provider);
   if (!loaded.devices.empty()) return loaded;
   registry.remove(provider);

@@ -27,9 +27,9 @@ bool is_here(const BundledProvider& provider);
 /** What an error says where it is not: the package, and the paths that were looked at. */
 std::string how_to_install(const BundledProvider& provider);
 
-/** The devices of the provider of that name, with their libraries kept loaded: of libraries that are registered, or
-   else of its own library, which is registered with the process's environment now. None where that is not installed, or
-   the name is no bundled provider's. Throws what loading the library throws, and where it is there without a device. */
+/** The devices of the provider of that name, with their libraries kept loaded: of libraries that are registered, or of
+    its own library, which is then registered with the process's environment. None where that is not installed, or the
+    name is no bundled provider's. Throws kFail where it cannot be loaded, or is there without a device. */
 EpRegistry::Snapshot devices_by_name(EpRegistry& registry, std::string_view name);
 
 }  // namespace ortolan::api

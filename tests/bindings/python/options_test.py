@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 import ortolan as ort
@@ -203,6 +204,13 @@ class Providers(unittest.TestCase):
             self.assertEqual(os.path.basename(caught.filename), os.path.basename(__file__))
             self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
             self.assertEqual(session.providers_in_use(), ["CPUExecutionProvider"])
+
+    def test_fallback_from_a_provider_without_a_driver(self):
+        with tempfile.TemporaryDirectory() as no_drivers, mock.patch.dict(os.environ, OCL_ICD_VENDORS=no_drivers):
+            with self.assertWarnsRegex(UserWarning, "^OpenCLExecutionProvider is not used"):
+                session = ort.InferenceSession(model("add"),
+                                               providers=["OpenCLExecutionProvider", "CPUExecutionProvider"])
+        self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
 
     def test_a_provider_given_twice(self):
         with self.assertWarnsRegex(UserWarning, "CPUExecutionProvider is given twice"):
