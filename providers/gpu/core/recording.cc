@@ -48,7 +48,9 @@ std::string Recording::place() const {
 void Recording::at_node(int node) {
   node_ = node;
   variants_ = 0;
-  if (node >= 0) say([&] { return "preparing kernels " + place(); });
+  if (node <= told_) return;
+  told_ = node;
+  say([&] { return "preparing kernels " + place(); });
 }
 
 Memory Recording::add(Block block) {

@@ -71,7 +71,7 @@ class Recording {
   /** A way to tell of an error that shows on the device alone. The word is 0 when a run begins. */
   ErrorBit error(const std::string& text);
 
-  /** Launches are for that node of the graph from now on. */
+  /** Launches are for that node of the graph from now on. Progress is told of it once. */
   void at_node(int node);
   int node() const { return node_; }
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
@@ -125,6 +125,7 @@ class Recording {
   std::vector<Block> blocks_;
   std::vector<Entry> launches_;
   int node_ = -1;
+  int told_ = -1;  // the last node that progress was told of
   Memory error_word_;
   std::vector<std::string> errors_;
   size_t error_count_ = 0;
