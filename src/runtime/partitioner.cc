@@ -10,6 +10,7 @@
 #include "runtime/data_layout.h"
 #include "runtime/ep_context.h"
 #include "runtime/node_groups.h"
+#include "runtime/provider_budgets.h"
 
 namespace ortolan::runtime {
 namespace {
@@ -43,60 +44,6 @@ uint64_t fingerprint(const Graph& graph, std::string_view model_path) {
   }
   return hash;
 }
-
-/** What a provider has left of the bytes that its nodes may take. */
-class Budget {
- public:
-  explicit Budget(std::optional<uint64_t> bytes) : left_(bytes) {}
-  uint64_t left() const { return left_.value_or(UINT64_MAX); }
-
-  /** Takes what the nodes need: weights, unless it paid for them before, and results of known size. False where that is
-      more than is left. */
-  bool pay(std::span<const Node* const> nodes) {
-    if (!left_) return true;
-    std::unordered_set<const ValueInfo*> weights;
-    uint64_t bytes = 0;
-    for (const Node* node : nodes) bytes += bytes_of(*node, weights);
-    if (bytes > *left_) return false;
-    *left_ -= bytes;
-    paid_.merge(weights);
-    return true;
-  }
-
- private:
-  uint64_t bytes_of(const Node& node, std::unordered_set<const ValueInfo*>& weights) const {
-    uint64_t bytes = 0;
-    for (const ValueInfo* input : node.inputs()) {
-      const Tensor* constant = input != nullptr ? input->stored_constant() : nullptr;
-      if (constant == nullptr || paid_.contains(input) || !weights.insert(input).second) continue;
-      bytes += constant->byte_count();
-    }
-    for (const ValueInfo* output : node.outputs()) bytes += output != nullptr ? bytes_of(output->type) : 0;
-    return bytes;
-  }
-  static uint64_t bytes_of(const TypeInfo& type) {
-    bool known = type.is_tensor() && type.element != ElementType::kUndefined && type.shape.fully_known();
-    return known ? bytes_for(type.element, type.shape.concrete().element_count()) : 0;
-  }
-
-  std::optional<uint64_t> left_;
-  std::unordered_set<const ValueInfo*> paid_;
-};
-
-/** The budgets of the providers, which are asked for them when first needed. */
-class Budgets {
- public:
-  Budget& of(const ExecutionProvider& provider) {
-    auto found = budgets_.find(&provider);
-    return found != budgets_.end() ? found->second : set(provider, provider.free_bytes());
-  }
-  Budget& set(const ExecutionProvider& provider, std::optional<uint64_t> bytes) {
-    return budgets_.emplace(&provider, Budget(bytes)).first->second;
-  }
-
- private:
-  std::unordered_map<const ExecutionProvider*, Budget> budgets_;
-};
 
 /** Shares the nodes of one graph out. */
 class GraphPartition {

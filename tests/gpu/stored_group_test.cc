@@ -186,12 +186,17 @@ TEST(StoredGroup, NodesMakeTheTypesThatTheGraphSays) {
                                            [&] { CompiledGroup group(engine, graph); }));
 }
 
-/** Bytes with a right hash and anything behind it. */
-TEST(StoredGroup, AnyBytesEndInAnErrorOrARun) {
+/** Sizes that changed bytes state end in a refusal instead of filling the machine. */
+TestDeviceOptions little_memory() {
   TestDeviceOptions options;
   options.memory_bytes = size_t{1} << 28;
   options.max_buffer_bytes = size_t{1} << 26;
-  TestDevice device(options);
+  return options;
+}
+
+/** Bytes with a right hash and anything behind it. */
+TEST(StoredGroup, AnyBytesEndInAnErrorOrARun) {
+  TestDevice device(little_memory());
   std::mt19937 random(11);
   int loaded = 0, refused = 0;
   for (int i = 0; i < 3000; i++) {
@@ -239,10 +244,7 @@ std::vector<Graph> graphs_to_change() {
 }
 
 TEST(StoredGroup, ChangedGraphsEndInAnErrorOrARun) {
-  TestDeviceOptions options;
-  options.memory_bytes = size_t{1} << 28;
-  options.max_buffer_bytes = size_t{1} << 26;
-  TestDevice device(options);
+  TestDevice device(little_memory());
   std::mt19937 random(13);
   int ran = 0, stopped = 0;
   for (const Graph& graph : graphs_to_change()) {
