@@ -81,6 +81,25 @@ TEST_P(Conv, ThreeByThreeInBandsAndStrips) {
   expect_conv({{{8, 450}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 16, 16});
 }
 
+TEST_P(Conv, PlanesWithAColumnBeyondTheVectors) {
+  expect_conv({{{7, 7}, {1, 1}}, 2, 5, 17});
+  expect_conv({{{5, 10}, {1, 1}}, 1, 4, 9});
+  expect_conv({{{14, 14}, {1, 1}}, 1, 6, 8, 2});
+  expect_conv({{{7, 7}, {1, 1}}, 1, 3, 3});
+  expect_fused({{{7, 7}, {1, 1}}, 2, 4, 10});
+  expect_fused({{{10, 10}, {1, 1}}, 1, 3, 8});
+}
+
+TEST_P(Conv, SmallPlanesByColumnsOfTaps) {
+  expect_conv({{{7, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 5, 17});
+  expect_conv({{{14, 14}, {3, 3}, {2, 2}, {}, {1, 1}, {1, 1}}, 1, 4, 9});
+  expect_conv({{{14, 14}, {3, 3}, {2, 2}, {}, {0, 0}, {1, 1}}, 2, 4, 8, 2});
+  expect_conv({{{7, 7}, {5, 5}, {}, {}, {2, 2}, {2, 2}}, 1, 3, 9});
+  expect_conv({{{21, 22}, {3, 5}, {3, 3}, {}, {1, 1}, {0, 2}}, 1, 3, 5});
+  expect_conv({{{3, 7, 7}, {2, 3, 3}, {}, {}, {1, 1, 1}, {0, 1, 1}}, 1, 2, 9});
+  expect_fused({{{7, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 3, 9});
+}
+
 TEST_P(Conv, StridesDilationsAndPads) {
   expect_conv({{{13, 10}, {5, 3}, {2, 3}, {1, 2}, {2, 1}, {0, 3}}, 2, 3, 5});
   expect_conv({{{13, 10}, {2, 3}, {3, 2}, {2, 3}, {1, 0}, {1, 4}}, 1, 2, 3});
@@ -146,6 +165,15 @@ TEST_P(Conv, Halves) {
       expect_near(run(c.node(), {{x}, {w}, {bias}}), wanted, 2e-3f, 2e-3f);
       expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 2e-3f, 2e-3f);
     }
+  }
+}
+
+TEST_P(Conv, HalvesOnSmallPlanes) {
+  for (Shape kernel : {Shape{1, 1}, Shape{3, 3}}) {
+    ConvCase c{{{7, 7}, kernel, {}, {}, {kernel[0] / 2, kernel[1] / 2}, {kernel[0] / 2, kernel[1] / 2}}, 1, 3, 9};
+    Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
+    Tensor wanted = halves(convolution(c.window, 1, x, w, &bias));
+    expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 1e-3f, 1e-3f);
   }
 }
 

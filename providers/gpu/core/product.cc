@@ -1,8 +1,9 @@
 // Products: tiles and packing by class of device.
 #include "gpu/core/product.h"
 
-#include <cstring>
 #include <map>
+
+#include "gpu/core/product_panels.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -10,9 +11,13 @@ namespace {
 constexpr int kPacked = 0, kRows = 1, kOffsets = 2;  // B_FORM of the kernels
 constexpr int64_t kFarRows = int64_t{4} << 20;       // bytes of B beyond which rows that lie apart leave the caches
 constexpr int64_t kFewRows = 384;                    // of A, for which B is not worth a copy
+constexpr double kWorthExtra = 0.93;                 // of the cost of tiles without an extra column
 
 struct Tile {
   int rows, vectors;
+  bool extra = false;  // a column more, whose rows are lanes of a vector
+  int64_t width(const DeviceTraits& traits) const { return int64_t{vectors} * traits.vector_width + extra; }
+  std::string name() const { return std::to_string(rows) + 'x' + std::to_string(vectors) + (extra ? "+1" : ""); }
 };
 
 Tile largest_tile(const DeviceTraits& traits) {
@@ -22,17 +27,29 @@ Tile largest_tile(const DeviceTraits& traits) {
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/** Vectors a tile: few columns beyond the last, and wide tiles among equals. At most `most` vectors. */
-int vectors_for(const DeviceTraits& traits, int64_t n, int64_t most) {
-  int best = 1;
-  double best_cost = 0;
-  for (int vectors = static_cast<int>(std::min<int64_t>(largest_tile(traits).vectors, most)); vectors >= 1; vectors--) {
-    double columns = static_cast<double>(divide_up(n, int64_t{vectors} * traits.vector_width) * vectors);
-    double cost = columns * (1 + 0.1 / vectors);
-    if (best_cost == 0 || cost < best_cost) {
-      best = vectors;
-      best_cost = cost;
-    }
+/** What a row of tiles costs, in vectors. Wide tiles meet each number of A for more columns. */
+double row_cost(const DeviceTraits& traits, const Tile& tile, int64_t n) {
+  double vectors = tile.vectors + (tile.extra ? 1.0 / tile.rows : 0);
+  return static_cast<double>(divide_up(n, tile.width(traits))) * vectors * (1 + 0.1 / tile.vectors);
+}
+
+/** The tile of so many rows that costs least, of at most `most` vectors. */
+Tile tile_for(const DeviceTraits& traits, int rows, int64_t n, int64_t most) {
+  Tile best{rows, 1};
+  for (int vectors = 2; vectors <= std::min<int64_t>(largest_tile(traits).vectors, most); vectors++) {
+    Tile tile{rows, vectors};
+    if (row_cost(traits, tile, n) <= row_cost(traits, best, n)) best = tile;
+  }
+  return best;
+}
+
+/** `plain`, or a tile with an extra column that costs clearly less: its vectors lie aligned nowhere. */
+Tile with_extra(const DeviceTraits& traits, const Tile& plain, int64_t n) {
+  Tile best = plain;
+  for (int vectors = 1; plain.rows <= traits.vector_width && vectors <= largest_tile(traits).vectors; vectors++) {
+    Tile tile{plain.rows, vectors, true};
+    double bound = best.extra ? row_cost(traits, best, n) : kWorthExtra * row_cost(traits, plain, n);
+    if (tile.width(traits) <= n && row_cost(traits, tile, n) <= bound) best = tile;
   }
   return best;
 }
@@ -43,107 +60,18 @@ int rows_for(const DeviceTraits& traits, int64_t m) {
   return rows;
 }
 
-float element_of(std::span<const std::byte> bytes, ElementType type, int64_t i) {
-  if (type == ElementType::kFloat16) {
-    uint16_t half;
-    std::memcpy(&half, bytes.data() + i * 2, sizeof half);
-    return from_half(half);
-  }
-  float value;
-  std::memcpy(&value, bytes.data() + i * 4, sizeof value);
-  return value;
-}
-
-/** B of a product as panels of `width` columns. */
-struct PanelLayout {
-  int64_t n, k, width, inner, outer;
-  int64_t panels() const { return divide_up(n, width); }
-  int64_t matrix() const { return panels() * k * width; }
-  size_t bytes() const { return static_cast<size_t>(inner * outer * matrix()) * sizeof(float); }
-};
-
-PanelLayout panels_of(const Product& product, int64_t width) {
-  return {product.n, product.k, width, product.b.inner == 0 ? 1 : product.inner,
-          product.b.outer == 0 ? 1 : product.outer};
-}
-
-void pack_panel(std::span<const std::byte> from, const Matrix& b, const PanelLayout& layout, int64_t at, int64_t panel,
-                float* to) {
-  int64_t first = panel * layout.width, there = std::min(layout.width, layout.n - first);
-  for (int64_t k = 0; k < layout.k; k++) {
-    for (int64_t c = 0; c < there; c++) {
-      to[k * layout.width + c] = element_of(from, b.type, at + k * b.row + (first + c) * b.column);
-    }
-  }
-}
-
-std::vector<std::byte> pack_on_host(std::span<const std::byte> from, const Matrix& b, const PanelLayout& layout) {
-  std::vector<std::byte> bytes(layout.bytes());
-  float* to = reinterpret_cast<float*>(bytes.data());
-  for (int64_t outer = 0; outer < layout.outer; outer++) {
-    for (int64_t inner = 0; inner < layout.inner; inner++) {
-      for (int64_t panel = 0; panel < layout.panels(); panel++) {
-        pack_panel(from, b, layout, b.first + outer * b.outer + inner * b.inner, panel, to);
-        to += layout.k * layout.width;
-      }
-    }
-  }
-  return bytes;
-}
-
-std::string name_of(const Matrix& b, const PanelLayout& layout) {
-  std::string name = "panels";
-  for (int64_t value : {layout.n, layout.k, layout.width, layout.inner, layout.outer, b.first, b.row, b.column, b.inner,
-                        b.outer, static_cast<int64_t>(b.type)}) {
-    name += ' ' + std::to_string(value);
-  }
-  return name;
-}
-
-Memory pack_on_device(Lowering& l, const Matrix& b, const PanelLayout& layout) {
-  Memory to = l.scratch(layout.bytes());
-  int group = l.traits().kind == DeviceClass::kWide ? 1 : 16;
-  l.call("pack_panels")
-      .group(group)
-      .constant("W", static_cast<int>(layout.width))
-      .constant("HALF", b.type == ElementType::kFloat16)
-      .read(b.memory)
-      .write(to)
-      .params(layout.n, layout.k, layout.panels(), layout.inner, b.column, b.row, b.inner, b.outer, b.first)
-      .run(layout.k, layout.panels(), layout.inner * layout.outer);
-  return to;
-}
-
-/** B, whose memory holds its panels. */
-Matrix as_panels(Matrix b, const PanelLayout& layout) {
-  b.inner = b.inner == 0 ? 0 : layout.matrix();
-  b.outer = b.outer == 0 ? 0 : layout.matrix() * layout.inner;
-  b.row = layout.width;
-  b.first = 0;
-  return b;
-}
-
-/** B in panels, with its distances. */
-Matrix packed(Lowering& l, const Product& product, int64_t width) {
-  PanelLayout layout = panels_of(product, width);
-  Matrix b = product.b;
-  if (b.input >= 0 && l.is_constant(b.input)) {
-    b.memory = l.packed(b.input, name_of(b, layout),
-                        [&](std::span<const std::byte> bytes) { return pack_on_host(bytes, product.b, layout); });
-  } else {
-    if (b.input >= 0) b.memory = l.input(b.input);
-    b.memory = pack_on_device(l, b, layout);
-  }
-  return as_panels(b, layout);
-}
-
-bool wants_packing(const Lowering& l, const Product& product) {
+bool packs_columns(const Lowering& l, const Product& product) {
   const Matrix& b = product.b;
   if (!b.offsets.empty() || product.b_is_packed) return false;
   if (b.input >= 0 && l.is_constant(b.input)) return true;
   if (b.column != 1 || b.type != ElementType::kFloat) return true;
   if (!product.b_has_slack && product.n < l.traits().vector_width) return true;
   return product.m >= kFewRows && product.k * b.row * static_cast<int64_t>(sizeof(float)) > kFarRows;
+}
+
+bool packs_rows(const Lowering& l, const Product& product) {
+  const Matrix& a = product.a;
+  return l.traits().kind == DeviceClass::kWide && !product.a_is_packed && a.input >= 0 && l.is_constant(a.input);
 }
 
 Matrix in_memory(Lowering& l, Matrix matrix) {
@@ -179,74 +107,88 @@ struct TiledLaunch {
   int64_t measure() { return call.measure(groups[0], groups[1], groups[2]); }
 };
 
-TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, const Matrix& b, bool packs) {
+/** Whether operands of a product come in panels that are made for it. */
+struct Packs {
+  bool a, b;
+};
+
+struct Operands {
+  Matrix a, b;
+};
+
+TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, const Operands& from, Packs packs) {
   const DeviceTraits& traits = l.traits();
-  int64_t width = int64_t{tile.vectors} * traits.vector_width, tiles = divide_up(product.m, tile.rows);
+  int64_t tiles = divide_up(product.m, tile.rows);
   int group = traits.kind == DeviceClass::kWide ? 1 : 8;
   KernelCall call = l.call("product_registers");
-  call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("A_PACKED", product.a_is_packed);
-  call.constant("B_FORM", packs || product.b_is_packed ? kPacked : b.offsets.empty() ? kRows : kOffsets);
-  add_common(l, call, product, in_memory(l, product.a), b, tiles);
-  return {std::move(call), {divide_up(tiles, group), divide_up(product.n, width), product.outer * product.inner}};
+  call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("EXTRA", tile.extra);
+  call.constant("A_PACKED", packs.a || product.a_is_packed);
+  call.constant("B_FORM", packs.b || product.b_is_packed ? kPacked : from.b.offsets.empty() ? kRows : kOffsets);
+  add_common(l, call, product, from.a, from.b, tiles);
+  return {std::move(call),
+          {divide_up(tiles, group), divide_up(product.n, tile.width(traits)), product.outer * product.inner}};
 }
 
-std::string name_of(const Tile& tile) { return std::to_string(tile.rows) + 'x' + std::to_string(tile.vectors); }
-
-Tile tile_of(const std::string& name) { return {std::stoi(name), std::stoi(name.substr(name.find('x') + 1))}; }
+Tile tile_of(const std::string& name) {
+  return {std::stoi(name), std::stoi(name.substr(name.find('x') + 1)), name.ends_with("+1")};
+}
 
 /** Names of tiles to try: `first` and those beside it, or all. */
 std::vector<std::string> tiles_to_try(const Lowering& l, const Product& product, const Tile& first, int64_t most) {
-  std::vector<std::string> names = {name_of(first)};
+  std::vector<std::string> names = {first.name()};
   const bool all = l.tuning() == Tuning::kFull;
   const Tile largest = largest_tile(l.traits());
   for (int rows = 2 * largest.rows; rows >= 1; rows /= 2) {
     for (int vectors = largest.vectors; vectors >= 1; vectors--) {
       bool beside = rows * 2 >= first.rows && rows <= first.rows * 2 && std::abs(vectors - first.vectors) <= 1;
       Tile tile{rows, vectors};
-      if ((all || beside) && rows <= product.m && vectors <= most && name_of(tile) != names[0])
-        names.push_back(name_of(tile));
+      if ((all || beside) && rows <= product.m && vectors <= most && tile.name() != names[0])
+        names.push_back(tile.name());
     }
   }
   return names;
 }
 
-std::string problem_of(const Product& p, bool packs) {
+std::string problem_of(const Product& p, bool packs_b) {
   std::string name;
   for (int64_t size : {p.m, p.n, p.k, p.outer * p.inner}) name += std::to_string(size) + ' ';
   for (ElementType type : {p.type, p.a.type, p.b.type}) name += std::to_string(static_cast<int>(type)) + ' ';
-  for (bool form : {packs, !p.b.offsets.empty(), p.grid.has_value(), p.a.column == 1, p.b.column == 1}) {
+  for (bool form : {packs_b, !p.b.offsets.empty(), p.grid.has_value(), p.a.column == 1, p.b.column == 1}) {
     name += form ? '1' : '0';
   }
   return name;
 }
 
-/** B as panels that hold nothing. */
-Matrix blank_panels(Lowering& l, const Product& product, int64_t width) {
-  PanelLayout layout = panels_of(product, width);
-  Matrix b = product.b;
-  b.memory = l.scratch(layout.bytes());
-  return as_panels(b, layout);
+/** The operands for a tile, or memory for them of which nothing is written. */
+Operands operands_of(Lowering& l, const Product& product, const Tile& tile, Packs packs) {
+  return {packs.a ? panels_of_rows(l, product, tile.rows) : in_memory(l, product.a),
+          packs.b ? panels_of_columns(l, product, tile.width(l.traits())) : in_memory(l, product.b)};
 }
 
-Tile choose_tile(Lowering& l, const Product& product, bool packs) {
+Operands blanks_of(Lowering& l, const Product& product, const Tile& tile, Packs packs) {
+  return {packs.a ? blank_panels_of_rows(l, product, tile.rows) : in_memory(l, product.a),
+          packs.b ? blank_panels_of_columns(l, product, tile.width(l.traits())) : in_memory(l, product.b)};
+}
+
+Tile choose_tile(Lowering& l, const Product& product, Packs packs) {
   const DeviceTraits& traits = l.traits();
-  bool has_panels = packs || product.b_is_packed;
+  bool has_panels = packs.b || product.b_is_packed;
   int64_t most = has_panels || product.b_has_slack ? product.n : product.n / traits.vector_width;
-  Tile first{rows_for(traits, product.m), vectors_for(traits, product.n, most)};
+  Tile first = tile_for(traits, rows_for(traits, product.m), product.n, most);
+  if (packs.a && !has_panels) first = with_extra(traits, first, product.n);
   if (l.tuning() == Tuning::kNone || product.a_is_packed || product.b_is_packed) return first;
   std::vector<std::string> names = tiles_to_try(l, product, first, most);
-  return tile_of(l.tuner().choose("product_registers", problem_of(product, packs), names, [&](const std::string& name) {
-    Tile tile = tile_of(name);
-    Matrix b = packs ? blank_panels(l, product, int64_t{tile.vectors} * traits.vector_width) : in_memory(l, product.b);
-    return in_registers(l, product, tile, b, packs).measure();
-  }));
+  return tile_of(
+      l.tuner().choose("product_registers", problem_of(product, packs.b), names, [&](const std::string& name) {
+        Tile tile = tile_of(name);
+        return in_registers(l, product, tile, blanks_of(l, product, tile, packs), packs).measure();
+      }));
 }
 
 void multiply_in_registers(Lowering& l, const Product& product) {
-  bool packs = wants_packing(l, product);
+  Packs packs = {packs_rows(l, product), packs_columns(l, product)};
   Tile tile = choose_tile(l, product, packs);
-  Matrix b = packs ? packed(l, product, int64_t{tile.vectors} * l.traits().vector_width) : in_memory(l, product.b);
-  in_registers(l, product, tile, b, packs).run();
+  in_registers(l, product, tile, operands_of(l, product, tile, packs), packs).run();
 }
 
 /** A group of side x side items, each with its tile, in steps of `depth`. */
@@ -316,8 +258,11 @@ int64_t product_slack(const DeviceTraits& traits) {
 
 int64_t panel_height(const DeviceTraits& traits, int64_t m) { return rows_for(traits, m); }
 
-int64_t panel_width(const DeviceTraits& traits, int64_t n) {
-  return int64_t{vectors_for(traits, n, n)} * traits.vector_width;
+int64_t panel_width(const DeviceTraits& traits, int64_t n) { return tile_for(traits, 1, n, n).width(traits); }
+
+double columns_cost(const DeviceTraits& traits, int64_t n) {
+  Tile plain = tile_for(traits, largest_tile(traits).rows, n, n);
+  return row_cost(traits, with_extra(traits, plain, n), n);
 }
 
 void multiply(Lowering& l, const Product& product) {

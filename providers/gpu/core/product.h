@@ -60,6 +60,8 @@ int64_t product_slack(const DeviceTraits& traits);
 /** Rows and columns that a tile of a product of m rows and n columns has, where tiles live in registers. */
 int64_t panel_height(const DeviceTraits& traits, int64_t m);
 int64_t panel_width(const DeviceTraits& traits, int64_t n);
+/** What n columns cost there, in vectors, where A is a constant and B in rows. */
+double columns_cost(const DeviceTraits& traits, int64_t n);
 
 void multiply(Lowering& l, const Product& product);
 

@@ -26,6 +26,14 @@ Spread spread_of(const Window& w) {
   return spread;
 }
 
+Spread spread_by_columns(const Window& w) {
+  Spread spread = spread_of(w);
+  spread.phases[2] = w.kernel[2];
+  spread.size[2] = w.out[2];
+  spread.by_columns = true;
+  return spread;
+}
+
 Memory spread_image(Lowering& l, const Window& w, const Spread& spread, int64_t slack) {
   int64_t planes = w.images * w.channels;
   Memory to = l.scratch(static_cast<size_t>(element_count({planes, spread.plane_size()}) + slack) * sizeof(float));

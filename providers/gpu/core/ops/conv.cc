@@ -12,6 +12,8 @@
 namespace ortolan::gpu {
 namespace {
 
+constexpr double kWorthCopies = 0.9;  // of a product's columns
+
 /** The input is what taps meet as it is. */
 bool lies_together(const Window& w) {
   return w.stride == Triple{1, 1, 1} && w.begin == Triple{0, 0, 0} && w.end == Triple{0, 0, 0};
@@ -30,8 +32,9 @@ std::vector<int32_t> row_offsets(const Window& w, const Spread& spread, int64_t 
       int64_t offset = channel * spread.plane_size();
       for (int axis = 0; axis < 3; axis++) {
         int64_t place = at[axis] * w.dilation[axis];
-        offset += place % w.stride[axis] * phase_steps[axis] * spread.phase_size();
-        offset += place / w.stride[axis] * steps[axis];
+        int64_t phase = axis == 2 && spread.by_columns ? place : place % w.stride[axis];
+        offset += phase * phase_steps[axis] * spread.phase_size();
+        offset += (place - phase) / w.stride[axis] * steps[axis];
       }
       offsets.push_back(static_cast<int32_t>(offset));
     }
@@ -106,13 +109,21 @@ int64_t checked_group(const Lowering& l) {
   return group;
 }
 
+/** By columns where the places between rows, which nobody wants, cost more than the copies. */
+Spread fitting_spread(const Lowering& l, const Window& w) {
+  Spread spread = spread_of(w), by_columns = spread_by_columns(w);
+  if (l.traits().kind != DeviceClass::kWide || w.kernel[2] == 1 || w.dilation[2] != 1) return spread;
+  double cost = columns_cost(l.traits(), places(w, spread));
+  return columns_cost(l.traits(), places(w, by_columns)) < kWorthCopies * cost ? by_columns : spread;
+}
+
 /** How the image is brought to the product. */
 struct Image {
   bool as_is;
   Spread spread;
 
   Image(const Lowering& l, const Window& w)
-      : as_is(reads_input(l, w, places(w, as_it_is(w)))), spread(as_is ? as_it_is(w) : spread_of(w)) {}
+      : as_is(reads_input(l, w, places(w, as_it_is(w)))), spread(as_is ? as_it_is(w) : fitting_spread(l, w)) {}
 };
 
 /** Numbers and finish of the product. */
