@@ -1,6 +1,7 @@
 // Elementwise nodes in the launches of what they read: the same results as node by node, in fewer launches.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <deque>
 #include <set>
 
@@ -217,6 +218,36 @@ TEST(Fusion, ProductsTakeSumsClipsAndSteps) {
       EXPECT_EQ(s.run({s.node("Relu", {s.node("Add", {residual, biased})})}, near, near), 1u);
       int gated = s.node({"QuickGelu", {{"alpha", 1.0f}}, kNewest, "com.microsoft"}, {biased});
       EXPECT_EQ(s.run({s.node("Sub", {residual, gated})}, near, near), 1u);
+    }
+  });
+}
+
+/** What a step of a product gives for a number, in double. */
+double gate_of(const std::string& op, double x) {
+  if (op == "Tanh") return std::tanh(x);
+  if (op == "Erf") return std::erf(x);
+  if (op == "Sigmoid") return 1 / (1 + std::exp(-x));
+  if (op == "QuickGelu") return x / (1 + std::exp(-1.5 * x));
+  if (op == "Gelu") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+TEST(Fusion, StepsOfWholeVectorsAreThoseOfNumbers) {
+  std::vector<float> column = {0, -0.0f, 1e-20f, -1e-3f, 50, -50, 4, -4, 9.02f, -9.02f, NAN, 3e38f, -3e38f};
+  for (float x = -12; x < 12; x += 0.37f) column.push_back(x);
+  auto rows = static_cast<int64_t>(column.size()), columns = int64_t{97};
+  on_all_devices([&](Sketch& s) {
+    int a = s.input(floats({rows, 1}, column)), one = s.constant(floats({1, columns}, std::vector<float>(columns, 1)));
+    for (const char* op : {"Tanh", "Erf", "Sigmoid", "QuickGelu", "Gelu", "FastGelu"}) {
+      SCOPED_TRACE(op);
+      std::string domain = std::string(op).find("Gelu") == std::string::npos ? "" : "com.microsoft";
+      TestNode step{op, {}, kNewest, domain};
+      if (std::string(op) == "QuickGelu") step.attributes["alpha"] = 1.5f;
+      std::vector<float> wanted;
+      for (float x : column) wanted.insert(wanted.end(), columns, static_cast<float>(gate_of(op, x)));
+      int y = s.node(step, {s.node("MatMul", {a, one})});
+      EXPECT_EQ(s.run({y}), 1u);
+      expect_near(s.run_unchecked(y), floats({rows, columns}, wanted), 2e-6f, 2e-6f);
     }
   });
 }
