@@ -93,30 +93,48 @@ ErrorBit Recording::error(const std::string& text) {
 
 void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
                        std::vector<std::byte> params) {
+  launch(Entry{std::move(spec), groups, std::move(uses), std::move(params), node_});
+}
+
+void Recording::launch(LibraryCall call) {
+  launch(Entry{{call.name, {}}, {1, 1, 1}, std::move(call.uses), {}, node_, std::move(call.kernel)});
+}
+
+void Recording::launch(Entry entry) {
   int number = static_cast<int>(launches_.size());
-  for (const MemoryUse& use : uses) {
+  for (const MemoryUse& use : entry.uses) {
     Block& block = blocks_[use.memory.block];
     if (block.first < 0) block.first = number;
     block.last = number;
   }
-  launches_.push_back({std::move(spec), groups, std::move(uses), std::move(params), node_});
+  launches_.push_back(std::move(entry));
 }
 
 int64_t Recording::measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
                            const std::vector<std::byte>& params) {
+  return measure(Entry{spec, groups, uses, params, node_});
+}
+
+int64_t Recording::measure(const LibraryCall& call) {
+  return measure(Entry{{call.name, {}}, {1, 1, 1}, call.uses, {}, node_, call.kernel});
+}
+
+int64_t Recording::measure(const Entry& entry) {
   variants_++;
-  say([&] { return "tuning " + std::string(spec.name) + ", variant " + std::to_string(variants_) + ", " + place(); });
+  say([&] {
+    return "tuning " + std::string(entry.spec.name) + ", variant " + std::to_string(variants_) + ", " + place();
+  });
   Device& device = engine_.device();
   std::unique_ptr<Queue> queue = device.create_queue(true);
   std::map<int, std::shared_ptr<Buffer>> buffers;  // by block
-  for (const MemoryUse& use : uses) {
+  for (const MemoryUse& use : entry.uses) {
     const Block& block = blocks_[use.memory.block];
     std::shared_ptr<Buffer>& buffer = buffers[use.memory.block];
     if (block.kind == Kind::kConstant) buffer = block.buffer;
     if (buffer == nullptr) buffer = zeros(device, *queue, std::max(use.memory.bytes, block.bytes));
   }
-  Launch launch{engine_.kernels().get(spec), groups, {}, params, true};
-  for (const MemoryUse& use : uses) {
+  Launch launch{kernel_of(entry), entry.groups, {}, entry.params, true};
+  for (const MemoryUse& use : entry.uses) {
     launch.bindings.push_back({{buffers[use.memory.block].get(), 0, std::max<size_t>(use.memory.bytes, 4)}, -1});
   }
   std::unique_ptr<CommandList> list = device.record({std::move(launch)});
@@ -202,7 +220,7 @@ RecordedList Recording::finish() {
       return "compiling " + std::string(entry.spec.name) + ", kernel " + std::to_string(i + 1) + " of " +
              std::to_string(launches_.size()) + " on '" + engine_.device().traits().name + "'";
     });
-    Launch launch{engine_.kernels().get(entry.spec), entry.groups, {}, std::move(entry.params), barriers[i]};
+    Launch launch{kernel_of(entry), entry.groups, {}, std::move(entry.params), barriers[i]};
     for (const MemoryUse& use : entry.uses) launch.bindings.push_back(binding_of(use));
     launches.push_back(std::move(launch));
     result.labels.push_back({entry.node, std::string(entry.spec.name)});

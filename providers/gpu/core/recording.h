@@ -17,6 +17,13 @@ struct MemoryUse {
   bool written;
 };
 
+/** A library's product as a launch. */
+struct LibraryCall {
+  std::string_view name;  // of the library; lives as long as the device
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<MemoryUse> uses;  // A, B and C
+};
+
 /** What a kernel does where it meets an error: it ORs `bit` into the word. */
 struct ErrorBit {
   Memory word;
@@ -76,9 +83,11 @@ class Recording {
   int node() const { return node_; }
   void launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
               std::vector<std::byte> params);
+  void launch(LibraryCall call);
   /** Nanoseconds that such a launch takes on the device, alone, on its constants and on zeros. */
   int64_t measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
                   const std::vector<std::byte>& params);
+  int64_t measure(const LibraryCall& call);
   size_t launches() const { return launches_.size(); }
 
   Engine& engine() { return engine_; }
@@ -96,13 +105,19 @@ class Recording {
     size_t offset = 0;               // in the working memory
   };
   struct Entry {
-    KernelSpec spec;
+    KernelSpec spec;  // of a library's product its name alone
     std::array<uint32_t, 3> groups;
     std::vector<MemoryUse> uses;
     std::vector<std::byte> params;
     int node;
+    std::shared_ptr<const Kernel> product = {};  // of a library; NULL: the kernel is the spec's
   };
   Memory add(Block block);
+  void launch(Entry entry);
+  int64_t measure(const Entry& entry);
+  std::shared_ptr<const Kernel> kernel_of(const Entry& entry) {
+    return entry.product != nullptr ? entry.product : engine_.kernels().get(entry.spec);
+  }
   void clear_on_device(Memory word);
   size_t plan_working_memory();
   Binding binding_of(const MemoryUse& use) const;

@@ -87,6 +87,35 @@ class Kernel {
   virtual bool was_compiled() const { return true; }
 };
 
+/** A stack of `count` products C = alpha A B + beta C. A matrix lies in rows that do not overlap, `row` elements from
+ * one to the next; matrices of a stack are `stack` elements apart, and A or B may be the same for all, with 0. */
+struct LibraryProduct {
+  struct Matrix {
+    int64_t first = 0;  // the element where the first matrix begins
+    int64_t row = 0, stack = 0;
+    bool turned = false;  // it lies as its transpose does; not C
+  };
+  int64_t m = 0, n = 0, k = 0;  // A has m x k elements, B k x n: at least 1 each
+  int64_t count = 1;
+  Matrix a, b, c;
+  float alpha = 1, beta = 0;  // C is not read where beta is 0
+  bool is_half = false;       // elements are 16-bit floats; sums have 32 bits all the same
+};
+
+/** Products by a library of the device's vendor, or of others who tuned it for the device. What it allocates inside of
+ * itself, also while lists run, is its own affair. Thread-safe. */
+class ProductLibrary {
+ public:
+  virtual ~ProductLibrary() = default;
+  /** With its version. */
+  virtual const std::string& name() const = 0;
+  /** Whether it is tuned for this device, and the product is large enough, that nobody need ask for it. */
+  virtual bool suits(const LibraryProduct& product) const = 0;
+  /** The product as a kernel with the bindings A, B and C, in one group without parameters; NULL where the library does
+   * not do it. May take as long as compiling. */
+  virtual std::shared_ptr<const Kernel> load(const LibraryProduct& product) = 0;
+};
+
 /** What a kernel's buffer argument stands for in a recorded list. */
 struct Binding {
   BufferRange range;  // the memory; for an external one the part of it: offset and bytes, without a buffer
@@ -165,6 +194,8 @@ class Device {
   /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled.
    */
   virtual std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) = 0;
+  /** Lives as long as the device; NULL where there is none. The first call may take as long as loading the library. */
+  virtual ProductLibrary* product_library() { return nullptr; }
   virtual std::unique_ptr<CommandList> record(std::vector<Launch> launches) = 0;
   /** A queue that takes times may be slower; not every device can. */
   virtual std::unique_ptr<Queue> create_queue(bool timed = false) = 0;

@@ -8,29 +8,14 @@
 namespace ortolan::gpu::test {
 namespace {
 
-const TestKernel& kernel_of(const Launch& launch) { return static_cast<const TestKernel&>(*launch.kernel); }
-
 [[noreturn]] void fail(const std::string& kernel, const std::string& what) {
   throw Error(ErrorKind::kInternal, "test device: kernel " + kernel + ": " + what);
 }
 
-bool is_written(const Launch& launch, size_t i) {
-  return kernel_of(launch).description().buffers[i].access != Access::kRead;
-}
+bool is_written(const Launch& launch, size_t i) { return runnable_of(launch).writes(i); }
 
 bool overlap(const Argument& a, const Argument& b) {
   return a.bytes > 0 && b.bytes > 0 && a.data < b.data + b.bytes && b.data < a.data + a.bytes;
-}
-
-LaunchFrame frame_of(const ReadyLaunch& ready, unsigned order) {
-  const Launch& launch = *ready.launch;
-  const TestKernel& kernel = kernel_of(launch);
-  LaunchFrame frame{kernel.name(), ready.arguments, kernel.constants(), launch.params.data(), {}, {}, order, {}};
-  for (int axis = 0; axis < 3; axis++) {
-    frame.groups[axis] = static_cast<int>(launch.groups[axis]);
-    frame.group_size[axis] = kernel.group_size(axis);
-  }
-  return frame;
 }
 
 std::vector<int> order_of_groups(int count, unsigned order) {
@@ -71,35 +56,53 @@ std::vector<std::byte> TestKernel::binary() const {
   return bytes;
 }
 
-void check_launch(const Launch& launch, const DeviceTraits& traits) {
-  const TestKernel& kernel = kernel_of(launch);
-  const KernelDescription& description = kernel.description();
-  if (launch.bindings.size() != description.buffers.size()) {
-    fail(kernel.name(), std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
-                            std::to_string(description.buffers.size()));
+void TestKernel::check(const Launch& launch, const DeviceTraits& traits) const {
+  if (launch.bindings.size() != description_->buffers.size()) {
+    fail(name_, std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
+                    std::to_string(description_->buffers.size()));
   }
-  if (launch.params.size() != description.param_bytes || launch.params.size() > 128) {
-    fail(kernel.name(), "the parameters have " + std::to_string(launch.params.size()) + " bytes, it takes " +
-                            std::to_string(description.param_bytes) + ", at most 128");
+  if (launch.params.size() != description_->param_bytes || launch.params.size() > 128) {
+    fail(name_, "the parameters have " + std::to_string(launch.params.size()) + " bytes, it takes " +
+                    std::to_string(description_->param_bytes) + ", at most 128");
   }
   for (size_t i = 0; i < launch.bindings.size(); i++) {
     const BufferRange& range = launch.bindings[i].range;
-    if (description.buffers[i].binding != static_cast<int>(i)) fail(kernel.name(), "its bindings are not in order");
+    if (description_->buffers[i].binding != static_cast<int>(i)) fail(name_, "its bindings are not in order");
     if (range.offset % traits.offset_alignment != 0) {
-      fail(kernel.name(), "the offset " + std::to_string(range.offset) + " of buffer " + description.buffers[i].name +
-                              " is not a multiple of " + std::to_string(traits.offset_alignment));
+      fail(name_, "the offset " + std::to_string(range.offset) + " of buffer " + description_->buffers[i].name +
+                      " is not a multiple of " + std::to_string(traits.offset_alignment));
     }
   }
   for (uint32_t groups : launch.groups) {
-    if (groups < 1 || groups > 0x7fffffff) fail(kernel.name(), "it has " + std::to_string(groups) + " groups");
+    if (groups < 1 || groups > 0x7fffffff) fail(name_, "it has " + std::to_string(groups) + " groups");
   }
-  if (kernel.group_size(0) * kernel.group_size(1) > traits.max_group_items)
-    fail(kernel.name(), "its groups are too large");
+  if (group_size(0) * group_size(1) > traits.max_group_items) fail(name_, "its groups are too large");
+}
+
+LaunchFrame TestKernel::frame_of(const ReadyLaunch& ready, unsigned order) const {
+  LaunchFrame frame{name_, ready.arguments, constants_, ready.launch->params.data(), {}, {}, order, {}};
+  for (int axis = 0; axis < 3; axis++) {
+    frame.groups[axis] = static_cast<int>(ready.launch->groups[axis]);
+    frame.group_size[axis] = group_size(axis);
+  }
+  return frame;
+}
+
+void TestKernel::run(const ReadyLaunch& ready, unsigned order) const {
+  LaunchFrame frame = frame_of(ready, order);
+  int count = frame.groups[0] * frame.groups[1] * frame.groups[2];
+  for (int number : order_of_groups(count, order)) {
+    Group group{&frame,
+                {number % frame.groups[0], number / frame.groups[0] % frame.groups[1],
+                 number / (frame.groups[0] * frame.groups[1])},
+                number};
+    description_->run_group(group);
+  }
 }
 
 void check_overlaps(const ReadyLaunch& ready, std::span<const ReadyLaunch> beside) {
   const Launch& launch = *ready.launch;
-  const std::string& name = kernel_of(launch).name();
+  const std::string& name = runnable_of(launch).name();
   for (size_t i = 0; i < ready.arguments.size(); i++) {
     for (size_t j = 0; j < i; j++) {
       if (!is_written(launch, i) && !is_written(launch, j)) continue;
@@ -112,22 +115,10 @@ void check_overlaps(const ReadyLaunch& ready, std::span<const ReadyLaunch> besid
         if (!is_written(launch, i) && !is_written(*other.launch, j)) continue;
         if (overlap(ready.arguments[i], other.arguments[j])) {
           fail(name, "no barrier keeps its buffer " + std::to_string(i) + " from buffer " + std::to_string(j) + " of " +
-                         kernel_of(*other.launch).name() + ", and one is written");
+                         runnable_of(*other.launch).name() + ", and one is written");
         }
       }
     }
-  }
-}
-
-void run_launch(const ReadyLaunch& ready, unsigned order) {
-  LaunchFrame frame = frame_of(ready, order);
-  int count = frame.groups[0] * frame.groups[1] * frame.groups[2];
-  for (int number : order_of_groups(count, order)) {
-    Group group{&frame,
-                {number % frame.groups[0], number / frame.groups[0] % frame.groups[1],
-                 number / (frame.groups[0] * frame.groups[1])},
-                number};
-    kernel_of(*ready.launch).description().run_group(group);
   }
 }
 

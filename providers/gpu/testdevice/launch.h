@@ -6,28 +6,22 @@
 
 namespace ortolan::gpu::test {
 
-class TestKernel : public Kernel {
+struct ReadyLaunch;
+
+/** What a launch on the test device runs. */
+class Runnable : public Kernel {
  public:
-  /** Throws where the text has no such kernel or constant. */
-  TestKernel(const KernelSpec& spec, int vector_width, std::span<const std::byte> binary);
-  std::vector<std::byte> binary() const override;
-  bool was_compiled() const override { return was_compiled_; }
-
-  const KernelDescription& description() const { return *description_; }
-  const std::string& name() const { return name_; }
-  const std::map<std::string, int, std::less<>>& constants() const { return constants_; }
-  /** 0 for an axis the spec does not name. */
-  int group_size(int axis) const;
-
- private:
-  std::string name_;
-  const KernelDescription* description_;
-  std::map<std::string, int, std::less<>> constants_;
-  bool was_compiled_;
+  virtual const std::string& name() const = 0;
+  using Constants = std::map<std::string, int, std::less<>>;
+  virtual const Constants& constants() const = 0;
+  virtual bool writes(size_t binding) const = 0;
+  /** Throws where a launch does not fit: number of buffers, their alignment, the parameters, the group. */
+  virtual void check(const Launch& launch, const DeviceTraits& traits) const = 0;
+  /** Runs all groups. */
+  virtual void run(const ReadyLaunch& ready, unsigned order) const = 0;
 };
 
-/** Throws where a launch does not fit its kernel: number of buffers, their alignment, the parameters, the group. */
-void check_launch(const Launch& launch, const DeviceTraits& traits);
+inline const Runnable& runnable_of(const Launch& launch) { return static_cast<const Runnable&>(*launch.kernel); }
 
 /** A launch with its memory, as it will run. */
 struct ReadyLaunch {
@@ -39,7 +33,29 @@ struct ReadyLaunch {
  *  keeps apart. */
 void check_overlaps(const ReadyLaunch& ready, std::span<const ReadyLaunch> beside);
 
-/** Runs all groups. */
-void run_launch(const ReadyLaunch& ready, unsigned order);
+/** A kernel's text. */
+class TestKernel : public Runnable {
+ public:
+  /** Throws where the text has no such kernel or constant. */
+  TestKernel(const KernelSpec& spec, int vector_width, std::span<const std::byte> binary);
+  std::vector<std::byte> binary() const override;
+  bool was_compiled() const override { return was_compiled_; }
+
+  const std::string& name() const override { return name_; }
+  const Constants& constants() const override { return constants_; }
+  bool writes(size_t binding) const override { return description_->buffers[binding].access != Access::kRead; }
+  void check(const Launch& launch, const DeviceTraits& traits) const override;
+  void run(const ReadyLaunch& ready, unsigned order) const override;
+
+ private:
+  /** 0 for an axis the spec does not name. */
+  int group_size(int axis) const;
+  LaunchFrame frame_of(const ReadyLaunch& ready, unsigned order) const;
+
+  std::string name_;
+  const KernelDescription* description_;
+  Constants constants_;
+  bool was_compiled_;
+};
 
 }  // namespace ortolan::gpu::test

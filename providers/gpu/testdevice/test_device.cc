@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "gpu/testdevice/launch.h"
+#include "gpu/testdevice/test_library.h"
 
 namespace ortolan::gpu::test {
 namespace {
@@ -217,7 +218,7 @@ void TestQueue::run_stretch(std::vector<ReadyLaunch>& stretch) {
     device_.fail_if_lost();
     if (is_due(device_.faults_.launches_to_loss)) device_.lost_ = true;
     device_.fail_if_lost();
-    run_launch(launch, device_.order_);
+    runnable_of(*launch.launch).run(launch, device_.order_);
     device_.work_.launches++;
     const std::array<uint32_t, 3>& groups = launch.launch->groups;
     device_.work_.groups += int64_t{groups[0]} * groups[1] * groups[2];
@@ -226,6 +227,9 @@ void TestQueue::run_stretch(std::vector<ReadyLaunch>& stretch) {
 }
 
 TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order) {
+  if (options.library_suits_from) {
+    library_ = std::make_unique<TestLibrary>(faults_.products_to_failure, *options.library_suits_from);
+  }
   traits_.type = options.kind == DeviceClass::kGpu ? DeviceType::kGpu : DeviceType::kCpu;
   traits_.name = "test device";
   traits_.vendor = "Ortolan";
@@ -270,7 +274,7 @@ std::shared_ptr<const Kernel> TestDevice::load(const KernelSpec& spec, std::span
 
 std::unique_ptr<CommandList> TestDevice::record(std::vector<Launch> launches) {
   fail_if_lost();
-  for (const Launch& launch : launches) check_launch(launch, traits_);
+  for (const Launch& launch : launches) runnable_of(launch).check(launch, traits_);
   work_.lists++;
   return std::make_unique<TestCommandList>(std::move(launches));
 }
@@ -281,7 +285,7 @@ std::unique_ptr<Queue> TestDevice::create_queue(bool timed) {
 }
 
 LaunchTime TestDevice::charge(const Launch& launch) {
-  const auto& kernel = static_cast<const TestKernel&>(*launch.kernel);
+  const Runnable& kernel = runnable_of(launch);
   int64_t cost = cost_ != nullptr ? cost_(kernel.name(), kernel.constants(), launch.groups)
                                   : int64_t{launch.groups[0]} * launch.groups[1] * launch.groups[2];
   const int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);

@@ -17,13 +17,14 @@ struct Faults {
   std::atomic<int64_t> allocations_to_failure{-1};  // that many allocations succeed, then one fails
   std::atomic<int64_t> launches_to_loss{-1};        // that many launches run, then the device is lost for good
   std::atomic<int64_t> kernels_to_failure{-1};      // that many kernels load, then one does not compile
+  std::atomic<int64_t> products_to_failure{-1};     // that many of the library's products run, then one fails
 };
 
 /** What a test device has done so far. */
 struct Work {
-  std::atomic<int64_t> bytes_written{0}, bytes_read{0};  // from and to the host
-  std::atomic<int64_t> bytes_copied{0};                  // on the device, other than by kernels
-  std::atomic<int64_t> lists{0}, launches{0}, groups{0};
+  std::atomic<int64_t> bytes_written{0}, bytes_read{0};   // from and to the host
+  std::atomic<int64_t> bytes_copied{0};                   // on the device, other than by kernels
+  std::atomic<int64_t> lists{0}, launches{0}, groups{0};  // a library's products are launches
 };
 
 struct TestDeviceOptions {
@@ -32,6 +33,7 @@ struct TestDeviceOptions {
   unsigned order = 0;    // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
+  std::optional<int64_t> library_suits_from = {};  // multiplications; nothing: there is no library for products
 };
 
 /** Work waits until somebody waits for it, so that a result that is read too early is wrong every time. Launches
@@ -47,6 +49,7 @@ class TestDevice : public Device {
   std::string identity(std::string_view kernel) const override { return traits_.name + ": " + std::string(kernel); }
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
+  ProductLibrary* product_library() override { return library_.get(); }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;
   std::unique_ptr<Queue> create_queue(bool timed = false) override;
 
@@ -72,6 +75,7 @@ class TestDevice : public Device {
   DeviceTraits traits_;
   const unsigned order_;
   Faults faults_;
+  std::unique_ptr<ProductLibrary> library_;
   Cost cost_;
   std::atomic<int64_t> clock_{0};  // when the last launch ended
   std::atomic<bool> lost_{false};
