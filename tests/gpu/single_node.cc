@@ -79,8 +79,9 @@ Graph from_bytes(Device& device, const Graph& graph) {
   return loaded;
 }
 
-Device& test_device(DeviceClass kind, int width, unsigned order) {
+Device& test_device(DeviceClass kind, int width, unsigned order, std::optional<int64_t> library_suits_from = {}) {
   TestDeviceOptions options;
+  options.library_suits_from = library_suits_from;
   options.kind = kind;
   options.vector_width = width;
   options.order = order;
@@ -168,6 +169,7 @@ const std::vector<NamedDevice>& all_devices() {
         {"test_lanes", &test_device(DeviceClass::kLanes, 4, 1)},
         {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
         {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
+        {"test_library", &test_device(DeviceClass::kGpu, 4, 1, 0)},
     };
     if (Device* opencl = opencl_device()) all->push_back({"opencl", opencl});
     return all;

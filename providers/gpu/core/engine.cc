@@ -97,4 +97,10 @@ std::shared_ptr<Buffer> WeightCache::upload(std::span<const std::byte> bytes) {
   return buffer;
 }
 
+ProductLibrary* Engine::product_library() const {
+  if (products_ == Products::kOwn) return nullptr;
+  if (products_ == Products::kAuto && device_.traits().kind != DeviceClass::kGpu) return nullptr;
+  return device_.product_library();
+}
+
 }  // namespace ortolan::gpu

@@ -59,25 +59,38 @@ class WeightCache {
   std::map<std::string, std::weak_ptr<Buffer>> buffers_;  // by hash of the content, size and layout
 };
 
+/** Who makes matrix products. */
+enum class Products {
+  kAuto,     // on GPUs the device's library those that it suits, measured where the device is tuned
+  kOwn,      // our kernels all of them
+  kLibrary,  // the library all that it can, on any device that has one
+};
+
 class Engine {
  public:
   /** The device must outlive the engine. Compiled kernels and tuning are kept in that folder; empty: they are not
    *  kept. */
-  explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone)
+  explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone,
+                  Products products = Products::kAuto)
       : device_(device),
         kernels_(device, KernelStore(folder)),
         weights_(device),
-        tuner_(device, KernelStore(folder), tuning) {}
+        tuner_(device, KernelStore(folder), tuning),
+        products_(products) {}
   Device& device() { return device_; }
   KernelCache& kernels() { return kernels_; }
   WeightCache& weights() { return weights_; }
   Tuner& tuner() { return tuner_; }
+  Products products() const { return products_; }
+  /** The library that may make products; NULL where none is there or may. */
+  ProductLibrary* product_library() const;
 
  private:
   Device& device_;
   KernelCache kernels_;
   WeightCache weights_;
   Tuner tuner_;
+  const Products products_;
 };
 
 }  // namespace ortolan::gpu

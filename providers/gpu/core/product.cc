@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "gpu/core/library_product.h"
 #include "gpu/core/product_panels.h"
 
 namespace ortolan::gpu {
@@ -236,7 +237,7 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
   return {std::move(call), {divide_up(product.m, rows), divide_up(product.n, columns), product.outer * product.inner}};
 }
 
-void multiply_in_shared_memory(Lowering& l, const Product& product) {
+TiledLaunch choose_in_shared_memory(Lowering& l, const Product& product) {
   const DeviceTraits& traits = l.traits();
   SharedTile first{traits.max_group_items >= 256 ? 16 : 8, 4, std::max(1, 4 / traits.vector_width), 16};
   std::map<std::string, SharedTile> tiles = shared_tiles(l, first);
@@ -247,7 +248,7 @@ void multiply_in_shared_memory(Lowering& l, const Product& product) {
   std::string name =
       l.tuner().choose("product_shared", problem_of(product, false), names,
                        [&](const std::string& name) { return in_shared_memory(l, product, tiles.at(name)).measure(); });
-  in_shared_memory(l, product, tiles.at(name)).run();
+  return in_shared_memory(l, product, tiles.at(name));
 }
 
 }  // namespace
@@ -268,8 +269,9 @@ double columns_cost(const DeviceTraits& traits, int64_t n) {
 void multiply(Lowering& l, const Product& product) {
   if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) return;
   if (l.traits().kind == DeviceClass::kGpu) {
-    multiply_in_shared_memory(l, product);
-  } else {
+    TiledLaunch own = choose_in_shared_memory(l, product);
+    if (!multiply_by_library(l, product, [&] { return own.measure(); })) own.run();
+  } else if (!multiply_by_library(l, product, {})) {
     multiply_in_registers(l, product);
   }
 }
