@@ -78,7 +78,8 @@ const char* remedy(ErrorKind kind) {
 }  // namespace
 
 std::string code_name(cl_int code) {
-  const char* name = "a code that OpenCL 1.2 does not know";
+  const bool is_of_clblast = (code >= -1024 && code <= -1007) || (code >= -2050 && code <= -2039);
+  const char* name = is_of_clblast ? "a code of CLBlast" : "a code that OpenCL 1.2 does not know";
   for (const Code& known : kCodes) {
     if (known.code == code) name = known.name;
   }

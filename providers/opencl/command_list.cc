@@ -9,6 +9,11 @@ constexpr uint32_t kMostGroups = 0x7fffffff;
 
 const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const OpenClKernel&>(*launch.kernel); }
 
+/** NULL where the launch is of a kernel. */
+const ClblastProduct* product_of(const Launch& launch) {
+  return dynamic_cast<const ClblastProduct*>(launch.kernel.get());
+}
+
 [[noreturn]] void fail(const OpenClKernel& kernel, const std::string& what) {
   throw Error(ErrorKind::kInternal, "opencl: kernel " + kernel.name() + ": " + what);
 }
@@ -26,6 +31,17 @@ void check_launch(const Launch& launch) {
   for (uint32_t groups : launch.groups) {
     if (groups < 1 || groups > kMostGroups) fail(kernel, "it has " + std::to_string(groups) + " groups");
   }
+}
+
+RecordedLaunch create_launch(const Launch& launch, const ClblastProduct& product) {
+  bool is_one_group = launch.groups == std::array<uint32_t, 3>{1, 1, 1};
+  if (launch.bindings.size() != 3 || !launch.params.empty() || !is_one_group) {
+    throw Error(ErrorKind::kInternal, "opencl: a product of " + product.name() + " has " +
+                                          std::to_string(launch.bindings.size()) + " buffers, " +
+                                          std::to_string(launch.params.size()) +
+                                          " bytes of parameters, or several groups; it has three buffers alone");
+  }
+  return {launch.kernel, {}, {}, {}, &product.name(), &product};
 }
 
 RecordedLaunch create_launch(const Launch& launch) {
@@ -48,10 +64,12 @@ OpenClCommandList::OpenClCommandList(std::shared_ptr<Context> context, const std
 }
 
 void OpenClCommandList::record(const Launch& launch) {
-  check_launch(launch);
-  launches_.push_back(create_launch(launch));
+  const ClblastProduct* product = product_of(launch);
+  if (product == nullptr) check_launch(launch);
+  launches_.push_back(product == nullptr ? create_launch(launch) : create_launch(launch, *product));
   cl_uint argument = 0;
   for (const Binding& binding : launch.bindings) record_binding(binding, argument++);
+  if (product != nullptr) return;
   set_argument(launches_.size() - 1, argument, launch.params.size(), launch.params.data());
 }
 
@@ -76,7 +94,11 @@ void OpenClCommandList::set_argument(size_t launch, cl_uint argument, size_t byt
 
 void OpenClCommandList::set_buffer(size_t launch, cl_uint argument, const BoundRange& bound) {
   cl_mem memory = bound.get();
-  set_argument(launch, argument, sizeof memory, &memory);
+  if (launches_[launch].product != nullptr) {
+    launches_[launch].matrices[argument] = memory;
+  } else {
+    set_argument(launch, argument, sizeof memory, &memory);
+  }
 }
 
 void OpenClCommandList::bind(std::span<const BufferRange> externals) {

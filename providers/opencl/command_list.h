@@ -1,6 +1,7 @@
-// Recorded launches: an instance of a kernel for each, with its arguments set.
+// Recorded launches: an instance of a kernel for each, with its arguments set, or a library's product.
 #pragma once
 
+#include "opencl/clblast.h"
 #include "opencl/kernel.h"
 #include "opencl/memory.h"
 
@@ -13,6 +14,8 @@ struct RecordedLaunch {
   std::array<size_t, 3> items;  // of all groups
   std::array<size_t, 3> group_size;
   const std::string* name;
+  const ClblastProduct* product = nullptr;  // instead of a kernel
+  std::array<cl_mem, 3> matrices = {};      // of the product
 };
 
 class OpenClCommandList : public CommandList {

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "gpu/kernels/kernel_texts.h"
+#include "opencl/clblast.h"
 #include "opencl/queue.h"
 
 namespace ortolan::gpu::opencl {
@@ -21,6 +22,10 @@ class OpenClDevice : public Device {
     context_->fail_if_lost();
     return std::make_shared<OpenClKernel>(context_, spec, binary);
   }
+  ProductLibrary* product_library() override {
+    std::call_once(library_is_sought_, [&] { library_ = Clblast::open(context_); });
+    return library_.get();
+  }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override {
     context_->fail_if_lost();
     return std::make_unique<OpenClCommandList>(context_, launches);
@@ -32,6 +37,8 @@ class OpenClDevice : public Device {
 
  private:
   std::shared_ptr<Context> context_;
+  std::once_flag library_is_sought_;
+  std::unique_ptr<Clblast> library_;
 };
 
 std::string OpenClDevice::identity(std::string_view kernel) const {

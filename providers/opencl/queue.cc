@@ -66,7 +66,7 @@ void OpenClMark::flush() const {
 
 OpenClTimes::OpenClTimes(std::shared_ptr<Context> context, size_t launches)
     : context_(std::move(context)), started_(std::chrono::steady_clock::now().time_since_epoch().count()) {
-  events_.reserve(launches);
+  spans_.reserve(launches);
 }
 
 int64_t OpenClTimes::time_of(const EventHandle& event, cl_profiling_info what) const {
@@ -76,13 +76,18 @@ int64_t OpenClTimes::time_of(const EventHandle& event, cl_profiling_info what) c
   return static_cast<int64_t>(time);
 }
 
+int64_t OpenClTimes::begin_of(const Span& span) const {
+  bool is_marked = span.before.get() != nullptr;
+  return is_marked ? time_of(span.before, CL_PROFILING_COMMAND_END) : time_of(span.launch, CL_PROFILING_COMMAND_START);
+}
+
 std::vector<LaunchTime> OpenClTimes::read() {
   std::vector<LaunchTime> times;
-  if (events_.empty()) return times;
-  const int64_t offset = started_ - time_of(events_[0], CL_PROFILING_COMMAND_QUEUED);  // of the device's clock
-  for (const EventHandle& event : events_) {
-    int64_t begin = time_of(event, CL_PROFILING_COMMAND_START), end = time_of(event, CL_PROFILING_COMMAND_END);
-    times.push_back({begin + offset, end + offset});
+  if (spans_.empty()) return times;
+  const EventHandle& first = spans_[0].before.get() != nullptr ? spans_[0].before : spans_[0].launch;
+  const int64_t offset = started_ - time_of(first, CL_PROFILING_COMMAND_QUEUED);  // of the device's clock
+  for (const Span& span : spans_) {
+    times.push_back({begin_of(span) + offset, time_of(span.launch, CL_PROFILING_COMMAND_END) + offset});
   }
   return times;
 }
@@ -137,12 +142,29 @@ void OpenClQueue::run(CommandList& list, std::span<const BufferRange> externals,
   recorded.bind(externals);
   auto queueing = context_->queueing();
   for (const RecordedLaunch& launch : recorded.launches()) {
-    cl_event event = nullptr;
-    cl_int code = clEnqueueNDRangeKernel(get(), launch.kernel.get(), 3, nullptr, launch.items.data(),
-                                         launch.group_size.data(), 0, nullptr, times == nullptr ? nullptr : &event);
-    check(*context_, get(), code, "clEnqueueNDRangeKernel", [&] { return "kernel " + *launch.name; });
-    if (times != nullptr) times->add(event);
+    if (launch.product == nullptr) {
+      enqueue_kernel(launch, times);
+    } else {
+      enqueue_product(launch, times);
+    }
   }
+}
+
+void OpenClQueue::enqueue_kernel(const RecordedLaunch& launch, OpenClTimes* times) {
+  cl_event event = nullptr;
+  cl_int code = clEnqueueNDRangeKernel(get(), launch.kernel.get(), 3, nullptr, launch.items.data(),
+                                       launch.group_size.data(), 0, nullptr, times == nullptr ? nullptr : &event);
+  check(*context_, get(), code, "clEnqueueNDRangeKernel", [&] { return "kernel " + *launch.name; });
+  if (times != nullptr) times->add(event);
+}
+
+// The library queues several kernels, the last of which alone has an event.
+void OpenClQueue::enqueue_product(const RecordedLaunch& launch, OpenClTimes* times) {
+  EventHandle before = times == nullptr ? EventHandle() : create_mark(*context_, get());
+  cl_int code = launch.product->enqueue(get(), launch.matrices);
+  check(*context_, get(), code, launch.name->c_str(),
+        [] { return std::string("a product, which the option products=own leaves to own kernels,"); });
+  if (times != nullptr) times->add(std::move(before), create_mark(*context_, get()));
 }
 
 std::shared_ptr<Mark> OpenClQueue::mark() {

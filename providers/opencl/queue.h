@@ -23,16 +23,23 @@ class OpenClMark : public Mark {
 class OpenClTimes : public LaunchTimes {
  public:
   OpenClTimes(std::shared_ptr<Context> context, size_t launches);
-  /** The next launch's. */
-  void add(cl_event event) { events_.emplace_back(event); }
+  /** The next launch, which is one kernel. */
+  void add(cl_event event) { spans_.push_back({{}, EventHandle(event)}); }
+  /** The next launch, with marks before and behind it. */
+  void add(EventHandle before, EventHandle behind) { spans_.push_back({std::move(before), std::move(behind)}); }
   std::vector<LaunchTime> read() override;
 
  private:
+  struct Span {
+    EventHandle before;  // ends when the launch begins; none: `launch` begins itself
+    EventHandle launch;
+  };
+  int64_t begin_of(const Span& span) const;
   int64_t time_of(const EventHandle& event, cl_profiling_info what) const;
 
   std::shared_ptr<Context> context_;
   int64_t started_;  // of the host's clock
-  std::vector<EventHandle> events_;
+  std::vector<Span> spans_;
 };
 
 class OpenClQueue : public Queue {
@@ -55,6 +62,8 @@ class OpenClQueue : public Queue {
 
  private:
   void run(CommandList& list, std::span<const BufferRange> externals, OpenClTimes* times);
+  void enqueue_kernel(const RecordedLaunch& launch, OpenClTimes* times);
+  void enqueue_product(const RecordedLaunch& launch, OpenClTimes* times);
 
   std::shared_ptr<Context> context_;
   const bool timed_;

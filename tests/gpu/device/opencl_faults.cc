@@ -100,9 +100,12 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id* dev
                       void (*notify)(cl_program, void*), void* data) {
   return forward("clBuildProgram", &clBuildProgram, program, count, devices, options, notify, data);
 }
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
-                              const size_t* items, const size_t* group, cl_uint count, const cl_event* events,
-                              cl_event* event) {
+/** Libraries that queue kernels find it too. */
+__attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                                     cl_uint dimensions, const size_t* offset,
+                                                                     const size_t* items, const size_t* group,
+                                                                     cl_uint count, const cl_event* events,
+                                                                     cl_event* event) {
   return forward("clEnqueueNDRangeKernel", &clEnqueueNDRangeKernel, queue, kernel, dimensions, offset, items, group,
                  count, events, event);
 }
