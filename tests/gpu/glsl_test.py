@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 KERNELS = pathlib.Path(sys.argv[1]).resolve() / "providers" / "gpu" / "kernels"
-SWITCHES = ["-DK_INT64=1", "-DK_SMALL_TYPES=1"]
+SWITCHES = ["-DK_INT64=1", "-DK_SMALL_TYPES=1", "-DK_HALF_ARITHMETIC=1"]
 
 
 def expanded(path, seen):

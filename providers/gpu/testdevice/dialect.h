@@ -9,6 +9,7 @@
 
 #include "gpu/device/half_float.h"
 #include "gpu/testdevice/checked_memory.h"
+#include "gpu/testdevice/half_arithmetic.h"
 #include "gpu/testdevice/registry.h"
 
 namespace ortolan::gpu::test {
@@ -149,6 +150,38 @@ void store_in_turns(Array& array, long index, const Vector<N>& a, const Vector<N
     array[index + 2 * i + 1] = b.lanes[i];
   }
 }
+/** Lanes of 16-bit arithmetic. */
+template <int N>
+struct HalfVector {
+  hs lanes[N];
+};
+template <int N>
+HalfVector<N> half_vector_of(hs s) {
+  HalfVector<N> v;
+  std::fill(v.lanes, v.lanes + N, s);
+  return v;
+}
+template <int N, class Array>
+HalfVector<N> load_half_vector(Array& array, long index) {
+  HalfVector<N> v;
+  for (int i = 0; i < N; i++) v.lanes[i] = array[index + i];
+  return v;
+}
+template <int N, class Array>
+void store_vector(Array& array, long index, const HalfVector<N>& v) {
+  for (int i = 0; i < N; i++) array[index + i] = v.lanes[i];
+}
+template <int N>
+HalfVector<N> fused_scaled(const HalfVector<N>& v, hs s, HalfVector<N> sum) {
+  for (int i = 0; i < N; i++) sum.lanes[i] = fused(v.lanes[i], s, sum.lanes[i]);
+  return sum;
+}
+template <int N>
+Vector<N> floats_of(const HalfVector<N>& v) {
+  Vector<N> floats;
+  for (int i = 0; i < N; i++) floats.lanes[i] = v.lanes[i].value;
+  return floats;
+}
 template <int N, class Array>
 void store_vector(Array& array, long index, const Vector<N>& v) {
   for (int i = 0; i < N; i++) array[index + i] = v.lanes[i];
@@ -169,6 +202,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 
 #define K_TEST_DEVICE 1
 #define K_HAS_LONG 1
+#define K_HAS_HALF 1
 
 #define K_PARAMS(F)     \
   struct K_ParamBlock { \
@@ -248,6 +282,14 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_PACK_HALF(a, b) (to_half(a) | to_half(b) << 16)
 #define K_HALF(h) from_half(h)
 #define K_TO_HALF(f) (static_cast<K_U16>(to_half(f)))
+#define hv HalfVector<K_VW>
+#define K_HS(h) (hs{from_half(h)})
+#define K_TO_HS(f) (rounded_to_half(f))
+#define HVS(s) half_vector_of<K_VW>(s)
+#define K_LOADHV(x, i) load_half_vector<K_VW>(x, i)
+#define K_STOREHV(y, i, v) store_vector<K_VW>(y, i, v)
+#define K_FMAHS(v, s, acc) fused_scaled((v), (s), (acc))
+#define K_FV(v) floats_of(v)
 #define K_TO_U8(x) (static_cast<K_U8>(x))
 #define K_TO_U16(x) (static_cast<K_U16>(x))
 #define K_OP_ADD(a, b) ((a) + (b))
