@@ -10,6 +10,7 @@ class OpenClBackend : public epkit::Backend {
   const char* provider() const override { return "OpenCLExecutionProvider"; }
   const char* memory() const override { return "OpenCL"; }
   const char* version() const override { return ORTOLAN_VERSION; }
+  const char* half_feature() const override { return "cl_khr_fp16"; }
 
   std::vector<DeviceTraits> list_devices() override {
     found_ = find_devices();

@@ -1,6 +1,8 @@
 // Asks the drivers for their devices.
 #include "opencl/platform.h"
 
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -90,6 +92,8 @@ DeviceTraits traits_of(cl_platform_id platform, cl_device_id device) {
   traits.max_buffer_bytes = device_number<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   traits.offset_alignment = device_number<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
   traits.compute_units = bounded(device_number<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS), kMostComputeUnits);
+  traits.has_half_arithmetic = has_half_arithmetic(
+      device_text(device, CL_DEVICE_EXTENSIONS), device_number<cl_device_fp_config>(device, CL_DEVICE_HALF_FP_CONFIG));
   traits.has_int64 = device_text(device, CL_DEVICE_PROFILE) == "FULL_PROFILE";
   return with_sane_bounds(std::move(traits));
 }
@@ -113,6 +117,11 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 }
 
 }  // namespace
+
+bool has_half_arithmetic(const std::string& extensions, cl_device_fp_config config) {
+  constexpr cl_device_fp_config kNeeded = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+  return (' ' + extensions + ' ').find(" cl_khr_fp16 ") != std::string::npos && (config & kNeeded) == kNeeded;
+}
 
 DeviceTraits with_sane_bounds(DeviceTraits traits) {
   if (traits.max_buffer_bytes < kLeastBuffer || traits.max_buffer_bytes > kMostMemory) traits.max_buffer_bytes = 0;

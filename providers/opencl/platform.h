@@ -3,6 +3,7 @@
 
 #include <CL/cl.h>
 
+#include <string>
 #include <vector>
 
 #include "gpu/device/device.h"
@@ -19,6 +20,10 @@ struct FoundDevice {
 /** All processors and GPUs that can compile and run kernels, in the order of the drivers. Throws kNoDevice, with the
  * names of packages that bring a driver, where there is none. */
 std::vector<FoundDevice> find_devices();
+
+/** Whether a device with these extensions and this CL_DEVICE_HALF_FP_CONFIG has 16-bit arithmetic as kernels need it.
+ */
+bool has_half_arithmetic(const std::string& extensions, cl_device_fp_config config);
 
 /** The traits with their numbers within what OpenCL 1.2 demands and what a device can have: drivers give zeros, sizes
  *  that no memory has, and sizes that are no multiple of the alignment. */

@@ -61,16 +61,6 @@ std::vector<Tensor> run_once(Device& device, CompiledGroup& group, const std::ve
   return results;
 }
 
-/** The second run must record nothing and give the same. */
-GraphRun run_twice(Engine& engine, Graph graph, const std::vector<Tensor>& inputs) {
-  CompiledGroup group(engine, std::move(graph));
-  std::vector<Tensor> first = run_once(engine.device(), group, inputs);
-  std::vector<Tensor> second = run_once(engine.device(), group, inputs);
-  EXPECT_EQ(group.recordings(), 1u);
-  for (size_t i = 0; i < first.size(); i++) EXPECT_TRUE(first[i].bytes == second[i].bytes) << "output " << i;
-  return {std::move(first), group.launches()};
-}
-
 /** The graph as a compiled model holds it. */
 Graph from_bytes(Device& device, const Graph& graph) {
   auto bytes = std::make_shared<std::vector<std::byte>>(store_group(graph));
@@ -142,14 +132,14 @@ std::string refusal_of(Device& device, const TestNode& node, const std::vector<N
   return claim_nodes(graph_of(node, inputs, outputs), {false}, device.traits()).refusals.at(0);
 }
 
-std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,
-                             size_t outputs) {
+std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs, size_t outputs,
+                             Precision precision) {
   std::vector<Tensor> given;
   for (const NodeInput& input : inputs) {
     if (!input.missing && !input.constant) given.push_back(input.tensor);
   }
-  Engine engine(device);
-  std::vector<Tensor> result = run_twice(engine, graph_of(node, inputs, outputs), given).outputs;
+  Engine engine(device, {}, Tuning::kNone, Products::kAuto, precision);
+  std::vector<Tensor> result = run_graph(engine, graph_of(node, inputs, outputs), given).outputs;
   if (!refusal_of(device, node, inputs, outputs).empty()) return result;  // a test of what no provider would take
   CompiledGroup stored(engine, from_bytes(device, graph_of(node, inputs, outputs)));
   std::vector<Tensor> again = run_once(device, stored, given);
@@ -159,7 +149,16 @@ std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::ve
 
 GraphRun run_graph(Device& device, Graph graph, const std::vector<Tensor>& inputs) {
   Engine engine(device);
-  return run_twice(engine, std::move(graph), inputs);
+  return run_graph(engine, std::move(graph), inputs);
+}
+
+GraphRun run_graph(Engine& engine, Graph graph, const std::vector<Tensor>& inputs) {
+  CompiledGroup group(engine, std::move(graph));
+  std::vector<Tensor> first = run_once(engine.device(), group, inputs);
+  std::vector<Tensor> second = run_once(engine.device(), group, inputs);
+  EXPECT_EQ(group.recordings(), 1u);
+  for (size_t i = 0; i < first.size(); i++) EXPECT_TRUE(first[i].bytes == second[i].bytes) << "output " << i;
+  return {std::move(first), group.launches()};
 }
 
 const std::vector<NamedDevice>& all_devices() {

@@ -46,7 +46,7 @@ std::string refusal_of(Device& device, const TestNode& node, const std::vector<N
 /** Runs it twice, the second time from the recorded list, and fails the test where the runs differ. Throws gpu::Error.
  */
 std::vector<Tensor> run_node(Device& device, const TestNode& node, const std::vector<NodeInput>& inputs,
-                             size_t outputs = 1);
+                             size_t outputs = 1, Precision precision = Precision::kFloat);
 
 struct GraphRun {
   std::vector<Tensor> outputs;
@@ -54,6 +54,7 @@ struct GraphRun {
 };
 /** The same for a graph, whose constants must live until it returns. */
 GraphRun run_graph(Device& device, Graph graph, const std::vector<Tensor>& inputs);
+GraphRun run_graph(Engine& engine, Graph graph, const std::vector<Tensor>& inputs);
 
 /** The devices that tests run on: the test device in several orders and widths of vectors, then OpenCL's where there is
  *  a driver. Living as long as the program. */

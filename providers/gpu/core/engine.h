@@ -11,6 +11,7 @@
 
 #include "gpu/core/graph.h"
 #include "gpu/core/kernel_store.h"
+#include "gpu/core/precision.h"
 #include "gpu/core/tuner.h"
 #include "gpu/device/device.h"
 
@@ -68,20 +69,22 @@ enum class Products {
 
 class Engine {
  public:
-  /** The device must outlive the engine. Compiled kernels and tuning are kept in that folder; empty: they are not
-   *  kept. */
+  /** The device, which must have that precision, must outlive the engine. Compiled kernels and tuning are kept in that
+   *  folder; empty: they are not kept. */
   explicit Engine(Device& device, const std::filesystem::path& folder = {}, Tuning tuning = Tuning::kNone,
-                  Products products = Products::kAuto)
+                  Products products = Products::kAuto, Precision precision = Precision::kFloat)
       : device_(device),
         kernels_(device, KernelStore(folder)),
         weights_(device),
         tuner_(device, KernelStore(folder), tuning),
-        products_(products) {}
+        products_(products),
+        precision_(precision) {}
   Device& device() { return device_; }
   KernelCache& kernels() { return kernels_; }
   WeightCache& weights() { return weights_; }
   Tuner& tuner() { return tuner_; }
   Products products() const { return products_; }
+  Precision precision() const { return precision_; }
   /** The library that may make products; NULL where none is there or may. */
   ProductLibrary* product_library() const;
 
@@ -91,6 +94,7 @@ class Engine {
   WeightCache weights_;
   Tuner tuner_;
   const Products products_;
+  const Precision precision_;
 };
 
 }  // namespace ortolan::gpu

@@ -88,6 +88,7 @@ class Lowering {
   Recording& recording() { return recording_; }
   Tuner& tuner() { return recording_.engine().tuner(); }
   Tuning tuning() const { return recording_.engine().tuner().tuning(); }
+  Precision precision() const { return recording_.engine().precision(); }
 
   bool has(size_t i) const { return node_.has_input(i); }
   ElementType type(size_t i) const { return input_state(i).type; }

@@ -202,14 +202,19 @@ struct SharedTile {
   int differences(const SharedTile& other) const {
     return (side != other.side) + (rows != other.rows) + (vectors != other.vectors) + (depth != other.depth);
   }
-  bool fits(const DeviceTraits& traits) const {
-    size_t floats = static_cast<size_t>(depth) * side * (rows + vectors * traits.vector_width);
-    return side * side <= traits.max_group_items && floats * sizeof(float) <= traits.shared_bytes;
+  bool fits(const DeviceTraits& traits, size_t element_bytes) const {
+    size_t elements = static_cast<size_t>(depth) * side * (rows + vectors * traits.vector_width);
+    return side * side <= traits.max_group_items && elements * element_bytes <= traits.shared_bytes;
   }
 };
 
+bool computes_in_halves(const Lowering& l, const Product& p) {
+  bool of_halves = p.a.type == ElementType::kFloat16 && p.b.type == ElementType::kFloat16;
+  return l.precision() == Precision::kHalf && (of_halves || p.type == ElementType::kFloat16);
+}
+
 /** `first`, and what differs from it in one number, or all. */
-std::map<std::string, SharedTile> shared_tiles(const Lowering& l, const SharedTile& first) {
+std::map<std::string, SharedTile> shared_tiles(const Lowering& l, const SharedTile& first, size_t element_bytes) {
   std::map<std::string, SharedTile> tiles;
   const int most = l.tuning() == Tuning::kNone ? 0 : l.tuning() == Tuning::kFast ? 1 : 4;
   for (int side : {8, 16}) {
@@ -217,7 +222,7 @@ std::map<std::string, SharedTile> shared_tiles(const Lowering& l, const SharedTi
       for (int vectors : {1, 2, 4}) {
         for (int depth : {8, 16, 32}) {
           SharedTile tile{side, rows, vectors, depth};
-          if (tile.differences(first) <= most && tile.fits(l.traits())) tiles.emplace(tile.name(), tile);
+          if (tile.differences(first) <= most && tile.fits(l.traits(), element_bytes)) tiles.emplace(tile.name(), tile);
         }
       }
     }
@@ -230,7 +235,9 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
   Matrix a = in_memory(l, product.a), b = in_memory(l, product.b);
   int64_t rows = int64_t{tile.side} * tile.rows;
   int64_t columns = int64_t{tile.side} * tile.vectors * l.traits().vector_width;
-  KernelCall call = l.call("product_shared");
+  bool in_halves = computes_in_halves(l, product);
+  KernelCall call = l.call(in_halves ? "product_shared_half" : "product_shared");
+  if (in_halves) call.constant("RUN", std::min(tile.depth, kHalfRun));
   call.group(tile.side, tile.side).constant("TM", tile.rows).constant("TN", tile.vectors).constant("BK", tile.depth);
   call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
   add_common(l, call, product, a, b, 0);
@@ -240,13 +247,14 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
 TiledLaunch choose_in_shared_memory(Lowering& l, const Product& product) {
   const DeviceTraits& traits = l.traits();
   SharedTile first{traits.max_group_items >= 256 ? 16 : 8, 4, std::max(1, 4 / traits.vector_width), 16};
-  std::map<std::string, SharedTile> tiles = shared_tiles(l, first);
+  bool in_halves = computes_in_halves(l, product);
+  std::map<std::string, SharedTile> tiles = shared_tiles(l, first, in_halves ? sizeof(uint16_t) : sizeof(float));
   std::vector<std::string> names = {first.name()};
   for (const auto& [name, tile] : tiles) {
     if (name != names[0]) names.push_back(name);
   }
   std::string name =
-      l.tuner().choose("product_shared", problem_of(product, false), names,
+      l.tuner().choose(in_halves ? "product_shared_half" : "product_shared", problem_of(product, false), names,
                        [&](const std::string& name) { return in_shared_memory(l, product, tiles.at(name)).measure(); });
   return in_shared_memory(l, product, tiles.at(name));
 }
@@ -270,7 +278,8 @@ void multiply(Lowering& l, const Product& product) {
   if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) return;
   if (l.traits().kind == DeviceClass::kGpu) {
     TiledLaunch own = choose_in_shared_memory(l, product);
-    if (!multiply_by_library(l, product, [&] { return own.measure(); })) own.run();
+    bool by_library = !computes_in_halves(l, product) && multiply_by_library(l, product, [&] { return own.measure(); });
+    if (!by_library) own.run();
   } else if (!multiply_by_library(l, product, {})) {
     multiply_in_registers(l, product);
   }

@@ -39,7 +39,8 @@ struct PlaceGrid {
   int64_t stored = 0;  // places in all
 };
 
-/** C[outer, inner, m, n] = steps(clip(alpha A B + addend + residual)); C's elements lie together. */
+/** C[outer, inner, m, n] = steps(clip(alpha A B + addend + residual)); C's elements lie together. Where C is of
+ * float16, 16 bits hold the elements of A and B. */
 struct Product {
   int64_t m = 0, n = 0, k = 0;  // n counts places where there is a grid
   int64_t outer = 1, inner = 1;

@@ -40,7 +40,8 @@ struct DeviceTraits {
   size_t max_buffer_bytes = 0;    // of one buffer
   size_t offset_alignment = 256;  // of offsets into buffers in bindings, in bytes; a power of two
   int compute_units = 1;
-  bool has_int64 = false;  // 64-bit integers in kernels
+  bool has_int64 = false;            // 64-bit integers in kernels
+  bool has_half_arithmetic = false;  // 16-bit floats in kernels (K_HAS_HALF), rounded to nearest, with infinities
 };
 
 /** A block of device memory. It may end while queued work uses it: the backend keeps the memory until that is done. */

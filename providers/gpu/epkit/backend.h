@@ -16,6 +16,7 @@ class Backend {
   virtual const char* provider() const = 0;  // "OpenCLExecutionProvider"
   virtual const char* memory() const = 0;    // name of its memory, "OpenCL"
   virtual const char* version() const = 0;
+  virtual const char* half_feature() const = 0;  // what a driver calls DeviceTraits::has_half_arithmetic, "cl_khr_fp16"
   /** What the machine has. Throws kNoDevice, with what to install, where that is nothing. */
   virtual std::vector<DeviceTraits> list_devices() = 0;
   /** Opens device i of that list. */

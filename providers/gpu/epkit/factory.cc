@@ -121,6 +121,7 @@ OrtEpDevice* Factory::make_ep_device(const Entry& entry, size_t i) {
   metadata.add("device_index", std::to_string(i));
   metadata.add("type", name_of(entry.traits.type));
   metadata.add("memory_bytes", std::to_string(entry.traits.memory_bytes));
+  metadata.add("precision", refusal(i, Precision::kHalf).empty() ? "fp32 fp16" : "fp32");
   OrtKeyValuePairs* options = default_options(host_);
   OrtEpDevice* device = nullptr;
   OrtStatus* status = host_.ep->CreateEpDevice(this, entry.hardware, metadata.get(), options, &device);
@@ -156,6 +157,10 @@ size_t Factory::choose(std::span<const OrtHardwareDevice* const> devices, const 
   fail(ORT_INVALID_ARGUMENT, "option device is '" + wanted +
                                  "', it must be the number, a part of the name or the type " +
                                  "of one of the session's devices: " + listed);
+}
+
+std::string Factory::refusal(size_t i, Precision precision) const {
+  return refuse_precision(precision, entries_.at(i).traits, backend_.half_feature());
 }
 
 const OrtMemoryDevice* Factory::memory_device(size_t i) const {
@@ -227,8 +232,14 @@ OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardware
     Host host = factory.host_;
     host.logger = logger;
     Options options = read_options(host, session, factory.backend_.provider());
-    *ep = new Provider(host, factory, factory.choose({devices, num_devices}, options.device), options,
-                       read_context_options(host, session));
+    size_t number = factory.choose({devices, num_devices}, options.device);
+    std::string refusal = factory.refusal(number, options.precision);
+    if (!refusal.empty()) {
+      fail(ORT_INVALID_ARGUMENT, "option precision is 'fp16', which device " + std::to_string(number) + " '" +
+                                     factory.entries_[number].traits.name + "' does not do: " + refusal +
+                                     "; set it to fp32");
+    }
+    *ep = new Provider(host, factory, number, options, read_context_options(host, session));
   });
 }
 

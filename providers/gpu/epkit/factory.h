@@ -27,6 +27,8 @@ class Factory : public OrtEpFactory {
 
  private:
   size_t choose(std::span<const OrtHardwareDevice* const> devices, const std::string& wanted) const;
+  /** Why that device does not compute so; empty where it does. */
+  std::string refusal(size_t i, Precision precision) const;
   /** What the runtime knows of a device. */
   struct Entry {
     DeviceTraits traits;

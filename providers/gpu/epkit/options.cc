@@ -38,6 +38,11 @@ bool set(Tuning& option, const std::string& text) {
   return text == "none" || option != Tuning::kNone;
 }
 
+bool set(Precision& option, const std::string& text) {
+  option = text == "fp16" ? Precision::kHalf : Precision::kFloat;
+  return text == "fp16" || text == "fp32";
+}
+
 bool is_folder(const std::string& text) { return text.empty() || text == "off" || text[0] == '/'; }
 
 struct Row {
@@ -52,8 +57,8 @@ constexpr const char* kSwitch = "0 or 1";
 
 constexpr Row kRows[] = {
     {"device", "", "", [](Options& o, const std::string& text) { return set(o.device, text); }},
-    {"precision", "fp32", "fp32: kernels compute in 32 bits; a model in float16 stores 16",
-     [](Options&, const std::string& text) { return text == "fp32"; }},
+    {"precision", "fp32", "fp32, or fp16: products of float16 tensors compute in 16 bits, those of float32 in 32",
+     [](Options& o, const std::string& text) { return set(o.precision, text); }},
     {"memory_limit", "0", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }},
     {"tuning", "none", "none, fast or full", [](Options& o, const std::string& text) { return set(o.tuning, text); }},
     {"cache_folder", "", "a path from the root, off, or empty for the user's cache",

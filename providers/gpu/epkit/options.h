@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "gpu/core/precision.h"
 #include "gpu/core/tuner.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {
 
 struct Options {
-  std::string device;       // its number, a part of its name, or gpu, cpu, accelerator; empty: a GPU, or else the first
+  std::string device;  // its number, a part of its name, or gpu, cpu, accelerator; empty: a GPU, or else the first
+  Precision precision = Precision::kFloat;
   size_t memory_limit = 0;  // of a session's device memory for tensors, in bytes; 0: none
   Tuning tuning = Tuning::kNone;
   std::string cache_folder;   // of kernels and tuning; empty: the user's, "off": nothing is kept

@@ -36,7 +36,7 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
       options_(options),
       context_options_(contexts),
       contexts_(host, contexts, factory.backend().provider(), factory.backend().version(), context_.device().traits()),
-      engine_(context_.engine(folder_of(options), options.tuning)),
+      engine_(context_.engine(folder_of(options), options.tuning, options.precision)),
       progress_(teller(host)),
       records_(options.profiling),
       copies_(host, context_, factory.backend().provider()) {

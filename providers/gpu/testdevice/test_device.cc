@@ -242,6 +242,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.max_buffer_bytes = options.max_buffer_bytes;
   traits_.offset_alignment = 64;
   traits_.has_int64 = true;
+  traits_.has_half_arithmetic = options.has_half_arithmetic;
 }
 
 TestDevice::~TestDevice() = default;

@@ -31,6 +31,7 @@ struct TestDeviceOptions {
   DeviceClass kind = DeviceClass::kGpu;
   int vector_width = 4;  // 1, 4 or 16
   unsigned order = 0;    // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
+  bool has_half_arithmetic = true;
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
   std::optional<int64_t> library_suits_from = {};  // multiplications; nothing: there is no library for products

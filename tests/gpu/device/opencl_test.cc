@@ -39,6 +39,17 @@ TEST(OpenClTraits, AreKeptWithinBounds) {
   EXPECT_EQ(opencl::with_sane_bounds(traits).max_buffer_bytes, (size_t{1} << 29) - 512);
 }
 
+TEST(OpenClTraits, SixteenBitsNeedTheExtensionAndRounding) {
+  const cl_device_fp_config full = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM;
+  EXPECT_TRUE(opencl::has_half_arithmetic("cl_khr_fp16", full));
+  EXPECT_TRUE(
+      opencl::has_half_arithmetic("cl_khr_fp64 cl_khr_fp16 cl_khr_icd", CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN));
+  EXPECT_FALSE(opencl::has_half_arithmetic("cl_khr_fp64 cl_khr_fp16_more", full));
+  EXPECT_FALSE(opencl::has_half_arithmetic("", full));
+  EXPECT_FALSE(opencl::has_half_arithmetic("cl_khr_fp16", CL_FP_ROUND_TO_ZERO | CL_FP_INF_NAN));
+  EXPECT_FALSE(opencl::has_half_arithmetic("cl_khr_fp16", CL_FP_ROUND_TO_NEAREST));
+}
+
 TEST(OpenClPlatform, AnAbsentDriverIsToldWithPackages) {
   FailingCall none("clGetPlatformIDs", -1001);
   for (const char* package : {"pocl-opencl-icd", "mesa-opencl-icd", "intel-opencl-icd", "nvidia-opencl-icd"}) {

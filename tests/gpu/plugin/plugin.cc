@@ -1,5 +1,6 @@
 // The test device as a provider library, TestDeviceExecutionProvider. The variable ORTOLAN_TEST_DEVICE chooses it: a
-// class (wide, lanes, gpu), a width of vectors (1, 4, 16) and an order, as in "gpu 4 7", which is the default.
+// class (wide, lanes, gpu), a width of vectors (1, 4, 16), an order and whether it has 16-bit arithmetic (fp16 or not),
+// as in "gpu 4 7 fp16", which is the default.
 #include <cstdlib>
 #include <sstream>
 
@@ -15,8 +16,9 @@ TestDeviceOptions chosen_options() {
   const char* chosen = std::getenv("ORTOLAN_TEST_DEVICE");
   if (chosen == nullptr) return options;
   std::istringstream words(chosen);
-  std::string kind;
-  words >> kind >> options.vector_width >> options.order;
+  std::string kind, half;
+  words >> kind >> options.vector_width >> options.order >> half;
+  options.has_half_arithmetic = half == "fp16";
   options.kind = kind == "wide" ? DeviceClass::kWide : kind == "lanes" ? DeviceClass::kLanes : DeviceClass::kGpu;
   return options;
 }
@@ -26,6 +28,7 @@ class TestBackend : public epkit::Backend {
   const char* provider() const override { return "TestDeviceExecutionProvider"; }
   const char* memory() const override { return "TestDevice"; }
   const char* version() const override { return "1.0.0"; }
+  const char* half_feature() const override { return "fp16"; }
   std::vector<DeviceTraits> list_devices() override { return {TestDevice(chosen_options()).traits()}; }
   std::unique_ptr<Device> open(size_t) override {
     auto device = std::make_unique<TestDevice>(chosen_options());

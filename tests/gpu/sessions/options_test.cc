@@ -57,7 +57,7 @@ TEST_F(ProviderOptions, AnUnknownOneIsNamedWithThoseThereAre) {
 TEST_F(ProviderOptions, ABadValueIsNamedWithWhatIsAllowed) {
   expect_refused({{"memory_limit", "much"}}, "option memory_limit is 'much', it must be a number from 0");
   expect_refused({{"tuning", "slow"}}, "option tuning is 'slow', it must be none, fast or full");
-  expect_refused({{"precision", "fp16"}}, "option precision is 'fp16', it must be fp32");
+  expect_refused({{"precision", "fp8"}}, "option precision is 'fp8', it must be fp32, or fp16: ");
   expect_refused({{"profiling", "yes"}}, "option profiling is 'yes', it must be 0 or 1");
   expect_refused({{"cache_folder", "here"}}, "option cache_folder is 'here', it must be a path from the root, off");
 }
@@ -74,6 +74,28 @@ TEST_F(ProviderOptions, TheDeviceByNumberNameAndType) {
                                             "the type of one of the session's devices: 0 '" +
                                             name + "' (" + type + ")");
   }
+}
+
+TEST_F(ProviderOptions, SixteenBitsWhereTheDeviceHasThem) {
+  if (provider_.metadata("precision") == "fp32 fp16") {
+    Session exact = provider_.session(), session = provider_.session({{"precision", "fp16"}});
+    EXPECT_EQ(run(session), run(exact));  // of a model in float32
+  } else {
+    EXPECT_EQ(provider_.metadata("precision"), "fp32");
+    expect_refused({{"precision", "fp16"}},
+                   "option precision is 'fp16', which device 0 '" + provider_.metadata("device") + "' does not do: ");
+  }
+}
+
+TEST(DeviceWithout16Bits, RefusesThem) {
+  setenv("ORTOLAN_TEST_DEVICE", "gpu 4 7 no", 1);
+  Provider provider;
+  unsetenv("ORTOLAN_TEST_DEVICE");
+  Session session;
+  EXPECT_EQ(provider.metadata("precision"), "fp32");
+  EXPECT_REFUSED(provider.create(session, {{"precision", "fp16"}}), ORT_INVALID_ARGUMENT,
+                 "does not do: it has no 16-bit arithmetic (");
+  EXPECT_REFUSED(provider.create(session, {{"precision", "fp16"}}), ORT_INVALID_ARGUMENT, "); set it to fp32");
 }
 
 TEST_F(ProviderOptions, AMemoryLimitEndsInAStatus) {

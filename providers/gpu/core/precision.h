@@ -1,0 +1,21 @@
+// In how many bits float16 tensors are computed.
+#pragma once
+
+#include <string>
+
+#include "gpu/device/device.h"
+
+namespace ortolan::gpu {
+
+enum class Precision {
+  kFloat,  // all in 32
+  kHalf,   // products of float16 tensors in 16 within runs of kHalfRun terms, whose sums are added up in 32
+};
+
+inline constexpr int kHalfRun = 16;
+
+/** Why a device does not compute so, for people: "it has no 16-bit arithmetic (cl_khr_fp16)", with its API's name of
+ * that. Empty: it does. */
+std::string refuse_precision(Precision precision, const DeviceTraits& traits, const std::string& half_feature);
+
+}  // namespace ortolan::gpu
