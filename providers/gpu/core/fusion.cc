@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu/core/host_operators.h"
+#include "gpu/core/moves.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -85,7 +86,7 @@ int operand_to_join(Lowering& l, const Chain& chain) {
   for (size_t k = 0; k < chain.operands.size(); k++) {
     const ElementwiseOperand& operand = chain.operands[k];
     const OpenValue* value = operand.input < 0 ? nullptr : l.open_input(static_cast<size_t>(operand.input));
-    if (value == nullptr || value->readers != 1 || (k > 0 && !can_begin(chain, k))) continue;
+    if (value == nullptr || value->layout || value->readers != 1 || (k > 0 && !can_begin(chain, k))) continue;
     if (value->chain.arithmetic != chain.arithmetic || !keeps_value(value->chain)) continue;
     bool is_head = value->chain.operands[0].memory.block < 0;
     if (found < 0 || is_head) found = static_cast<int>(k);
@@ -159,9 +160,30 @@ Memory OpenValue::store() {
 }
 
 void open_output(Lowering& l, size_t i, const Shape& shape, Head head) {
-  l.store_inputs();
+  for (size_t input = 0; input < l.node().inputs.size(); input++) {
+    if (l.has(input) && !layout_of(l, input)) l.store_input(input);
+  }
   ElementType type = l.type(0);
   l.open(i, {std::move(head), l, Chain{{{{}, type, shape}}, {}, ElementType::kFloat, type, shape}, 0});
+}
+
+void open_layout(Lowering& l, size_t output, const Shape& shape, Layout layout) {
+  ElementType type = l.type(0);
+  auto takes = [](const Chain&) { return false; };
+  auto launch = [layout](Lowering& l, const Chain& chain, Memory result) {
+    StridedCopy copy{chain.shape, layout.strides, strides_of(chain.shape), layout.first, 0};
+    copy_strided(l, layout.memory, result, element_bytes(chain.type), std::move(copy));
+  };
+  Chain chain{{{{}, type, shape}}, {}, ElementType::kFloat, type, shape};
+  l.open(output, {{takes, launch}, l, std::move(chain), 0, {}, std::move(layout)});
+}
+
+std::optional<Layout> layout_of(Lowering& l, size_t input) {
+  const OpenValue* value = l.open_input(input);
+  if (value == nullptr || !value->layout) return {};
+  std::optional<std::vector<int64_t>> strides = strides_as(value->chain.shape, value->layout->strides, l.shape(input));
+  if (!strides) return {};
+  return Layout{value->layout->memory, std::move(*strides), value->layout->first};
 }
 
 ElementwiseOperand elementwise_operand(const Lowering& l, size_t input) {
@@ -190,10 +212,14 @@ void lower_elementwise_output(Lowering& l, const std::vector<ElementwiseOperand>
 
 std::vector<int> count_readers(const Graph& graph) {
   std::vector<int> readers(graph.values.size());
-  for (const Node& node : graph.nodes) {
+  auto count = [&](const Node& node) {
     for (int input : node.inputs) {
       if (input != kMissing && !reads_shapes_alone(node)) readers[input]++;
     }
+  };
+  for (const Node& node : graph.nodes) {
+    if (node.parts.empty()) count(node);
+    for (const Node& part : node.parts) count(part);
   }
   for (int output : graph.outputs) readers[output]++;
   return readers;

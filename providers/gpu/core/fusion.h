@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gpu/core/elementwise.h"
+#include "gpu/core/layout.h"
 
 namespace ortolan::gpu {
 
@@ -16,17 +17,18 @@ struct Head {
    * has as many elements in the same order, but may be another view of them. */
   std::function<bool(const Chain& chain)> takes;
   /** Launches, with the steps of a chain that it takes, into the result, of the chain's type. By then the node's inputs
-   *  are stored. Not called where nothing needs the value. */
+   *  are stored, but for those with a layout. Not called where nothing needs the value. */
   std::function<void(Lowering& l, const Chain& chain, Memory result)> launch;
 };
 
-/** A value that is not stored yet, and what stores it. */
+/** A value that is not stored yet, and what stores it. With a layout it is elements of memory in another order. */
 struct OpenValue {
   Head head;
   Lowering lowering;  // of the head's node
   Chain chain;
   int readers;  // of its elements, the group's outputs among them
   std::optional<Memory> memory = {};
+  std::optional<Layout> layout = {};
 
   /** The value's memory; launches where that has not been done. */
   Memory store();
@@ -34,6 +36,12 @@ struct OpenValue {
 
 /** Says the shape of an output, of the type of input 0, that the head makes when its elements are asked for. */
 void open_output(Lowering& l, size_t i, const Shape& shape, Head head);
+/** The output has elements of input 0's type that lie like that, and are copied when the output's memory is asked for.
+ */
+void open_layout(Lowering& l, size_t output, const Shape& shape, Layout layout);
+/** How the elements of an input lie that is open with a layout, in the input's shape. Nothing for other inputs, and
+ * where no distances say it. */
+std::optional<Layout> layout_of(Lowering& l, size_t input);
 
 /** An operand whose memory is asked for when it is needed. */
 ElementwiseOperand elementwise_operand(const Lowering& l, size_t input);

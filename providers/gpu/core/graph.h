@@ -32,6 +32,7 @@ struct Node {
   std::vector<int> inputs;  // values, or kMissing
   std::vector<int> outputs;
   std::string unsupported;  // why the node cannot be shown here (an attribute's kind, a subgraph); empty: it is shown
+  std::vector<Node> parts = {};  // where it stands for several: those, in order; its inputs are all that they read
 
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != kMissing; }
   bool has_output(size_t i) const { return i < outputs.size() && outputs[i] != kMissing; }

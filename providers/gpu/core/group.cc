@@ -77,12 +77,6 @@ bool compute_on_host(const Node& node, std::vector<TensorState>& tensors) {
   return true;
 }
 
-void lower(Lowering lowering) {
-  const Operator* row = find_operator(lowering.node());
-  if (row == nullptr || !lowering.node().unsupported.empty()) lowering.fail("no kernel computes it");
-  row->lower(lowering);
-}
-
 }  // namespace
 
 /** What was recorded for one set of shapes. */
@@ -278,7 +272,7 @@ std::shared_ptr<CompiledGroup::Plan> CompiledGroup::record(const Key& key) {
   for (const Node& node : graph_.nodes) {
     if (!compute_on_host(node, tensors)) {
       recording.at_node(static_cast<int>(&node - graph_.nodes.data()));
-      lower(Lowering(recording, graph_, readers_, tensors, packed_, node));
+      lower_node(Lowering(recording, graph_, readers_, tensors, packed_, node));
     }
     check_types(graph_, node, tensors);
   }

@@ -169,11 +169,7 @@ OpenValue* Lowering::open_input(size_t i) {
   return state.open.get();
 }
 
-void Lowering::store_inputs() {
-  for (size_t i = 0; i < node_.inputs.size(); i++) {
-    if (has(i)) store(tensors_[node_.inputs[i]]);
-  }
-}
+void Lowering::store_input(size_t i) { store(tensors_[node_.inputs[i]]); }
 
 void Lowering::view(size_t output, size_t input, const Shape& shape) {
   const TensorState source = input_state(input);

@@ -79,11 +79,19 @@ class Lowering {
   /** `readers` has for each value of the graph how many need its elements. */
   Lowering(Recording& recording, const Graph& graph, const std::vector<int>& readers, std::vector<TensorState>& tensors,
            PackedConstants& packed, const Node& node)
-      : recording_(recording), graph_(graph), readers_(readers), tensors_(tensors), packed_(packed), node_(node) {}
+      : recording_(recording),
+        graph_(graph),
+        readers_(readers),
+        tensors_(tensors),
+        packed_(packed),
+        node_(node),
+        number_(recording.node()) {}
 
   const Node& node() const { return node_; }
-  /** Its number in the graph. */
-  int number() const { return static_cast<int>(&node_ - graph_.nodes.data()); }
+  /** Its number in the graph: the recording was at it. */
+  int number() const { return number_; }
+  /** The same for a part of the node. */
+  Lowering of_part(const Node& part) const { return {recording_, graph_, readers_, tensors_, packed_, part}; }
   const DeviceTraits& traits() const { return recording_.engine().device().traits(); }
   Recording& recording() { return recording_; }
   Tuner& tuner() { return recording_.engine().tuner(); }
@@ -119,8 +127,8 @@ class Lowering {
   void open(size_t i, OpenValue value);
   /** What stores input i; NULL where it is stored. */
   OpenValue* open_input(size_t i);
-  /** Makes the launches of all inputs that are open. */
-  void store_inputs();
+  /** Makes the launch of an input that is open. */
+  void store_input(size_t i);
   /** The output is the input with another shape. */
   void view(size_t output, size_t input, const Shape& shape);
   /** The output's elements are known now. */
@@ -147,6 +155,7 @@ class Lowering {
   std::vector<TensorState>& tensors_;
   PackedConstants& packed_;
   const Node& node_;
+  const int number_;
 };
 
 }  // namespace ortolan::gpu

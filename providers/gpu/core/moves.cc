@@ -93,11 +93,6 @@ void launch_all(Lowering& l, Memory from, Memory to, size_t bytes, const Strided
   }
 }
 
-bool moves_nothing(const StridedCopy& copy, int64_t elements) {
-  bool is_run = copy.shape.empty() || (copy.shape.size() == 1 && copy.from[0] == 1);
-  return is_run && copy.from_start == 0 && element_count(copy.shape) == elements;
-}
-
 }  // namespace
 
 std::vector<int64_t> strides_of(const Shape& shape) {
@@ -116,6 +111,11 @@ void merge_dimensions(StridedCopy& copy) {
     copy.shape[i] *= copy.shape[i - 1];
     drop(copy, i - 1);
   }
+}
+
+bool moves_nothing(const StridedCopy& copy, int64_t elements) {
+  bool is_run = copy.shape.empty() || (copy.shape.size() == 1 && copy.from[0] == 1);
+  return is_run && copy.from_start == 0 && element_count(copy.shape) == elements;
 }
 
 Grain grain_of(const DeviceTraits& traits, int64_t rows, int64_t inner) {

@@ -23,6 +23,8 @@ void move_input(Lowering& l, const Shape& shape, StridedCopy copy);
 
 /** Fewer dimensions for the same copy. */
 void merge_dimensions(StridedCopy& copy);
+/** Whether the copy, of merged dimensions, is of that many elements as they lie. */
+bool moves_nothing(const StridedCopy& copy, int64_t elements);
 
 /** Launches y = an element, `count` times; `value` is one element, or nothing for zero. */
 void fill(Lowering& l, Memory to, size_t bytes, int64_t count, std::span<const std::byte> value);

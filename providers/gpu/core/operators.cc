@@ -30,6 +30,16 @@ const Operator* find_operator(const Node& node) {
   return nullptr;
 }
 
+void lower_node(Lowering lowering) {
+  const Operator* row = find_operator(lowering.node());
+  if (row == nullptr || !lowering.node().unsupported.empty()) lowering.fail("no kernel computes it");
+  row->lower(lowering);
+}
+
+void lower_parts(const Lowering& lowering) {
+  for (const Node& part : lowering.node().parts) lower_node(lowering.of_part(part));
+}
+
 std::string refuse_unless(const Candidate& candidate, size_t i, std::initializer_list<ElementType> types) {
   std::string known;
   for (ElementType type : types) {

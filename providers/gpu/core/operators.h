@@ -57,6 +57,11 @@ inline constexpr int kNewest = 1 << 30;
 /** The operator of a node; NULL where there is none. */
 const Operator* find_operator(const Node& node);
 
+/** Lowers a node as its operator does; fails where there is none. */
+void lower_node(Lowering lowering);
+/** Lowers the parts of the node, one after the other. */
+void lower_parts(const Lowering& lowering);
+
 /** All operators, a span for each file of ops/. */
 std::span<const std::span<const Operator>> all_operators();
 

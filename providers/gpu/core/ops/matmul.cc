@@ -2,11 +2,13 @@
 // activation.
 #include <algorithm>
 
-#include "gpu/core/operators.h"
+#include "gpu/core/moves.h"
 #include "gpu/core/product.h"
 
 namespace ortolan::gpu {
 namespace {
+
+constexpr int64_t kFewRows = 16;  // of the left operand, for each of which the right one is read
 
 /** Dimensions of a stack of products, outermost first: how many, and how far apart the operands' matrices lie. */
 struct StackAxis {
@@ -15,33 +17,47 @@ struct StackAxis {
 
 struct Operand {
   Shape batch;
+  std::vector<int64_t> steps;  // from one matrix to the next along the axes of the batch
   int64_t rows = 1, columns = 1;
-  bool transposed = false;  // its elements lie as [columns, rows]
+  Matrix matrix = {};
 };
 
-Operand operand_of(const Shape& shape, bool is_left, bool transposed) {
-  if (shape.size() == 1) return is_left ? Operand{{}, 1, shape[0]} : Operand{{}, shape[0], 1};
-  Operand operand{Shape(shape.begin(), shape.end() - 2), shape[shape.size() - 2], shape.back(), transposed};
-  if (transposed) std::swap(operand.rows, operand.columns);
-  return operand;
+/** Whether kernels read an operand that lies like that as fast as a copy in order: rows that lie together, and on
+ * devices whose caches they would not stay in, few readers of each. */
+bool is_read_in_place(const Lowering& l, const Layout& layout, bool is_left) {
+  const Shape& left = l.shape(0);
+  bool is_read_often = !is_left && left.size() > 1 && left[left.size() - 2] > kFewRows;
+  return layout.strides.back() == 1 && !(is_read_often && l.traits().kind == DeviceClass::kWide);
 }
 
-Matrix matrix_of(const Lowering& l, int input, const Operand& operand) {
-  Matrix matrix;
-  matrix.input = input;
-  matrix.type = l.type(input);
-  matrix.row = operand.transposed ? 1 : operand.columns;
-  matrix.column = operand.transposed ? operand.rows : 1;
-  return matrix;
+Operand operand_of(Lowering& l, int input, bool transposed) {
+  const Shape& shape = l.shape(input);
+  const bool is_left = input == 0;
+  std::optional<Layout> layout = shape.size() > 1 && !transposed ? layout_of(l, input) : std::nullopt;
+  if (layout && !is_read_in_place(l, *layout, is_left)) layout.reset();
+  Operand operand;
+  operand.matrix.type = l.type(input);
+  operand.matrix.input = layout ? -1 : input;
+  if (layout) operand.matrix.memory = layout->memory, operand.matrix.first = layout->first;
+  std::vector<int64_t> strides = layout ? layout->strides : strides_of(shape);
+  if (shape.size() == 1) {
+    (is_left ? operand.columns : operand.rows) = shape[0];
+    operand.matrix.row = is_left ? shape[0] : 1, operand.matrix.column = 1;
+    return operand;
+  }
+  size_t row = shape.size() - (transposed ? 1 : 2), column = shape.size() - (transposed ? 2 : 1);
+  operand.rows = shape[row], operand.columns = shape[column];
+  operand.matrix.row = strides[row], operand.matrix.column = strides[column];
+  operand.batch.assign(shape.begin(), shape.end() - 2);
+  operand.steps.assign(strides.begin(), strides.end() - 2);
+  return operand;
 }
 
 /** Distances of an operand's matrices along the axes of a batch that it broadcasts to. */
 std::vector<int64_t> distances(const Operand& operand, size_t rank) {
   std::vector<int64_t> result(rank, 0);
-  int64_t distance = operand.rows * operand.columns;
-  for (size_t i = operand.batch.size(); i-- > 0;) {
-    if (operand.batch[i] != 1) result[rank - operand.batch.size() + i] = distance;
-    distance *= operand.batch[i];
+  for (size_t i = 0; i < operand.batch.size(); i++) {
+    if (operand.batch[i] != 1) result[rank - operand.batch.size() + i] = operand.steps[i];
   }
   return result;
 }
@@ -117,7 +133,7 @@ struct MatMulForm {
 
 void lower_product(Lowering& l, const MatMulForm& form) {
   if (l.shape(0).empty() || l.shape(1).empty()) l.fail("an operand is a single number; it needs rank 1 or more");
-  Operand a = operand_of(l.shape(0), true, form.transposes_a), b = operand_of(l.shape(1), false, form.transposes_b);
+  Operand a = operand_of(l, 0, form.transposes_a), b = operand_of(l, 1, form.transposes_b);
   if (a.columns != b.rows) {
     l.fail("rows of " + std::to_string(a.columns) + " elements meet columns of " + std::to_string(b.rows));
   }
@@ -129,11 +145,11 @@ void lower_product(Lowering& l, const MatMulForm& form) {
   product.k = a.columns;
   if (l.shape(0).size() > 1) shape.push_back(a.rows);
   if (l.shape(1).size() > 1) shape.push_back(b.columns);
-  product.a = matrix_of(l, 0, a);
-  product.b = matrix_of(l, 1, b);
+  product.a = a.matrix;
+  product.b = b.matrix;
   product.type = l.type(0);
   product.finish = form.finish;
-  if (axes.size() == 1 && axes[0].b == 0 && !a.transposed) {
+  if (axes.size() == 1 && axes[0].b == 0 && axes[0].a == a.rows * a.matrix.row) {
     product.m *= axes[0].count;
     axes.clear();
   }
@@ -171,8 +187,8 @@ void add_addend(Lowering& l, const Product& product, Finish& finish) {
 
 void lower_gemm(Lowering& l) {
   if (l.shape(0).size() != 2 || l.shape(1).size() != 2) l.fail("A and B must have rank 2");
-  Operand a = operand_of(l.shape(0), true, l.node().integer("transA", 0) != 0);
-  Operand b = operand_of(l.shape(1), false, l.node().integer("transB", 0) != 0);
+  Operand a = operand_of(l, 0, l.node().integer("transA", 0) != 0);
+  Operand b = operand_of(l, 1, l.node().integer("transB", 0) != 0);
   if (a.columns != b.rows) {
     l.fail("rows of " + std::to_string(a.columns) + " elements meet columns of " + std::to_string(b.rows));
   }
@@ -180,8 +196,8 @@ void lower_gemm(Lowering& l) {
   product.m = a.rows;
   product.n = b.columns;
   product.k = a.columns;
-  product.a = matrix_of(l, 0, a);
-  product.b = matrix_of(l, 1, b);
+  product.a = a.matrix;
+  product.b = b.matrix;
   product.type = l.type(0);
   product.finish.alpha = l.node().number("alpha", 1);
   set_activation(l.node(), product.finish);

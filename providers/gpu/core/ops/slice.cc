@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gpu/core/fusion.h"
 #include "gpu/core/moves.h"
 
 namespace ortolan::gpu {
@@ -127,13 +128,19 @@ void lower_concat(Lowering& l) {
   size_t axis = l.axis(l.node().integer("axis", 1), l.shape(0).size());
   Shape shape = joined(l, axis);
   if (l.node().inputs.size() == 1) return l.view(0, 0, shape);
-  Memory to = l.output(0, shape);
   std::vector<int64_t> strides = strides_of(shape);
+  ElementType type = l.type(0);
+  std::vector<Layout> from;
+  for (size_t i = 0; i < l.node().inputs.size(); i++) {
+    std::optional<Layout> layout = layout_of(l, i);
+    from.push_back(layout ? *layout : Layout{l.input(i), strides_of(l.shape(i))});
+  }
+  Memory to = l.output(0, shape);
   int64_t start = 0;
   for (size_t i = 0; i < l.node().inputs.size(); i++) {
     const Shape& part = l.shape(i);
-    copy_strided(l, l.input(i), to, element_bytes(l.type(0)),
-                 {part, strides_of(part), strides, 0, start * strides[axis]});
+    copy_strided(l, from[i].memory, to, element_bytes(type),
+                 {part, from[i].strides, strides, from[i].first, start * strides[axis]});
     start += part[axis];
   }
 }

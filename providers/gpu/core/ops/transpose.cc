@@ -1,6 +1,7 @@
 // Operators that reorder all elements: Transpose, SpaceToDepth, DepthToSpace.
 #include <algorithm>
 
+#include "gpu/core/fusion.h"
 #include "gpu/core/moves.h"
 
 namespace ortolan::gpu {
@@ -35,10 +36,16 @@ std::vector<int64_t> order_of(const Lowering& l) {
   return order;
 }
 
+/** The places of the elements are left to those who read them. */
 void lower_transpose(Lowering& l) {
-  StridedCopy copy = permuted(l.shape(0), order_of(l));
-  Shape shape = copy.shape;
-  move_input(l, shape, std::move(copy));
+  StridedCopy copy = permuted(l.shape(0), order_of(l)), merged = copy;
+  merge_dimensions(merged);
+  std::optional<Layout> from = layout_of(l, 0);
+  if (!from && moves_nothing(merged, l.count(0))) return l.view(0, 0, copy.shape);
+  if (!from) from = Layout{l.input(0), strides_of(l.shape(0))};
+  Layout layout{from->memory, {}, from->first};
+  for (int64_t axis : order_of(l)) layout.strides.push_back(from->strides[axis]);
+  open_layout(l, 0, copy.shape, std::move(layout));
 }
 
 const Shape& image_of(const Lowering& l) {
