@@ -44,20 +44,20 @@ void finish_rotation(Lowering& l, KernelCall& call, const FreshRows& f, int64_t 
   call.run(f.size == 0 ? 0 : launched, f.heads, f.batch);
 }
 
-bool goes_wide(const Lowering& l, const AttentionPlan& p) {
-  int64_t lanes = l.traits().vector_width, most = 16 * lanes;
-  bool fits = p.size % lanes == 0 && p.value_size % lanes == 0 && p.size <= most && p.value_size <= most;
-  return l.traits().kind == DeviceClass::kWide && !is_half(l) && fits && p.size > 0;
-}
-
 void add_plan_params(KernelCall& call, const AttentionPlan& p) {
   call.params(p.queries, p.keys, p.heads / p.kv_heads, p.size, p.value_size, p.scale, p.softcap, p.first,
               std::min(p.left, kFarthest), std::min(p.right, kFarthest));
   for (const HeadRows* rows : {&p.q, &p.k, &p.v}) call.params(rows->from, rows->batch, rows->row, rows->head);
-  call.params(p.bias_batch, p.bias_head, p.bias_row, p.bias_columns, p.mask_batch, p.mask_row, p.masked);
+  call.params(p.bias_batch, p.bias_head, p.bias_row, p.bias_columns, p.mask_batch, p.mask_row, p.mask_head, p.masked);
 }
 
 }  // namespace
+
+bool attends_in_vectors(const Lowering& l, const AttentionPlan& p) {
+  int64_t lanes = l.traits().vector_width, most = 16 * lanes;
+  bool fits = p.size % lanes == 0 && p.value_size % lanes == 0 && p.size <= most && p.value_size <= most;
+  return l.traits().kind == DeviceClass::kWide && !is_half(l) && fits && p.size > 0;
+}
 
 HeadRows rows_by_head(Memory memory, int64_t heads, int64_t rows, int64_t size) {
   return {memory, 0, heads * rows * size, size, rows * size};
@@ -105,12 +105,13 @@ void take_bias(Lowering& l, AttentionPlan& p, size_t i) {
 }
 
 void attend(Lowering& l, const AttentionPlan& p, Memory y, bool by_head) {
-  bool wide = goes_wide(l, p);
+  bool wide = attends_in_vectors(l, p);
   int lanes = wide ? l.traits().vector_width : 64;
   KernelCall call = l.call(wide ? "attention_wide" : "attention");
   call.group(wide ? 1 : lanes).constant("HALF", is_half(l)).constant("BIAS", p.bias);
   call.constant("BIAS_STEP", !p.bias_repeats).constant("MASK", p.mask).constant("LENGTHS", p.lengths);
   call.constant("FIRST", p.starts_at_zero).constant("BY_HEAD", by_head);
+  call.constant("STANDS", p.stands_where_true).constant("EMPTY_IS_NAN", p.empty_is_nan);
   call.constant("VALUES", static_cast<int>(std::max<int64_t>((p.value_size + lanes - 1) / lanes, 1)));
   if (wide) call.constant("SIZES", static_cast<int>(p.size / lanes));
   call.read(p.q.memory).read(p.k.memory).read(p.v.memory);

@@ -60,7 +60,7 @@ struct AttentionPlan {
   int64_t left = -1, right = -1;  // keys that a query sees beside its own; -1: all
 
   enum Bias { kNoBias, kFloats, kTruths };
-  enum Mask { kNoMask, kNumbers, kLengths, kNewNumbers, kLengthsAndStarts, kEntries };
+  enum Mask { kNoMask, kNumbers, kLengths, kNewNumbers, kLengthsAndStarts, kEntries, kChosenFirst, kChosenLast };
   enum Lengths { kAll, kLessOne, kWhole };
   Bias bias = kNoBias;
   Mask mask = kNoMask;
@@ -69,9 +69,14 @@ struct AttentionPlan {
   bool starts_at_zero = false;  // with lengths: the queries stand from 0 on, else at the end of the keys
   bool bias_repeats = false;    // a row of the bias has one element for all keys
   int64_t bias_batch = 0, bias_head = 0, bias_row = 0, bias_columns = 0;
-  int64_t mask_batch = 0, mask_row = 0;
-  float masked = 0;  // what is added to scores that the mask leaves out
+  int64_t mask_batch = 0, mask_row = 0, mask_head = 0;
+  float masked = 0;               // what is added to scores that the mask leaves out; if chosen, what stands for them
+  bool stands_where_true = true;  // if chosen: before the bias or after it, by truths, [batch, heads, queries, keys]
+  bool empty_is_nan = false;      // results of queries that see no key, or all with scores of -infinity; else 0
 };
+
+/** Whether keys and queries go by vectors, on devices that have an item a group. */
+bool attends_in_vectors(const Lowering& l, const AttentionPlan& plan);
 
 /** Sets the bias from input i, which broadcasts to [batch, heads, queries, keys]. */
 void take_bias(Lowering& l, AttentionPlan& plan, size_t i);

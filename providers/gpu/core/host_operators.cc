@@ -340,6 +340,7 @@ constexpr Row kRows[] = {
     {"Neg", negate},
     {"Floor", [](const Call& call) { return unary_float(call, [](float x) { return std::floor(x); }); }},
     {"Ceil", [](const Call& call) { return unary_float(call, [](float x) { return std::ceil(x); }); }},
+    {"Sqrt", [](const Call& call) { return unary_float(call, [](float x) { return std::sqrt(x); }); }},
     {"Where", where},
     {"Range", range},
     {"ConstantOfShape", constant_of_shape},

@@ -4,49 +4,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/core/attention_pattern.h"
+
 namespace ortolan::gpu {
 namespace {
 
-class Patterns {
+class Patterns : Makers {
  public:
-  explicit Patterns(Graph& graph) : graph_(graph), makers_(graph.values.size(), -1), readers_(graph.values.size()) {
-    for (size_t i = 0; i < graph.nodes.size(); i++) {
-      for (int output : graph.nodes[i].outputs) {
-        if (output != kMissing) makers_[output] = static_cast<int>(i);
-      }
-      for (int input : graph.nodes[i].inputs) {
-        if (input != kMissing) readers_[input]++;
-      }
-    }
-    for (int output : graph.outputs) readers_[output]++;
-  }
+  explicit Patterns(Graph& graph) : Makers(graph), graph_(graph) {}
 
   void join() {
     for (Node& node : graph_.nodes) {
       if (is_of(node, "Mul")) join_gate(node);
       if (is_of(node, "Add")) join_layer_normalization(node);
+      if (is_of(node, "MatMul")) join_attention(*this, node);
     }
   }
 
  private:
-  static bool is_of(const Node& node, std::string_view op) {
-    bool is_binary = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow";
-    bool is_whole = is_binary ? node.inputs.size() == 2 && node.since_version >= 7 : !node.inputs.empty();
-    return node.domain.empty() && node.op == op && is_whole;
-  }
-  /** The node of that operator that makes a value for `readers` inputs of the pattern and nothing else. */
-  const Node* maker(int value, std::string_view op, int readers = 1) const {
-    int node = value == kMissing ? -1 : makers_[value];
-    if (node < 0 || readers_[value] != readers || !is_of(graph_.nodes[node], op)) return nullptr;
-    return &graph_.nodes[node];
-  }
-  std::optional<float> number(int value) const {
-    if (value == kMissing) return {};
-    const Value& v = graph_.values[value];
-    if (!v.constant || v.shape->size() > 1 || element_count(*v.shape) != 1) return {};
-    if (!is_float(v.type) && !is_integer(v.type)) return {};
-    return HostTensor{v.type, *v.shape, *v.constant}.floats()[0];
-  }
   /** Whether a value is that number, as its type has it. */
   bool is_number(int value, float wanted) const {
     std::optional<float> found = number(value);
@@ -189,8 +164,6 @@ class Patterns {
   }
 
   Graph& graph_;
-  std::vector<int> makers_;   // the node of each value; -1: none
-  std::vector<int> readers_;  // inputs and outputs of the graph that are the value
 };
 
 void drop_unneeded(Graph& graph) {
