@@ -47,6 +47,23 @@ TEST_P(Softmax, NanAndInfinity) {
   expect_near(run_node(*GetParam().device, {"Softmax"}, {{x}})[0], floats({3, 2}, {NAN, NAN, 0, 1, NAN, NAN}));
 }
 
+TEST_P(Softmax, ExtremesInLongRows) {
+  constexpr int64_t kCols = 53;
+  std::vector<float> rows;
+  for (float value : {NAN, -INFINITY, -3.402823466e38f, -200.0f, -95.0f, 3.402823466e38f}) {
+    for (int64_t place : {3, 50}) {
+      std::vector<float> row = random_floats({kCols}, 7, -9, 9).floats();
+      row[place] = value;
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  }
+  rows.insert(rows.end(), kCols, -INFINITY);
+  Tensor x = floats({13, kCols}, rows), wanted = reference(x, kCols, 1, false);
+  std::vector<float> values = wanted.floats();
+  std::fill(values.begin(), values.begin() + 2 * kCols, NAN);
+  expect_near(run_node(*GetParam().device, {"Softmax"}, {{x}})[0], floats(x.shape, values));
+}
+
 TEST_P(Softmax, BeforeOpset13AnAxisPastTheEnd) {
   Tensor x = floats({2, 1}, {5, 7});
   expect_near(run_node(*GetParam().device, {"Softmax", {{"axis", int64_t{2}}}, 1}, {{x}})[0], floats({2, 1}, {1, 1}));
