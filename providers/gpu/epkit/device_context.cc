@@ -61,10 +61,11 @@ DeviceContext::DeviceContext(std::unique_ptr<Device> device) : device_(std::move
 
 DeviceContext::~DeviceContext() = default;
 
-Engine& DeviceContext::engine(const std::filesystem::path& folder, Tuning tuning, Precision precision) {
+Engine& DeviceContext::engine(const std::filesystem::path& folder, Tuning tuning, Products products,
+                              Precision precision) {
   std::lock_guard lock(mutex_);
-  std::unique_ptr<Engine>& engine = engines_[{folder, tuning, precision}];
-  if (engine == nullptr) engine = std::make_unique<Engine>(*device_, folder, tuning, Products::kAuto, precision);
+  std::unique_ptr<Engine>& engine = engines_[{folder, tuning, products, precision}];
+  if (engine == nullptr) engine = std::make_unique<Engine>(*device_, folder, tuning, products, precision);
   return *engine;
 }
 

@@ -54,7 +54,7 @@ class DeviceContext {
 
   Device& device() { return *device_; }
   /** What sessions share that keep kernels in the same folder (empty: nowhere), are tuned alike and compute alike. */
-  Engine& engine(const std::filesystem::path& folder, Tuning tuning, Precision precision);
+  Engine& engine(const std::filesystem::path& folder, Tuning tuning, Products products, Precision precision);
   DeviceMemory& memory() { return memory_; }
   /** The queue behind a native handle; NULL where it is none of this device's. */
   RunQueue* find_queue(void* handle);
@@ -64,7 +64,7 @@ class DeviceContext {
  private:
   friend class RunQueue;
   std::unique_ptr<Device> device_;
-  std::map<std::tuple<std::filesystem::path, Tuning, Precision>, std::unique_ptr<Engine>> engines_;
+  std::map<std::tuple<std::filesystem::path, Tuning, Products, Precision>, std::unique_ptr<Engine>> engines_;
   DeviceMemory memory_;
   std::mutex mutex_;
   std::set<RunQueue*> queues_;

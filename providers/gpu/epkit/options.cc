@@ -43,6 +43,11 @@ bool set(Precision& option, const std::string& text) {
   return text == "fp16" || text == "fp32";
 }
 
+bool set(Products& option, const std::string& text) {
+  option = text == "own" ? Products::kOwn : text == "library" ? Products::kLibrary : Products::kAuto;
+  return text == "auto" || option != Products::kAuto;
+}
+
 bool is_folder(const std::string& text) { return text.empty() || text == "off" || text[0] == '/'; }
 
 struct Row {
@@ -61,6 +66,8 @@ constexpr Row kRows[] = {
      [](Options& o, const std::string& text) { return set(o.precision, text); }},
     {"memory_limit", "0", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }},
     {"tuning", "none", "none, fast or full", [](Options& o, const std::string& text) { return set(o.tuning, text); }},
+    {"products", "auto", "auto, own or library",
+     [](Options& o, const std::string& text) { return set(o.products, text); }},
     {"cache_folder", "", "a path from the root, off, or empty for the user's cache",
      [](Options& o, const std::string& text) { return is_folder(text) && set(o.cache_folder, text); }},
     {"profiling", "1", kSwitch, [](Options& o, const std::string& text) { return set(o.profiling, text); }},

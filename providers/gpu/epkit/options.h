@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "gpu/core/precision.h"
-#include "gpu/core/tuner.h"
+#include "gpu/core/engine.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {
@@ -14,6 +13,7 @@ struct Options {
   Precision precision = Precision::kFloat;
   size_t memory_limit = 0;  // of a session's device memory for tensors, in bytes; 0: none
   Tuning tuning = Tuning::kNone;
+  Products products = Products::kAuto;
   std::string cache_folder;   // of kernels and tuning; empty: the user's, "off": nothing is kept
   bool profiling = true;      // profiles hold the device's times of all kernels
   size_t min_group_size = 1;  // groups of fewer nodes are left to others

@@ -36,11 +36,23 @@ Provider::Provider(const Host& host, Factory& factory, size_t number, const Opti
       options_(options),
       context_options_(contexts),
       contexts_(host, contexts, factory.backend().provider(), factory.backend().version(), context_.device().traits()),
-      engine_(context_.engine(folder_of(options), options.tuning, options.precision)),
+      engine_(context_.engine(folder_of(options), options.tuning, options.products, options.precision)),
       progress_(teller(host)),
       records_(options.profiling),
       copies_(host, context_, factory.backend().provider()) {
   set_functions();
+  tell_who_multiplies();
+}
+
+void Provider::tell_who_multiplies() const {
+  const ProductLibrary* library = engine_.product_library();
+  if (library != nullptr) {
+    log(host_, ORT_LOGGING_LEVEL_VERBOSE, "matrix products may be made by " + library->name());
+  } else if (options_.products == Products::kLibrary) {
+    log(host_, ORT_LOGGING_LEVEL_WARNING,
+        "option products is library, but none is installed that works on device '" + context_.device().traits().name +
+            "'; all products are made by own kernels");
+  }
 }
 
 void Provider::set_functions() {

@@ -37,6 +37,7 @@ class Provider : public OrtEp {
   static OrtStatus* ORT_API_CALL get_default_memory_device(const OrtEp* self, const OrtMemoryDevice** device) noexcept;
 
   void set_functions();
+  void tell_who_multiplies() const;
   void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* support);
   void take(const std::vector<const OrtNode*>& nodes, bool drops_constants, OrtEpGraphSupportInfo* support) const;
   void take_contexts(ReadGraph& read, OrtEpGraphSupportInfo* support) const;

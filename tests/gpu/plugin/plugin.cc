@@ -1,6 +1,6 @@
 // The test device as a provider library, TestDeviceExecutionProvider. The variable ORTOLAN_TEST_DEVICE chooses it: a
 // class (wide, lanes, gpu), a width of vectors (1, 4, 16), an order and whether it has 16-bit arithmetic (fp16 or not),
-// as in "gpu 4 7 fp16", which is the default.
+// as in "gpu 4 7 fp16", which is the default. Its library of products makes those that it is asked for.
 #include <cstdlib>
 #include <sstream>
 
@@ -13,6 +13,7 @@ namespace {
 TestDeviceOptions chosen_options() {
   TestDeviceOptions options;
   options.order = 7;
+  options.library_suits_from = INT64_MAX;
   const char* chosen = std::getenv("ORTOLAN_TEST_DEVICE");
   if (chosen == nullptr) return options;
   std::istringstream words(chosen);
@@ -59,6 +60,11 @@ extern "C" ORT_EXPORT void TestDeviceWork(int64_t* counts) {
        {&work.bytes_written, &work.bytes_read, &work.bytes_copied, &work.lists, &work.groups}) {
     *counts++ = *count;
   }
+}
+
+/** Lets the library's next product fail on the device opened last. */
+extern "C" ORT_EXPORT void TestDeviceFailProduct() {
+  ortolan::gpu::test::test_backend().opened().faults().products_to_failure = 0;
 }
 
 ORTOLAN_EXPORT_PROVIDER(ortolan::gpu::test::backend)

@@ -51,12 +51,13 @@ TEST_F(ProviderOptions, AnUnknownOneIsNamedWithThoseThereAre) {
   expect_refused(
       {{"colour", "blue"}},
       "there is no option colour, which is set to 'blue'; there are device, precision, memory_limit, tuning, "
-      "cache_folder, profiling, min_group_size, log_refusals");
+      "products, cache_folder, profiling, min_group_size, log_refusals");
 }
 
 TEST_F(ProviderOptions, ABadValueIsNamedWithWhatIsAllowed) {
   expect_refused({{"memory_limit", "much"}}, "option memory_limit is 'much', it must be a number from 0");
   expect_refused({{"tuning", "slow"}}, "option tuning is 'slow', it must be none, fast or full");
+  expect_refused({{"products", "mine"}}, "option products is 'mine', it must be auto, own or library");
   expect_refused({{"precision", "fp8"}}, "option precision is 'fp8', it must be fp32, or fp16: ");
   expect_refused({{"profiling", "yes"}}, "option profiling is 'yes', it must be 0 or 1");
   expect_refused({{"cache_folder", "here"}}, "option cache_folder is 'here', it must be a path from the root, off");
@@ -135,6 +136,35 @@ TEST_F(ProviderOptions, SmallGroupsAreLeftForThatReason) {
 TEST_F(ProviderOptions, TuningKeepsResults) {
   expect_runs({{"tuning", "none"}});
   expect_runs({{"tuning", "fast"}});
+}
+
+/** Whether a product was the library's. */
+bool has_library_product(const std::string& profile) {
+  return profile.find("test library") != std::string::npos || profile.find("CLBlast") != std::string::npos;
+}
+
+TEST_F(ProviderOptions, ProductsByTheDevicesLibrary) {
+  for (const char* products : {"auto", "own", "library"}) expect_runs({{"products", products}});
+  EXPECT_FALSE(has_library_product(profile({{"products", "own"}})));
+  if (!has_library_product(profile({{"products", "library"}}))) {
+    EXPECT_EQ(function_of_tested_plugin("TestDeviceFailProduct"), nullptr) << "the test device has a library";
+    GTEST_SKIP() << "CLBlast is not installed (libclblast1)";
+  }
+}
+
+TEST_F(ProviderOptions, AProductThatFailsIsAStatusAndTheSessionGoesOn) {
+  Session session = provider_.session({{"products", "library"}});
+  auto fail_product = reinterpret_cast<void (*)()>(function_of_tested_plugin("TestDeviceFailProduct"));
+  if (fail_product == nullptr) GTEST_SKIP() << "a device that fails as told is the test device alone";
+  std::vector<float> before = run(session);
+  fail_product();
+  std::vector<float> pixels(64);
+  Value image = floats(pixels, {1, 1, 8, 8}), probabilities;
+  const char *in = "image", *out = "probabilities";
+  const OrtValue* inputs[] = {image};
+  EXPECT_REFUSED(api().Run(session, nullptr, &in, inputs, 1, &out, 1, probabilities.out()), ORT_FAIL,
+                 "product of the library: it fails as told");
+  EXPECT_EQ(run(session), before);
 }
 
 TEST_F(ProviderOptions, ProfilesHoldTheDevicesTimes) {

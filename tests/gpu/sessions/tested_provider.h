@@ -2,6 +2,8 @@
 // model.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -66,6 +68,12 @@ class Provider {
   Env env_;
   const OrtEpDevice* device_ = nullptr;
 };
+
+/** Only the test device's library has such functions; NULL in others. Once a provider is there. */
+inline void* function_of_tested_plugin(const char* name) {
+  void* library = dlopen(std::getenv("ORTOLAN_TESTED_PLUGIN"), RTLD_NOW | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
 
 /** The probabilities of some picture. */
 inline std::vector<float> run(OrtSession* session) {
