@@ -1,18 +1,46 @@
 // Buffers and sub-buffers.
 #include "opencl/memory.h"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
+
 namespace ortolan::gpu::opencl {
 namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
 
 uint64_t next_number() {
   static std::atomic<uint64_t> last{0};
   return ++last;
 }
 
-MemoryHandle create_memory(Context& context, size_t bytes) {
+MemoryHandle create_memory(Context& context, size_t bytes, cl_mem_flags flags, void* host) {
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(clCreateBuffer(context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+  MemoryHandle memory(clCreateBuffer(context.get(), CL_MEM_READ_WRITE | flags, bytes, host, &code));
   context.check(code, "clCreateBuffer", [&] { return "a buffer of " + std::to_string(bytes) + " bytes"; });
+  return memory;
+}
+
+/** NULL where there is no such memory. The part that is no whole huge page stays on small ones. */
+void* allocate_huge_pages(size_t bytes) {
+  void* block = nullptr;
+  if (bytes > SIZE_MAX - kHugePage || posix_memalign(&block, kHugePage, bytes) != 0) return nullptr;
+  madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return block;
+}
+
+void CL_CALLBACK free_host_memory(cl_mem, void* host) { std::free(host); }
+
+/** A CPU works in memory of this process: large blocks are on huge pages, which drivers do not ask for. */
+MemoryHandle create_memory(Context& context, size_t bytes) {
+  bool wants_pages = context.traits().type == DeviceType::kCpu && bytes >= kHugePage;
+  std::unique_ptr<void, decltype(&std::free)> host(wants_pages ? allocate_huge_pages(bytes) : nullptr, &std::free);
+  if (host == nullptr) return create_memory(context, bytes, 0, nullptr);
+  MemoryHandle memory = create_memory(context, bytes, CL_MEM_USE_HOST_PTR, host.get());
+  context.check(clSetMemObjectDestructorCallback(memory.get(), free_host_memory, host.get()),
+                "clSetMemObjectDestructorCallback", [] { return "the end of a buffer"; });
+  host.release();
   return memory;
 }
 

@@ -110,6 +110,21 @@ void OpenClQueue::write(const BufferRange& to, const void* from) {
   check(*context_, get(), code, "clEnqueueWriteBuffer", [&] { return words_of("writing", to); });
 }
 
+void OpenClQueue::make(const BufferRange& to, const std::function<void(std::span<std::byte>)>& make) {
+  if (context_->traits().type != DeviceType::kCpu || to.bytes == 0) return Queue::make(to, make);
+  context_->fail_if_lost();
+  cl_mem memory = block_of(to).get();
+  cl_int code = CL_SUCCESS;
+  void* mapped =
+      clEnqueueMapBuffer(get(), memory, CL_TRUE, CL_MAP_WRITE, to.offset, to.bytes, 0, nullptr, nullptr, &code);
+  check(*context_, get(), code, "clEnqueueMapBuffer", [&] { return words_of("mapping", to); });
+  auto unmap = [&](void* address) { clEnqueueUnmapMemObject(get(), memory, address, 0, nullptr, nullptr); };
+  std::unique_ptr<void, decltype(unmap)> mapping(mapped, unmap);
+  make({static_cast<std::byte*>(mapped), to.bytes});
+  mapping.reset();
+  finish();
+}
+
 void OpenClQueue::read(void* to, const BufferRange& from) {
   context_->fail_if_lost();
   cl_mem memory = block_of(from).get();

@@ -48,6 +48,7 @@ class OpenClQueue : public Queue {
   ~OpenClQueue() override;
 
   void write(const BufferRange& to, const void* from) override;
+  void make(const BufferRange& to, const std::function<void(std::span<std::byte>)>& make) override;
   void read(void* to, const BufferRange& from) override;
   void copy(const BufferRange& to, const BufferRange& from) override;
   void run(CommandList& list, std::span<const BufferRange> externals) override { run(list, externals, nullptr); }

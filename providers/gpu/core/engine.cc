@@ -74,26 +74,31 @@ void KernelCache::after_run() {
   });
 }
 
-std::shared_ptr<Buffer> WeightCache::get(
-    std::span<const std::byte> bytes, const std::string& layout,
-    const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack) {
-  std::string key = key_of(bytes, layout);
+std::shared_ptr<Buffer> WeightCache::get(std::span<const std::byte> bytes) {
+  return get(key_of(bytes, ""), bytes.size(),
+             [&](Queue& queue, const BufferRange& to) { queue.write(to, bytes.data()); });
+}
+
+std::shared_ptr<Buffer> WeightCache::get(std::span<const std::byte> bytes, const Packing& packing) {
+  return get(key_of(bytes, packing.layout), packing.bytes, [&](Queue& queue, const BufferRange& to) {
+    queue.make(to, [&](std::span<std::byte> memory) { packing.pack(bytes, memory); });
+  });
+}
+
+std::shared_ptr<Buffer> WeightCache::get(const std::string& key, size_t size,
+                                         const std::function<void(Queue& queue, const BufferRange& to)>& make) {
   std::lock_guard lock(mutex_);
   std::erase_if(buffers_, [](const auto& entry) { return entry.second.expired(); });
   if (auto found = buffers_.find(key); found != buffers_.end()) {
     if (auto buffer = found->second.lock()) return buffer;
   }
-  std::shared_ptr<Buffer> buffer = pack == nullptr ? upload(bytes) : upload(pack(bytes));
+  std::shared_ptr<Buffer> buffer = device_.allocate(std::max<size_t>(size, 4));
+  if (size > 0) {
+    std::unique_ptr<Queue> queue = device_.create_queue();
+    make(*queue, {buffer.get(), 0, size});
+    queue->finish();
+  }
   buffers_[key] = buffer;
-  return buffer;
-}
-
-std::shared_ptr<Buffer> WeightCache::upload(std::span<const std::byte> bytes) {
-  std::shared_ptr<Buffer> buffer = device_.allocate(std::max<size_t>(bytes.size(), 4));
-  if (bytes.empty()) return buffer;
-  std::unique_ptr<Queue> queue = device_.create_queue();
-  queue->write({buffer.get(), 0, bytes.size()}, bytes.data());
-  queue->finish();
   return buffer;
 }
 

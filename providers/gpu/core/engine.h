@@ -44,16 +44,27 @@ class KernelCache {
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by name and constants
 };
 
+/** How a constant lies on the device. */
+struct Packing {
+  std::string layout;  // names all that decides the result but the constant's bytes
+  size_t bytes = 0;    // of the result
+  /** Writes all of `to`. */
+  std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> pack;
+};
+
 /** Constants on the device by content and layout, shared by all that live at a time. Thread-safe. */
 class WeightCache {
  public:
   explicit WeightCache(Device& device) : device_(device) {}
-  /** The memory of `bytes` as `pack` lays them out; `layout` names all that decides its result but the bytes. */
-  std::shared_ptr<Buffer> get(std::span<const std::byte> bytes, const std::string& layout,
-                              const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack);
+  /** The memory of `bytes`. */
+  std::shared_ptr<Buffer> get(std::span<const std::byte> bytes);
+  /** The memory of `bytes` as `packing` lays them out. */
+  std::shared_ptr<Buffer> get(std::span<const std::byte> bytes, const Packing& packing);
 
  private:
-  std::shared_ptr<Buffer> upload(std::span<const std::byte> bytes);
+  /** `make` fills memory of `size` bytes where there is none yet under that key. */
+  std::shared_ptr<Buffer> get(const std::string& key, size_t size,
+                              const std::function<void(Queue& queue, const BufferRange& to)>& make);
 
   Device& device_;
   std::mutex mutex_;

@@ -123,17 +123,16 @@ Memory Lowering::input(size_t i) {
   if (!state.host) fail("input " + std::to_string(i) + " is not computed");
   const std::span<const std::byte> bytes = state.host->elements.bytes;
   std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], is_constant(i) ? "" : "host"}];
-  if (buffer == nullptr || !is_constant(i)) buffer = recording_.engine().weights().get(bytes, "", nullptr);
+  if (buffer == nullptr || !is_constant(i)) buffer = recording_.engine().weights().get(bytes);
   state.memory = recording_.constant(buffer, bytes.size());
   return state.memory;
 }
 
-Memory Lowering::packed(size_t i, const std::string& layout,
-                        const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack) {
+Memory Lowering::packed(size_t i, const Packing& packing) {
   if (!is_constant(i)) fail("input " + std::to_string(i) + " is not constant");
-  std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], layout}];
+  std::shared_ptr<Buffer>& buffer = packed_[{node_.inputs[i], packing.layout}];
   if (buffer == nullptr) {
-    buffer = recording_.engine().weights().get(graph_.values[node_.inputs[i]].constant->bytes, layout, pack);
+    buffer = recording_.engine().weights().get(graph_.values[node_.inputs[i]].constant->bytes, packing);
   }
   return recording_.constant(buffer, buffer->bytes());
 }
@@ -193,7 +192,7 @@ void Lowering::known(size_t output, HostTensor tensor) {
 
 Memory Lowering::table(const std::vector<int32_t>& values) {
   std::span<const std::byte> bytes = std::as_bytes(std::span(values));
-  return recording_.constant(recording_.engine().weights().get(bytes, "", nullptr), bytes.size());
+  return recording_.constant(recording_.engine().weights().get(bytes), bytes.size());
 }
 
 void Lowering::fail(const std::string& what) const { throw Error(ErrorKind::kInvalid, describe(node_) + ": " + what); }

@@ -114,9 +114,8 @@ class Lowering {
 
   Memory input(size_t i);
   bool is_constant(size_t i) const { return has(i) && graph_.values[node_.inputs[i]].constant.has_value(); }
-  /** A constant input as `pack` lays it out; `layout` names all that decides the result but the bytes. */
-  Memory packed(size_t i, const std::string& layout,
-                const std::function<std::vector<std::byte>(std::span<const std::byte>)>& pack);
+  /** A constant input as `packing` lays it out. */
+  Memory packed(size_t i, const Packing& packing);
 
   /** Says the shape of an output and gives its memory. */
   Memory output(size_t i, ElementType type, const Shape& shape);

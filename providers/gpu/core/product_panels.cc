@@ -40,12 +40,11 @@ void pack_panel(std::span<const std::byte> from, const Matrix& b, const PanelLay
     for (int64_t c = 0; c < there; c++) {
       to[k * layout.width + c] = element_of(from, b.type, at + k * b.row + (first + c) * b.column);
     }
+    for (int64_t c = there; c < layout.width; c++) to[k * layout.width + c] = 0.0f;
   }
 }
 
-std::vector<std::byte> pack_on_host(std::span<const std::byte> from, const Matrix& b, const PanelLayout& layout) {
-  std::vector<std::byte> bytes(layout.bytes());
-  float* to = reinterpret_cast<float*>(bytes.data());
+void pack_on_host(std::span<const std::byte> from, const Matrix& b, const PanelLayout& layout, float* to) {
   for (int64_t outer = 0; outer < layout.outer; outer++) {
     for (int64_t inner = 0; inner < layout.inner; inner++) {
       for (int64_t panel = 0; panel < layout.panels(); panel++) {
@@ -54,7 +53,7 @@ std::vector<std::byte> pack_on_host(std::span<const std::byte> from, const Matri
       }
     }
   }
-  return bytes;
+  std::fill(to, to + layout.slack, 0.0f);
 }
 
 std::string name_of(const Matrix& b, const PanelLayout& layout) {
@@ -67,8 +66,10 @@ std::string name_of(const Matrix& b, const PanelLayout& layout) {
 }
 
 Memory pack_constant(Lowering& l, const Matrix& b, const PanelLayout& layout) {
-  return l.packed(b.input, name_of(b, layout),
-                  [&](std::span<const std::byte> bytes) { return pack_on_host(bytes, b, layout); });
+  auto pack = [&](std::span<const std::byte> from, std::span<std::byte> to) {
+    pack_on_host(from, b, layout, reinterpret_cast<float*>(to.data()));
+  };
+  return l.packed(b.input, {name_of(b, layout), layout.bytes(), pack});
 }
 
 Memory pack_on_device(Lowering& l, const Matrix& b, const PanelLayout& layout) {

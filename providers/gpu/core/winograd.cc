@@ -92,13 +92,11 @@ void transform_weights(const float* weights, int64_t distance, int64_t rows, flo
   }
 }
 
-/** [place][tile of rows][channel][row]. */
-std::vector<std::byte> transformed(const HostTensor& weights, int64_t height) {
+/** to[place][tile of rows][channel][row]. What is behind the last row is left. */
+void transform(const HostTensor& weights, int64_t height, float* to) {
   std::vector<float> g = weights.floats();
   int64_t rows = weights.shape[0], channels = weights.shape[1], together = std::min(height, kLanes);
   int64_t matrix = round_up(rows, height) * channels;
-  std::vector<std::byte> bytes(static_cast<size_t>(kPlaces * matrix) * sizeof(float));
-  float* to = reinterpret_cast<float*>(bytes.data());
   for (int64_t row = 0; row < rows; row += together) {
     for (int64_t channel = 0; channel < channels; channel++) {
       int64_t at = (row / height * channels + channel) * height + row % height;
@@ -106,16 +104,16 @@ std::vector<std::byte> transformed(const HostTensor& weights, int64_t height) {
                         to + at, matrix);
     }
   }
-  return bytes;
 }
 
 Memory packed_weights(Lowering& l, int64_t height) {
   ElementType type = l.type(1);
   std::string layout = "winograd 4x4 of " + std::string(type_name(type));
   for (int64_t size : {l.shape(1)[0], l.shape(1)[1], height}) layout += ' ' + std::to_string(size);
-  return l.packed(1, layout, [&](std::span<const std::byte> bytes) {
-    return transformed({type, l.shape(1), {bytes, nullptr}}, height);
-  });
+  size_t bytes = static_cast<size_t>(kPlaces * round_up(l.shape(1)[0], height) * l.shape(1)[1]) * sizeof(float);
+  return l.packed(1, {layout, bytes, [&](std::span<const std::byte> from, std::span<std::byte> to) {
+                        transform({type, l.shape(1), {from, nullptr}}, height, reinterpret_cast<float*>(to.data()));
+                      }});
 }
 
 /** The same of weights that are no constant. */

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -165,6 +166,13 @@ class Queue {
   virtual ~Queue() = default;
   /** Copies to.bytes bytes. `from` must stay as it is until the queue has passed this point. */
   virtual void write(const BufferRange& to, const void* from) = 0;
+  /** Has `make` write all of the range, in the device's memory itself where host and device share it, and waits. */
+  virtual void make(const BufferRange& to, const std::function<void(std::span<std::byte>)>& make) {
+    std::vector<std::byte> bytes(to.bytes);
+    make(bytes);
+    write(to, bytes.data());
+    finish();
+  }
   /** Copies from.bytes bytes; they are there when the queue has passed this point. */
   virtual void read(void* to, const BufferRange& from) = 0;
   /** Copies from.bytes bytes on the device. The ranges must not overlap. */

@@ -37,9 +37,34 @@ TEST_P(DeviceTest, BytesComeBack) {
   }
 }
 
+TEST_P(DeviceTest, BytesAreMadeInPlace) {
+  for (size_t bytes : {size_t{4}, size_t{4097}, size_t{5} << 20}) {
+    std::vector<unsigned char> wanted(bytes + 8, 9), out(bytes + 8);
+    std::unique_ptr<Buffer> buffer = device_->allocate(bytes + 8);
+    queue_->write(whole(*buffer), wanted.data());
+    queue_->make({buffer.get(), 4, bytes}, [&](std::span<std::byte> made) {
+      ASSERT_EQ(made.size(), bytes);
+      for (size_t i = 0; i < bytes; i++) made[i] = std::byte(i * 7 + 1);
+    });
+    for (size_t i = 0; i < bytes; i++) wanted[i + 4] = static_cast<unsigned char>(i * 7 + 1);
+    queue_->read(out.data(), whole(*buffer));
+    queue_->finish();
+    EXPECT_EQ(out, wanted) << bytes;
+  }
+}
+
+TEST_P(DeviceTest, AMakerMayThrow) {
+  std::unique_ptr<Buffer> buffer = upload({1, 2});
+  auto fail = [](std::span<std::byte>) { throw Error(ErrorKind::kInvalid, "made up"); };
+  EXPECT_TRUE(throws(ErrorKind::kInvalid, "made up", [&] { queue_->make(whole(*buffer), fail); }));
+  queue_->write(whole(*buffer), "12345678");
+  queue_->finish();
+}
+
 TEST_P(DeviceTest, NothingIsMovedWhereThereAreNoBytes) {
   std::unique_ptr<Buffer> buffer = upload({1, 2});
   queue_->write({buffer.get(), 8, 0}, nullptr);
+  queue_->make({buffer.get(), 8, 0}, [](std::span<std::byte> made) { EXPECT_TRUE(made.empty()); });
   queue_->read(nullptr, {buffer.get(), 0, 0});
   queue_->copy({buffer.get(), 0, 0}, {buffer.get(), 4, 0});
   EXPECT_EQ(download(*buffer), std::vector<float>({1, 2}));

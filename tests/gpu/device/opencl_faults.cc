@@ -19,7 +19,8 @@ struct Watched {
 Watched watched[] = {{"clGetPlatformIDs"},  {"clCreateContext"},        {"clCreateBuffer"},
                      {"clCreateSubBuffer"}, {"clSetKernelArg"},         {"clBuildProgram"},
                      {"clFinish"},          {"clEnqueueNDRangeKernel"}, {"clEnqueueMarkerWithWaitList"},
-                     {"clWaitForEvents"},   {"clEnqueueWriteBuffer"},   {"clReleaseMemObject"}};
+                     {"clWaitForEvents"},   {"clEnqueueWriteBuffer"},   {"clReleaseMemObject"},
+                     {"clEnqueueMapBuffer"}};
 cl_uint lie_about = 0;
 uint64_t lie = 0;
 
@@ -113,6 +114,11 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                             const void* data, cl_uint count, const cl_event* events, cl_event* event) {
   return forward("clEnqueueWriteBuffer", &clEnqueueWriteBuffer, queue, buffer, blocks, offset, bytes, data, count,
                  events, event);
+}
+void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool wait, cl_map_flags flags, size_t offset,
+                         size_t bytes, cl_uint events, const cl_event* event, cl_event* event_out, cl_int* code_out) {
+  return forward_object("clEnqueueMapBuffer", &clEnqueueMapBuffer, code_out, queue, memory, wait, flags, offset, bytes,
+                        events, event, event_out);
 }
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* events, cl_event* event) {
   return forward("clEnqueueMarkerWithWaitList", &clEnqueueMarkerWithWaitList, queue, count, events, event);

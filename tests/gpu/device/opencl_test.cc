@@ -1,4 +1,6 @@
 // What the OpenCL backend makes of failures, lies and repetition. Most need a driver.
+#include <fstream>
+
 #include "base/injected_faults.h"
 #include "gpu/opencl_device.h"
 #include "opencl/codes.h"
@@ -120,6 +122,35 @@ TEST_F(OpenClTest, AllocationFailureLeavesTheDeviceUsable) {
                        [&] { queue_->write(whole(*buffer), "12345678"); }));
   }
   expect_usable();
+}
+
+TEST_F(OpenClTest, MemoryThatCannotBeMappedLeavesTheDeviceUsable) {
+  if (device_->traits().type != DeviceType::kCpu) GTEST_SKIP() << "its memory is not mapped";
+  std::unique_ptr<Buffer> buffer = device_->allocate(8);
+  {
+    FailingCall failure("clEnqueueMapBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "asked for mapping 8 bytes at 0",
+                       [&] { queue_->make(whole(*buffer), [](std::span<std::byte>) { FAIL(); }); }));
+  }
+  expect_usable();
+}
+
+TEST_F(OpenClTest, LargeMemoryOfTheProcessIsFreedWithItsBuffer) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  auto used = [] {
+    long pages = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> pages >> resident;
+    return static_cast<size_t>(resident) * 4096;
+  };
+  std::vector<std::byte> bytes(kBytes, std::byte{1});
+  size_t before = used();
+  for (int i = 0; i < 8; i++) {
+    std::unique_ptr<Buffer> buffer = device_->allocate(kBytes);
+    queue_->write(whole(*buffer), bytes.data());
+    buffer.reset();
+    queue_->finish();
+  }
+  EXPECT_LT(used(), before + 2 * kBytes);
 }
 
 TEST_F(OpenClTest, WhatDoesNotCompileIsToldWithItsLog) {

@@ -62,30 +62,34 @@ void check(const Lowering& l, const Format& format) {
 }
 
 /** Rows of `count` 32-bit words, a place of `lanes` neighbouring rows after another; rows that are missing are 0. */
+struct Interleaved {
+  int64_t rows, count, lanes;
+  int64_t tiles() const { return (rows + lanes - 1) / lanes; }
+  size_t bytes() const { return static_cast<size_t>(tiles() * lanes * count) * 4; }
+};
+
+/** `word` gives a word by row and place. */
 template <class Word>
-std::vector<std::byte> interleave(int64_t rows, int64_t count, int64_t lanes, const Word& word) {
-  int64_t tiles = (rows + lanes - 1) / lanes;
-  std::vector<std::byte> result(static_cast<size_t>(tiles * lanes * count) * 4);
-  std::byte* to = result.data();
-  for (int64_t tile = 0; tile < tiles; tile++) {
-    for (int64_t i = 0; i < count; i++) {
-      for (int64_t row = tile * lanes; row < (tile + 1) * lanes; row++, to += 4) {
-        if (row >= rows) continue;
-        auto value = word(row, i);
+void interleave(const Interleaved& form, const Word& word, std::byte* to) {
+  for (int64_t tile = 0; tile < form.tiles(); tile++) {
+    for (int64_t i = 0; i < form.count; i++) {
+      for (int64_t lane = 0; lane < form.lanes; lane++, to += 4) {
+        int64_t row = tile * form.lanes + lane;
+        auto value = row < form.rows ? word(row, i) : 0;
         static_assert(sizeof value == 4);
         std::memcpy(to, &value, 4);
       }
     }
   }
-  return result;
 }
 
 /** The zero points, or the middle of the codes, as floats beside the scales. */
 Memory packed_zeros(Lowering& l, const Format& f, int64_t lanes, const std::string& layout) {
   Zeros zeros = zeros_of(l);
   size_t from = zeros == kMiddle ? 2 : 3;
-  return l.packed(from, layout + " zeros " + std::to_string(zeros), [&](std::span<const std::byte> bytes) {
-    return interleave(f.n, f.blocks(), lanes, [&](int64_t row, int64_t block) {
+  Interleaved form = {f.n, f.blocks(), lanes};
+  auto pack = [&](std::span<const std::byte> bytes, std::span<std::byte> to) {
+    auto zero = [&](int64_t row, int64_t block) {
       if (zeros == kMiddle) return f.bits == 4 ? 8.0f : 128.0f;
       if (zeros == kFloats) {
         float value;
@@ -94,19 +98,24 @@ Memory packed_zeros(Lowering& l, const Format& f, int64_t lanes, const std::stri
       }
       int code = static_cast<int>(bytes[row * f.zero_bytes() + block * f.bits / 8]);
       return static_cast<float>(f.bits == 8 ? code : block % 2 != 0 ? code >> 4 : code & 15);
-    });
-  });
+    };
+    interleave(form, zero, to.data());
+  };
+  return l.packed(from, {layout + " zeros " + std::to_string(zeros), form.bytes(), pack});
 }
 
 /** A constant of words, four bytes each, as it stands. */
 Memory packed_words(Lowering& l, size_t i, const Format& f, int64_t count, int64_t lanes, const std::string& layout) {
-  return l.packed(i, layout, [&](std::span<const std::byte> bytes) {
-    return interleave(f.n, count, lanes, [&](int64_t row, int64_t at) {
+  Interleaved form = {f.n, count, lanes};
+  auto pack = [&](std::span<const std::byte> bytes, std::span<std::byte> to) {
+    auto word_at = [&](int64_t row, int64_t at) {
       uint32_t word;
       std::memcpy(&word, bytes.data() + (row * count + at) * 4, 4);
       return word;
-    });
-  });
+    };
+    interleave(form, word_at, to.data());
+  };
+  return l.packed(i, {layout, form.bytes(), pack});
 }
 
 bool goes_wide(const Lowering& l) {

@@ -42,10 +42,15 @@ void lower_planes(Lowering& l, int op) {
   if (planes > 0 && size == 0) l.fail("its planes are empty");
   for (size_t i = 2; i < shape.size(); i++) shape[i] = 1;
   Memory x = l.input(0), y = l.output(0, shape);
+  const bool wide = l.traits().kind == DeviceClass::kWide, is_half = l.type(0) == ElementType::kFloat16;
+  const bool by_vectors = wide && !is_half && op == 1;
   l.call("pool_plane")
-      .group(l.traits().kind == DeviceClass::kWide ? 16 : 64)
+      .group(by_vectors ? 1
+             : wide     ? 16
+                        : 64)
       .constant("OP", op)
-      .constant("HALF", l.type(0) == ElementType::kFloat16)
+      .constant("HALF", is_half)
+      .constant("BY_VECTORS", by_vectors)
       .read(x)
       .write(y)
       .params(size, norm_order(l))
