@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "empty_value.h"
+#include "error.h"
+#include "files.h"
 #include "proto_value.h"
 
 namespace ortolan::tools {
@@ -67,6 +69,17 @@ DataSet read_data_set(const std::string& folder, const Session& session) {
     data.expected.emplace_back(port_of(outputs, read.name, i), std::move(read.value));
   }
   return data;
+}
+
+std::optional<Tolerance> stated_tolerance(const std::string& folder) {
+  std::filesystem::path file = std::filesystem::path(folder) / "tol.txt";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  std::vector<std::string> numbers;
+  for (const std::string& word : split(trimmed(read_file(file)), ' ')) {
+    if (!word.empty()) numbers.push_back(word);
+  }
+  if (numbers.size() != 3) fail(file.string(), " must hold three numbers: relative, absolute, share that may miss");
+  return Tolerance{parse_number(numbers[0], file), parse_number(numbers[1], file), parse_number(numbers[2], file)};
 }
 
 DataSet made_up_data(const Session& session, const RandomRules& rules) {

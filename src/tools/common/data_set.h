@@ -1,10 +1,12 @@
 // One data set of a model: a folder with input_N.pb and output_N.pb.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compare_values.h"
 #include "random_value.h"
 #include "session.h"
 
@@ -18,6 +20,9 @@ struct DataSet {
 
 // Files belong to the port that their name in the file says, else to the port in the same place.
 DataSet read_data_set(const std::string& folder, const Session& session);
+
+// What the folder's tol.txt says: relative, absolute, share that may miss.
+std::optional<Tolerance> stated_tolerance(const std::string& folder);
 
 // A value for each input, made up by the rules.
 DataSet made_up_data(const Session& session, const RandomRules& rules);

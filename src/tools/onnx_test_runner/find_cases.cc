@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/error.h"
-#include "common/files.h"
+#include "common/data_set.h"
 #include "test_case.h"
 
 namespace ortolan::tools {
@@ -21,17 +20,7 @@ Tolerance tolerance_of(const fs::path& folder) {
   std::string name = folder.filename();
   if (name.find("_dft") != std::string::npos) tolerance.absolute = 1e-3;
   if (name.find("_stft") != std::string::npos) tolerance.absolute = 1e-4;
-  fs::path file = folder / "tol.txt";
-  if (!fs::exists(file)) return tolerance;
-  std::vector<std::string> numbers;
-  for (const std::string& word : split(trimmed(read_file(file)), ' ')) {
-    if (!word.empty()) numbers.push_back(word);
-  }
-  if (numbers.size() != 3) fail(file.string(), " must hold three numbers: relative, absolute, share that may miss");
-  tolerance.relative = parse_number(numbers[0], file);
-  tolerance.absolute = parse_number(numbers[1], file);
-  tolerance.share = parse_number(numbers[2], file);
-  return tolerance;
+  return stated_tolerance(folder).value_or(tolerance);
 }
 
 // A case if the folder holds one model and data sets; the model's name is empty otherwise.

@@ -30,6 +30,7 @@ struct Settings {
 struct Model {
   std::string label, path, data_folder;
   tools::RandomRules rules;
+  std::optional<tools::Tolerance> tolerance;  // that its data states
 };
 
 /** What a run on one of the two sides gave. */
@@ -78,6 +79,7 @@ Model read_model(const std::string& argument) {
   if (at != std::string::npos) add_sizes(argument.substr(at + 1), model.rules.dims);
   fs::path data = fs::path(model.path).parent_path() / "test_data_set_0";
   if (fs::exists(data)) model.data_folder = data;
+  model.tolerance = tools::stated_tolerance(fs::path(model.path).parent_path());
   return model;
 }
 
@@ -128,6 +130,16 @@ double tolerance_of(const Result& result, double tolerance) {
   return any ? std::max(tolerance, 8.0 / 1024) : tolerance;
 }
 
+/** Whether few numbers miss, as the model's data states: another order of sums takes what is quantized to the next
+ * step. */
+bool is_within_stated(const Model& model, const Result& found, const Result& wanted) {
+  if (!model.tolerance || model.tolerance->share == 0) return false;
+  for (size_t i = 0; i < wanted.outputs.size(); i++) {
+    if (!tools::difference(wanted.outputs[i], found.outputs[i], *model.tolerance).empty()) return false;
+  }
+  return true;
+}
+
 void print_left(const std::vector<NodeWork>& nodes) {
   for (const NodeWork& node : nodes) {
     if (node.provider == kCpu) {
@@ -152,7 +164,8 @@ bool check(const Model& model, const tools::Library& library, OrtEnv* environmen
   std::printf(
       "%s: %.2f %% of %.4g operations on the device, %zu nodes, %zd of them on the CPU; outputs differ by %.1e\n",
       model.label.c_str(), share, all, alone.nodes.size(), on_cpu, far);
-  bool good = share >= settings.share && far <= tolerance_of(alone, settings.tolerance);
+  bool equal = far <= tolerance_of(alone, settings.tolerance) || is_within_stated(model, shared, alone);
+  bool good = share >= settings.share && equal;
   if (!good) print_left(shared.nodes);
   std::fflush(stdout);
   return good;
