@@ -81,6 +81,7 @@ K_DEFINE_FUNCTION(cosh, std::cosh(a))
 K_DEFINE_FUNCTION(asinh, std::asinh(a))
 K_DEFINE_FUNCTION(acosh, std::acosh(a))
 K_DEFINE_FUNCTION(atanh, std::atanh(a))
+#define K_PREFETCH(x, i)
 K_DEFINE_FUNCTION(K_RINT, std::nearbyint(a))
 #undef K_DEFINE_FUNCTION
 inline float fmax(float a, float b) { return std::fmax(a, b); }
