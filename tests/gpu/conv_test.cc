@@ -90,6 +90,14 @@ TEST_P(Conv, PlanesWithAColumnBeyondTheVectors) {
   expect_fused({{{10, 10}, {1, 1}}, 1, 3, 8});
 }
 
+TEST_P(Conv, ThreeByThreeOnSmallPlanes) {
+  expect_conv({{{7, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 64, 65});
+  expect_conv({{{6, 8}, {3, 3}, {}, {}, {0, 2}, {2, 1}}, 1, 66, 64});
+  expect_conv({{{4, 3}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 64, 70});
+  expect_conv({{{11, 5}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 1, 64, 64});
+  expect_fused({{{7, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 64, 72});
+}
+
 TEST_P(Conv, SmallPlanesByColumnsOfTaps) {
   expect_conv({{{7, 7}, {3, 3}, {}, {}, {1, 1}, {1, 1}}, 2, 5, 17});
   expect_conv({{{14, 14}, {3, 3}, {2, 2}, {}, {1, 1}, {1, 1}}, 1, 4, 9});
@@ -169,11 +177,14 @@ TEST_P(Conv, Halves) {
 }
 
 TEST_P(Conv, HalvesOnSmallPlanes) {
-  for (Shape kernel : {Shape{1, 1}, Shape{3, 3}}) {
-    ConvCase c{{{7, 7}, kernel, {}, {}, {kernel[0] / 2, kernel[1] / 2}, {kernel[0] / 2, kernel[1] / 2}}, 1, 3, 9};
-    Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
-    Tensor wanted = halves(convolution(c.window, 1, x, w, &bias));
-    expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 1e-3f, 1e-3f);
+  for (int64_t channels : {3, 64}) {
+    for (Shape kernel : {Shape{1, 1}, Shape{3, 3}}) {
+      Shape pads = {kernel[0] / 2, kernel[1] / 2};
+      ConvCase c{{{7, 7}, kernel, {}, {}, pads, pads}, 1, channels, 3 * channels};
+      Tensor x = halves(c.image()), w = halves(c.weights()), bias = halves(c.bias());
+      Tensor wanted = halves(convolution(c.window, 1, x, w, &bias));
+      expect_near(run(c.node(), {{x}, constant(w), constant(bias)}), wanted, 1e-3f, 3e-3f);
+    }
   }
 }
 

@@ -2,7 +2,8 @@
 #include "gpu/core/winograd.h"
 
 #include <algorithm>
-#include <array>
+
+#include "gpu/core/winograd_products.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -59,63 +60,6 @@ Strips output_strips(const DeviceTraits& traits, const Tiles& tiles) {
   return {kRooms[0], phase, std::min(rows, tiles.rows)};
 }
 
-/** Weights of one place of some rows, which are transformed together. */
-constexpr int64_t kLanes = 8;
-using Lanes = std::array<double, kLanes>;
-
-/** A row of G applied to three values `step` apart. */
-void apply_g(int row, const Lanes* g, int step, Lanes& to) {
-  constexpr double kRows[6][3] = {{64.0 / 81, 0, 0},
-                                  {-128.0 / 243, -32.0 / 81, -8.0 / 27},
-                                  {-128.0 / 243, 32.0 / 81, -8.0 / 27},
-                                  {32.0 / 243, 16.0 / 81, 8.0 / 27},
-                                  {32.0 / 243, -16.0 / 81, 8.0 / 27},
-                                  {0, 0, 1}};
-  const double a = kRows[row][0], b = kRows[row][1], c = kRows[row][2];
-  for (int64_t lane = 0; lane < kLanes; lane++) to[lane] = a * g[0][lane] + b * g[step][lane] + c * g[2 * step][lane];
-}
-
-/** to[place * stride + row] = G g G^T of rows whose 3 x 3 weights begin `distance` apart. */
-void transform_weights(const float* weights, int64_t distance, int64_t rows, float* to, int64_t stride) {
-  std::array<Lanes, 9> g = {};
-  std::array<Lanes, 18> half;  // G g
-  for (int64_t row = 0; row < rows; row++) {
-    for (int64_t tap = 0; tap < 9; tap++) g[tap][row] = weights[row * distance + tap];
-  }
-  for (int i = 0; i < 6; i++) {
-    for (int j = 0; j < 3; j++) apply_g(i, &g[j], 3, half[i * 3 + j]);
-  }
-  for (int place = 0; place < kPlaces; place++) {
-    Lanes value;
-    apply_g(place % 6, &half[place / 6 * 3], 1, value);
-    for (int64_t row = 0; row < rows; row++) to[place * stride + row] = static_cast<float>(value[row]);
-  }
-}
-
-/** to[place][tile of rows][channel][row]. What is behind the last row is left. */
-void transform(const HostTensor& weights, int64_t height, float* to) {
-  std::vector<float> g = weights.floats();
-  int64_t rows = weights.shape[0], channels = weights.shape[1], together = std::min(height, kLanes);
-  int64_t matrix = round_up(rows, height) * channels;
-  for (int64_t row = 0; row < rows; row += together) {
-    for (int64_t channel = 0; channel < channels; channel++) {
-      int64_t at = (row / height * channels + channel) * height + row % height;
-      transform_weights(g.data() + (row * channels + channel) * 9, channels * 9, std::min(together, rows - row),
-                        to + at, matrix);
-    }
-  }
-}
-
-Memory packed_weights(Lowering& l, int64_t height) {
-  ElementType type = l.type(1);
-  std::string layout = "winograd 4x4 of " + std::string(type_name(type));
-  for (int64_t size : {l.shape(1)[0], l.shape(1)[1], height}) layout += ' ' + std::to_string(size);
-  size_t bytes = static_cast<size_t>(kPlaces * round_up(l.shape(1)[0], height) * l.shape(1)[1]) * sizeof(float);
-  return l.packed(1, {layout, bytes, [&](std::span<const std::byte> from, std::span<std::byte> to) {
-                        transform({type, l.shape(1), {from, nullptr}}, height, reinterpret_cast<float*>(to.data()));
-                      }});
-}
-
 /** The same of weights that are no constant. */
 Memory transform_given_weights(Lowering& l, int64_t height) {
   int64_t rows = l.shape(1)[0], channels = l.shape(1)[1], place = round_up(rows, height) * channels;
@@ -126,14 +70,9 @@ Memory transform_given_weights(Lowering& l, int64_t height) {
   return to;
 }
 
-/** Floats from one place of the image, [panel][channel][tile of the panel], to the next: apart for the caches. */
-int64_t place_size(const Window& w, const Tiles& tiles) {
-  constexpr int64_t kLine = 16;
-  return tiles.panels() * w.channels * tiles.width + kLine;
+PlaceProducts products_of(const Window& w, const Tiles& tiles) {
+  return {kWinogradLarge, w.images, w.channels, tiles.count(), tiles.width};
 }
-
-/** Floats of [image][place]. */
-int64_t image_size(const Window& w, const Tiles& tiles) { return w.images * kPlaces * place_size(w, tiles); }
 
 void transform_image(Lowering& l, const Window& w, const Tiles& tiles, Memory to) {
   Strips strips = input_strips(l.traits(), tiles);
@@ -142,35 +81,13 @@ void transform_image(Lowering& l, const Window& w, const Tiles& tiles, Memory to
   call.group(1).constant("ROOM", static_cast<int>(strips.room)).constant("W", static_cast<int>(tiles.width));
   call.constant("HALF", l.type(0) == ElementType::kFloat16).read(l.input(0)).write(to);
   call.params(w.channels, w.in[1], w.in[2], w.begin[1] - 4 * tiles.first, w.begin[2], tiles.w, tiles.count());
-  call.params(place_size(w, tiles), pieces, strips.size, half_line(l.traits(), tiles), strips.phase);
+  call.params(products_of(w, tiles).place_size(), pieces, strips.size, half_line(l.traits(), tiles), strips.phase);
   call.run(w.images * w.channels * pieces);
 }
 
 /** Floats of [image][place][channel][tile], with a vector behind. */
 int64_t result_size(const Lowering& l, const Window& w, const Tiles& tiles) {
   return element_count({w.images, kPlaces, l.shape(1)[0], tiles.count()}) + l.traits().vector_width;
-}
-
-void multiply_places(Lowering& l, const Window& w, const Tiles& tiles, Memory weights, Memory image, Memory to) {
-  Product product;
-  product.m = l.shape(1)[0];
-  product.n = tiles.count();
-  product.k = w.channels;
-  product.inner = kPlaces;
-  product.outer = w.images;
-  int64_t height = panel_height(l.traits(), product.m);
-  product.a.memory = weights;
-  product.a.row = product.k;
-  product.a.inner = round_up(product.m, height) * product.k;
-  product.a_is_packed = true;
-  product.b.memory = image;
-  product.b.row = tiles.width;
-  product.b.column = 1;
-  product.b.inner = place_size(w, tiles);
-  product.b.outer = kPlaces * product.b.inner;
-  product.b_is_packed = true;
-  product.c = to;
-  multiply(l, product);
 }
 
 void transform_result(Lowering& l, const Window& w, const Tiles& tiles, const Finish& finish, Memory from, Memory y) {
@@ -217,16 +134,16 @@ void convolve_winograd(Lowering& l, const Window& w, const Finish& finish, Memor
   std::vector<Tiles> bands = bands_of(l, w);
   int64_t image = 0, result = 0;
   for (const Tiles& tiles : {bands.front(), bands.back()}) {
-    image = std::max(image, image_size(w, tiles));
+    image = std::max(image, products_of(w, tiles).image_size());
     result = std::max(result, result_size(l, w, tiles));
   }
   Memory from = l.scratch(static_cast<size_t>(image) * sizeof(float));
   Memory to = l.scratch(static_cast<size_t>(result) * sizeof(float));
   int64_t height = panel_height(l.traits(), l.shape(1)[0]);
-  Memory weights = l.is_constant(1) ? packed_weights(l, height) : transform_given_weights(l, height);
+  Memory weights = l.is_constant(1) ? packed_weights(l, kWinogradLarge, height) : transform_given_weights(l, height);
   for (const Tiles& tiles : bands) {
     transform_image(l, w, tiles, from);
-    multiply_places(l, w, tiles, weights, from, to);
+    multiply_places(l, products_of(w, tiles), weights, from, to);
     transform_result(l, w, tiles, finish, to, y);
   }
 }

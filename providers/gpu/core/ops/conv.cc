@@ -8,6 +8,7 @@
 #include "gpu/core/spread_image.h"
 #include "gpu/core/window.h"
 #include "gpu/core/winograd.h"
+#include "gpu/core/winograd_small.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -170,6 +171,11 @@ Head winograd_head(Lowering& l, const Window& w) {
   return product_head(planes_of(l, w), launch, adds_to_rows);
 }
 
+Head winograd_small_head(Lowering& l, const Window& w) {
+  auto launch = [w](Lowering& l, const Product& product) { convolve_winograd_small(l, w, product.finish, product.c); };
+  return product_head(planes_of(l, w), launch, adds_to_rows);
+}
+
 /** One channel a group, by items that go over planes. */
 Head depthwise_head(Lowering& l, const Window& w) {
   auto launch = [w](Lowering& l, const Product& product) {
@@ -190,9 +196,10 @@ void lower_conv(Lowering& l) {
     l.output(0, shape);
   } else {
     open_output(l, 0, shape,
-                by_planes                    ? depthwise_head(l, w)
-                : fits_winograd(l, w, group) ? winograd_head(l, w)
-                                             : image_product_head(l, w, group));
+                by_planes                          ? depthwise_head(l, w)
+                : fits_winograd(l, w, group)       ? winograd_head(l, w)
+                : fits_winograd_small(l, w, group) ? winograd_small_head(l, w)
+                                                   : image_product_head(l, w, group));
   }
 }
 
