@@ -156,10 +156,11 @@ bool Lowering::overwrites(size_t input, size_t output) {
 }
 
 void Lowering::open(size_t i, OpenValue value) {
+  TensorState& state = output_state(i);
   value.readers = readers_[node_.outputs[i]];
   ElementType type = value.chain.type;
   Shape shape = value.chain.shape;
-  output_state(i) = {type, std::move(shape), {}, {}, {}, std::make_shared<OpenValue>(std::move(value))};
+  state = {type, std::move(shape), {}, {}, {}, std::make_shared<OpenValue>(std::move(value))};
 }
 
 OpenValue* Lowering::open_input(size_t i) {
