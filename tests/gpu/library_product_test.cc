@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "gpu/opencl_device.h"
 #include "gpu/single_node.h"
@@ -98,7 +99,10 @@ struct LibraryDevice {
 
 /** Devices whose library is told to make all that it can. */
 std::vector<LibraryDevice> library_devices() {
-  auto test_device = [](DeviceClass kind, int width) { return new TestDevice(device_options(kind, width, kNever)); };
+  static std::deque<TestDevice> made;  // as long as the tests
+  auto test_device = [](DeviceClass kind, int width) {
+    return &made.emplace_back(device_options(kind, width, kNever));
+  };
   std::vector<LibraryDevice> devices = {{"test_wide", test_device(DeviceClass::kWide, 16), ""},
                                         {"test_lanes", test_device(DeviceClass::kLanes, 4), ""},
                                         {"test_gpu", test_device(DeviceClass::kGpu, 4), ""}};
