@@ -222,6 +222,30 @@ Graph lasting_graph(const TestNode& node, const std::vector<NodeInput>& inputs) 
   return graph;
 }
 
+/** Attention as exporters spell it out. */
+Graph spelled_attention() {
+  Graph graph =
+      graph_of({"Transpose", {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}}, {{random_floats({1, 2, 5, 4}, 1)}}, 1);
+  auto add_value = [&](Shape shape, bool is_input) {
+    graph.values.push_back({"v", ElementType::kFloat, std::move(shape), {}});
+    int value = static_cast<int>(graph.values.size()) - 1;
+    if (is_input) graph.inputs.push_back(value);
+    return value;
+  };
+  auto add_node = [&](const std::string& op, const std::vector<int>& inputs, Shape shape) {
+    int value = add_value(std::move(shape), false);
+    graph.nodes.push_back({op, "", op, kNewest, {}, inputs, {value}, {}});
+    return value;
+  };
+  int k = graph.outputs[0], q = add_value({1, 2, 3, 4}, true), v = add_value({1, 2, 5, 4}, true);
+  int mask = add_value({1, 1, 3, 5}, true), scale = add_value({}, false);
+  graph.values[scale].constant = owned(HostBytes{random_floats({}, 2).bytes, nullptr});
+  int scores = add_node("Mul", {add_node("MatMul", {q, k}, {1, 2, 3, 5}), scale}, {1, 2, 3, 5});
+  scores = add_node("Softmax", {add_node("Add", {scores, mask}, {1, 2, 3, 5})}, {1, 2, 3, 5});
+  graph.outputs = {add_node("MatMul", {scores, v}, {1, 2, 3, 4})};
+  return graph;
+}
+
 /** Nodes of several families, whose numbers decide sizes and places. */
 std::vector<Graph> graphs_to_change() {
   using Integers = std::vector<int64_t>;
@@ -229,6 +253,7 @@ std::vector<Graph> graphs_to_change() {
   const Tensor starts = integers({3}, {0, 1, 2}), ends = integers({3}, {1, 2, 3}), sizes = integers({2}, {5, 10});
   return {
       small_graph(),
+      spelled_attention(),
       lasting_graph({"Conv", {{"strides", Integers{2, 1}}, {"pads", Integers{1, 1, 1, 1}}}}, {{image}, constant(taps)}),
       lasting_graph({"ConvTranspose", {{"strides", Integers{2, 2}}, {"output_padding", Integers{1, 0}}}},
                     {{image}, constant(taps)}),
