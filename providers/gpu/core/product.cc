@@ -26,8 +26,6 @@ Tile largest_tile(const DeviceTraits& traits) {
   return traits.vector_width == 4 ? Tile{16, 4} : Tile{8, 8};
 }
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /** What a row of tiles costs, in vectors. Wide tiles meet each number of A for more columns. */
 double row_cost(const DeviceTraits& traits, const Tile& tile, int64_t n) {
   double vectors = tile.vectors + (tile.extra ? 1.0 / tile.rows : 0);

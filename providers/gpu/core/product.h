@@ -7,6 +7,9 @@
 
 namespace ortolan::gpu {
 
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
 /** An operand of a stack of products. Distances are in elements; a stack has outer x inner matrices. */
 struct Matrix {
   int input = -1;  // of the node; -1: `memory` holds it

@@ -6,8 +6,6 @@
 namespace ortolan::gpu {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 float element_of(std::span<const std::byte> bytes, ElementType type, int64_t i) {
   if (type == ElementType::kFloat16) {
     uint16_t half;

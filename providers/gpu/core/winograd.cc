@@ -15,9 +15,6 @@ constexpr int64_t kManyTiles = 64;           // for which weights that are no co
 constexpr double kTransforms = 1.6;          // the cost of a transformed product to that of a plain one
 constexpr int64_t kBand = int64_t{4} << 20;  // bytes between launches that the caches may hold
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-
 /** Some rows of tiles of 4 x 4 outputs, of each plane. */
 struct Tiles {
   int64_t first, rows, w;  // the first row, tiles of a row

@@ -6,8 +6,6 @@
 namespace ortolan::gpu {
 namespace {
 
-int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
-
 /** Weights of one place of some rows, which are transformed together. */
 constexpr int64_t kLanes = 8;
 using Lanes = std::array<double, kLanes>;

@@ -59,12 +59,8 @@ int64_t place_of(const LibraryProduct::Matrix& matrix, int64_t number, int64_t r
 class OpenClLibraryTest : public DeviceTest {
  protected:
   void SetUp() override {
-    try {
-      use(open_opencl());
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kNoDevice) throw;
-      GTEST_SKIP() << error.what();
-    }
+    open_or_skip(open_opencl);
+    if (IsSkipped()) return;
     library_ = device_->product_library();
     if (library_ == nullptr) GTEST_SKIP() << "CLBlast is not installed (libclblast1)";
   }

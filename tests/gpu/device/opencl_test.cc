@@ -61,14 +61,7 @@ TEST(OpenClPlatform, AnAbsentDriverIsToldWithPackages) {
 
 class OpenClTest : public DeviceTest {
  protected:
-  void SetUp() override {
-    try {
-      use(open_opencl());
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kNoDevice) throw;
-      GTEST_SKIP() << error.what();
-    }
-  }
+  void SetUp() override { open_or_skip(open_opencl); }
   void expect_usable() { EXPECT_EQ(download(*upload({1, 2})), std::vector<float>({1, 2})); }
 };
 

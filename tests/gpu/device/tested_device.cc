@@ -30,9 +30,11 @@ std::vector<TestedDevice> tested_devices() {
           {"opencl", open_opencl}};
 }
 
-void DeviceTest::SetUp() {
+void DeviceTest::SetUp() { open_or_skip(GetParam().open); }
+
+void DeviceTest::open_or_skip(std::unique_ptr<Device> (*open)()) {
   try {
-    use(GetParam().open());
+    use(open());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kNoDevice) throw;
     GTEST_SKIP() << error.what();

@@ -24,6 +24,7 @@ class DeviceTest : public ::testing::TestWithParam<TestedDevice> {
  protected:
   void SetUp() override;
   void use(std::unique_ptr<Device> device);
+  void open_or_skip(std::unique_ptr<Device> (*open)());
 
   std::unique_ptr<Buffer> upload(const std::vector<float>& values);
   std::vector<float> download(const BufferRange& range);
