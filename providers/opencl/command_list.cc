@@ -1,10 +1,11 @@
 // Records launches, and binds their external buffers.
 #include "opencl/command_list.h"
 
+#include "gpu/device/checks.h"
+
 namespace ortolan::gpu::opencl {
 namespace {
 
-constexpr size_t kMostParamBytes = 128;
 constexpr uint32_t kMostGroups = 0x7fffffff;
 
 const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const OpenClKernel&>(*launch.kernel); }
@@ -12,25 +13,6 @@ const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const O
 /** NULL where the launch is of a kernel. */
 const ClblastProduct* product_of(const Launch& launch) {
   return dynamic_cast<const ClblastProduct*>(launch.kernel.get());
-}
-
-[[noreturn]] void fail(const OpenClKernel& kernel, const std::string& what) {
-  throw Error(ErrorKind::kInternal, "opencl: kernel " + kernel.name() + ": " + what);
-}
-
-void check_launch(const Launch& launch) {
-  const OpenClKernel& kernel = kernel_of(launch);
-  if (launch.bindings.size() + 1 != kernel.arguments()) {
-    fail(kernel, std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
-                     std::to_string(kernel.arguments() - 1));
-  }
-  if (launch.params.size() > kMostParamBytes) {
-    fail(kernel, "the parameters have " + std::to_string(launch.params.size()) + " bytes, at most " +
-                     std::to_string(kMostParamBytes) + " are allowed");
-  }
-  for (uint32_t groups : launch.groups) {
-    if (groups < 1 || groups > kMostGroups) fail(kernel, "it has " + std::to_string(groups) + " groups");
-  }
 }
 
 RecordedLaunch create_launch(const Launch& launch, const ClblastProduct& product) {
@@ -51,10 +33,6 @@ RecordedLaunch create_launch(const Launch& launch) {
   return recorded;
 }
 
-[[noreturn]] void fail_external(size_t external, const std::string& what) {
-  throw Error(ErrorKind::kInternal, "opencl: external buffer " + std::to_string(external) + " " + what);
-}
-
 }  // namespace
 
 OpenClCommandList::OpenClCommandList(std::shared_ptr<Context> context, const std::vector<Launch>& launches)
@@ -65,7 +43,10 @@ OpenClCommandList::OpenClCommandList(std::shared_ptr<Context> context, const std
 
 void OpenClCommandList::record(const Launch& launch) {
   const ClblastProduct* product = product_of(launch);
-  if (product == nullptr) check_launch(launch);
+  if (product == nullptr) {
+    const OpenClKernel& kernel = kernel_of(launch);
+    check_launch("opencl", kernel.name(), kernel.arguments() - 1, kMostGroups, launch);
+  }
   launches_.push_back(product == nullptr ? create_launch(launch) : create_launch(launch, *product));
   cl_uint argument = 0;
   for (const Binding& binding : launch.bindings) record_binding(binding, argument++);
@@ -81,7 +62,7 @@ void OpenClCommandList::record_binding(const Binding& binding, cl_uint argument)
     return;
   }
   if (externals_.size() <= static_cast<size_t>(binding.external)) externals_.resize(binding.external + 1);
-  externals_[binding.external].uses.push_back({launches_.size() - 1, argument, range.offset, range.bytes, {}});
+  externals_[binding.external].uses.push_back({launches_.size() - 1, argument, range, {}});
 }
 
 void OpenClCommandList::set_argument(size_t launch, cl_uint argument, size_t bytes, const void* value) {
@@ -105,28 +86,21 @@ void OpenClCommandList::bind(std::span<const BufferRange> externals) {
   for (size_t i = 0; i < externals_.size(); i++) {
     External& external = externals_[i];
     if (external.uses.empty()) continue;
-    if (i >= externals.size()) fail_external(i, "is not given");
+    part_of_external("opencl", externals, i, {});  // it is given
     const BufferRange& range = externals[i];
     uint64_t block = block_of(range).number();
     if (block == external.block && range.offset == external.offset && range.bytes == external.bytes) continue;
     external.block = 0;
-    rebind(external, range);
+    for (ExternalUse& use : external.uses) rebind(use, part_of_external("opencl", externals, i, use.part));
     external.block = block;
     external.offset = range.offset;
     external.bytes = range.bytes;
   }
 }
 
-void OpenClCommandList::rebind(External& external, const BufferRange& range) {
-  for (ExternalUse& use : external.uses) {
-    if (use.offset > range.bytes || use.bytes > range.bytes - use.offset) {
-      fail_external(&external - externals_.data(), "has " + std::to_string(range.bytes) +
-                                                       " bytes, a kernel is to see " + std::to_string(use.bytes) +
-                                                       " at " + std::to_string(use.offset));
-    }
-    use.bound = BoundRange({range.buffer, range.offset + use.offset, use.bytes}, context_->traits());
-    set_buffer(use.launch, use.argument, use.bound);
-  }
+void OpenClCommandList::rebind(ExternalUse& use, const BufferRange& range) {
+  use.bound = BoundRange(range, context_->traits());
+  set_buffer(use.launch, use.argument, use.bound);
 }
 
 }  // namespace ortolan::gpu::opencl

@@ -34,7 +34,7 @@ class OpenClCommandList : public CommandList {
   struct ExternalUse {
     size_t launch;
     cl_uint argument;
-    size_t offset, bytes;  // within the external buffer
+    BufferRange part;  // of the external buffer
     BoundRange bound;
   };
   struct External {
@@ -47,7 +47,7 @@ class OpenClCommandList : public CommandList {
   void record_binding(const Binding& binding, cl_uint argument);
   void set_argument(size_t launch, cl_uint argument, size_t bytes, const void* value);
   void set_buffer(size_t launch, cl_uint argument, const BoundRange& bound);
-  void rebind(External& external, const BufferRange& range);
+  void rebind(ExternalUse& use, const BufferRange& range);
 
   std::shared_ptr<Context> context_;
   std::vector<RecordedLaunch> launches_;

@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "gpu/device/checks.h"
 #include "gpu/kernels/kernel_texts.h"
 #include "opencl/clblast.h"
 #include "opencl/queue.h"
@@ -50,11 +51,7 @@ std::string OpenClDevice::identity(std::string_view kernel) const {
 
 std::unique_ptr<Buffer> OpenClDevice::allocate(size_t bytes) {
   context_->fail_if_lost();
-  size_t most = traits().max_buffer_bytes;
-  if (bytes > most) {
-    throw Error(ErrorKind::kOutOfMemory, "opencl: a buffer of " + std::to_string(bytes) + " bytes is larger than the " +
-                                             std::to_string(most) + " that device '" + traits().name + "' allows");
-  }
+  check_buffer_size("opencl", bytes, traits());
   return std::make_unique<OpenClBuffer>(context_, std::max<size_t>(bytes, 1));
 }
 

@@ -2,41 +2,16 @@
 #include "opencl/kernel.h"
 
 #include <algorithm>
-#include <map>
 
-#include "gpu/kernels/kernel_constants.h"
+#include "gpu/device/checks.h"
 #include "gpu/kernels/kernel_texts.h"
 
 namespace ortolan::gpu::opencl {
 namespace {
 
-using Constants = std::map<std::string_view, int>;
-
-[[noreturn]] void fail(const KernelSpec& spec, const std::string& what) {
-  throw Error(ErrorKind::kInternal, "opencl: kernel " + std::string(spec.name) + ": " + what);
-}
-
-const char* text_of(const KernelSpec& spec) {
-  const char* text = find_kernel_text(spec.name);
-  if (text == nullptr) fail(spec, "there is no text of this name");
-  return text;
-}
-
-/** All constants of the text and the group's size, as the spec says or by default. */
-Constants constants_of(const KernelSpec& spec, const char* text) {
-  Constants constants = {{"WGX", 1}, {"WGY", 1}};
-  for (const DeclaredConstant& declared : declared_constants(text)) constants[declared.name] = declared.fallback;
-  for (const KernelConstant& constant : spec.constants) {
-    auto found = constants.find(constant.name);
-    if (found == constants.end()) fail(spec, "its text has no constant " + std::string(constant.name));
-    found->second = constant.value;
-  }
-  return constants;
-}
-
-std::string options_of(const Constants& constants, int vector_width) {
+std::string options_of(const std::vector<DeclaredConstant>& constants, int vector_width) {
   std::string options = "-cl-std=CL1.2 -DK_VW=" + std::to_string(vector_width);
-  for (auto [name, value] : constants) options += " -D" + std::string(name) + "=" + std::to_string(value);
+  for (const auto& each : constants) options += " -D" + std::string(each.name) + "=" + std::to_string(each.value);
   return options;
 }
 
@@ -69,9 +44,9 @@ ProgramHandle program_of_binary(Context& context, std::span<const std::byte> bin
 }  // namespace
 
 OpenClKernel::OpenClKernel(std::shared_ptr<Context> context, const KernelSpec& spec, std::span<const std::byte> binary)
-    : context_(std::move(context)), name_(spec.name), text_(text_of(spec)) {
-  Constants constants = constants_of(spec, text_);
-  group_size_ = {static_cast<size_t>(constants["WGX"]), static_cast<size_t>(constants["WGY"]), 1};
+    : context_(std::move(context)), name_(spec.name) {
+  std::vector<DeclaredConstant> constants = constants_of("opencl", spec);
+  group_size_ = {static_cast<size_t>(constants[0].value), static_cast<size_t>(constants[1].value), 1};
   std::string options = options_of(constants, context_->traits().vector_width);
   if (!binary.empty()) load(binary, options);
   if (program_.get() == nullptr) compile(options);
@@ -90,7 +65,7 @@ void OpenClKernel::load(std::span<const std::byte> binary, const std::string& op
 
 void OpenClKernel::compile(const std::string& options) {
   const std::string line = "#line 1 \"" + name_ + ".k\"\n";
-  const char* parts[] = {kOpenClDialect, line.c_str(), text_};
+  const char* parts[] = {kOpenClDialect, line.c_str(), find_kernel_text(name_)};
   auto asked = [&] { return "kernel " + name_ + " with the options " + options; };
   cl_int code = CL_SUCCESS;
   program_ = ProgramHandle(clCreateProgramWithSource(context_->get(), 3, parts, nullptr, &code));

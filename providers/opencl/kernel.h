@@ -32,7 +32,6 @@ class OpenClKernel : public Kernel {
 
   std::shared_ptr<Context> context_;
   std::string name_;
-  const char* text_;
   std::array<size_t, 3> group_size_;
   ProgramHandle program_;
   cl_uint arguments_ = 0;

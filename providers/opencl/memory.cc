@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "gpu/device/checks.h"
+
 namespace ortolan::gpu::opencl {
 namespace {
 
@@ -44,10 +46,6 @@ MemoryHandle create_memory(Context& context, size_t bytes) {
   return memory;
 }
 
-std::string words_of(size_t offset, size_t bytes) {
-  return std::to_string(bytes) + " bytes at " + std::to_string(offset);
-}
-
 }  // namespace
 
 Block::Block(std::shared_ptr<Context> context, size_t bytes)
@@ -57,8 +55,9 @@ MemoryHandle Block::create_part(size_t offset, size_t bytes) const {
   const cl_buffer_region region = {offset, bytes};
   cl_int code = CL_SUCCESS;
   MemoryHandle part(clCreateSubBuffer(memory_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-  context_->check(code, "clCreateSubBuffer",
-                  [&] { return words_of(offset, bytes) + " of a buffer of " + std::to_string(bytes_) + " bytes"; });
+  context_->check(code, "clCreateSubBuffer", [&] {
+    return words_of("a part of", {nullptr, offset, bytes}) + " of a buffer of " + std::to_string(bytes_) + " bytes";
+  });
   return part;
 }
 
@@ -79,21 +78,13 @@ void Block::release(size_t offset, size_t bytes) {
 }
 
 Block& block_of(const BufferRange& range) {
-  if (range.buffer == nullptr || range.offset > range.buffer->bytes() ||
-      range.bytes > range.buffer->bytes() - range.offset) {
-    throw Error(ErrorKind::kInternal,
-                "opencl: " + words_of(range.offset, range.bytes) + " are outside of their buffer of " +
-                    std::to_string(range.buffer == nullptr ? 0 : range.buffer->bytes()) + " bytes");
-  }
+  check_range("opencl", range);
   return *static_cast<OpenClBuffer*>(range.buffer)->block();
 }
 
 BoundRange::BoundRange(const BufferRange& range, const DeviceTraits& traits) {
+  check_bound_range("opencl", range, traits);
   Block& block = block_of(range);
-  if (range.offset % traits.offset_alignment != 0) {
-    throw Error(ErrorKind::kInternal, "opencl: a buffer is bound at the odd offset " + std::to_string(range.offset) +
-                                          ", which is not a multiple of " + std::to_string(traits.offset_alignment));
-  }
   if (range.bytes == 0) return;
   memory_ = block.acquire(range.offset, range.bytes);
   block_ = static_cast<OpenClBuffer*>(range.buffer)->block();

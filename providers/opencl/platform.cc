@@ -4,18 +4,13 @@
 #include <CL/cl_ext.h>
 
 #include <algorithm>
-#include <bit>
 
+#include "gpu/device/checks.h"
 #include "opencl/codes.h"
 
 namespace ortolan::gpu::opencl {
 namespace {
 
-constexpr size_t kLeastBuffer = size_t{128} << 20;  // what OpenCL 1.2 demands of every device
-constexpr size_t kLeastShared = size_t{32} << 10;
-constexpr size_t kMostShared = size_t{16} << 20;
-constexpr size_t kMostMemory = size_t{1} << 46;  // a driver that says more does not know
-constexpr size_t kLeastAlignment = 256, kMostAlignment = 65536;
 constexpr int kMostGroupItems = 4096;
 constexpr int kMostComputeUnits = 65536;
 constexpr cl_uint kMostFound = 64;  // platforms, and devices of one
@@ -121,21 +116,6 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 bool has_half_arithmetic(const std::string& extensions, cl_device_fp_config config) {
   constexpr cl_device_fp_config kNeeded = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
   return (' ' + extensions + ' ').find(" cl_khr_fp16 ") != std::string::npos && (config & kNeeded) == kNeeded;
-}
-
-DeviceTraits with_sane_bounds(DeviceTraits traits) {
-  if (traits.max_buffer_bytes < kLeastBuffer || traits.max_buffer_bytes > kMostMemory) traits.max_buffer_bytes = 0;
-  if (traits.memory_bytes < kLeastBuffer || traits.memory_bytes > kMostMemory) {
-    traits.memory_bytes = std::max(traits.max_buffer_bytes, kLeastBuffer);
-  }
-  if (traits.max_buffer_bytes == 0) traits.max_buffer_bytes = kLeastBuffer;
-  traits.offset_alignment = std::bit_ceil(std::clamp(traits.offset_alignment, kLeastAlignment, kMostAlignment));
-  traits.max_buffer_bytes = std::min(traits.max_buffer_bytes, traits.memory_bytes);
-  traits.max_buffer_bytes -= traits.max_buffer_bytes % traits.offset_alignment;
-  if (traits.shared_bytes == 0 || traits.shared_bytes > kMostShared) traits.shared_bytes = kLeastShared;
-  traits.max_group_items = std::clamp(traits.max_group_items, 1, kMostGroupItems);
-  traits.compute_units = std::clamp(traits.compute_units, 1, kMostComputeUnits);
-  return traits;
 }
 
 std::vector<FoundDevice> find_devices() {

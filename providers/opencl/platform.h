@@ -25,8 +25,4 @@ std::vector<FoundDevice> find_devices();
  */
 bool has_half_arithmetic(const std::string& extensions, cl_device_fp_config config);
 
-/** The traits with their numbers within what OpenCL 1.2 demands and what a device can have: drivers give zeros, sizes
- *  that no memory has, and sizes that are no multiple of the alignment. */
-DeviceTraits with_sane_bounds(DeviceTraits traits);
-
 }  // namespace ortolan::gpu::opencl

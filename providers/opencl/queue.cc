@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "gpu/device/checks.h"
+
 namespace ortolan::gpu::opencl {
 namespace {
 
@@ -22,10 +24,6 @@ void check(Context& context, cl_command_queue queue, cl_int code, const char* fu
   if (code == CL_SUCCESS) return;
   bool is_lost = may_be_loss(code) && !takes_work(queue);
   context.fail(code, is_lost ? ErrorKind::kDeviceLost : kind_of(code), function, asked());
-}
-
-std::string words_of(const char* verb, const BufferRange& range) {
-  return std::string(verb) + " " + std::to_string(range.bytes) + " bytes at " + std::to_string(range.offset);
 }
 
 QueueHandle create_queue(Context& context, bool timed) {

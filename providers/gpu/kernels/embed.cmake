@@ -1,27 +1,9 @@
-# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and of the OpenCL dialect in FOLDER. A line
-# #include "part.k" of a kernel is replaced by that file, once.
+# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and of the OpenCL dialect in FOLDER.
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/expand.cmake)
 file(GLOB kernels ${FOLDER}/*.k)
-set(parts)
 set(text "// Made by embed.cmake: the texts of kernels and the dialect.\n#include \"gpu/kernels/kernel_texts.h\"\n\n")
 string(APPEND text "namespace ortolan::gpu {\nnamespace {\n\n")
-
-function(expand file seen_in content_out seen_out)
-  file(READ ${file} content)
-  set(seen ${seen_in})
-  string(REGEX MATCHALL "#include \"[a-z_0-9]+\\.k\"\n" includes "${content}")
-  foreach(line ${includes})
-    string(REGEX REPLACE "#include \"(.*)\"\n" "\\1" name "${line}")
-    set(part "")
-    if(NOT name IN_LIST seen)
-      list(APPEND seen ${name})
-      expand(${FOLDER}/${name} "${seen}" part seen)
-    endif()
-    string(REPLACE "${line}" "${part}" content "${content}")
-  endforeach()
-  set(${content_out} "${content}" PARENT_SCOPE)
-  set(${seen_out} "${seen}" PARENT_SCOPE)
-endfunction()
 
 set(rows "")
 foreach(file ${kernels})

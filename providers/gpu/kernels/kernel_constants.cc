@@ -23,8 +23,10 @@ bool begins_its_line(std::string_view text, size_t at) {
 DeclaredConstant read_constant(std::string_view arguments) {
   size_t first = arguments.find(','), last = arguments.rfind(',');
   std::string_view value = trimmed(arguments.substr(last + 1));
-  DeclaredConstant constant{trimmed(arguments.substr(first + 1, last - first - 1)), 0};
-  std::from_chars(value.data(), value.data() + value.size(), constant.fallback);
+  std::string_view id = trimmed(arguments.substr(0, first));
+  DeclaredConstant constant{trimmed(arguments.substr(first + 1, last - first - 1)), 0, 0};
+  std::from_chars(value.data(), value.data() + value.size(), constant.value);
+  std::from_chars(id.data(), id.data() + id.size(), constant.id);
   return constant;
 }
 

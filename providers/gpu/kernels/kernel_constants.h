@@ -8,7 +8,8 @@ namespace ortolan::gpu {
 
 struct DeclaredConstant {
   std::string_view name;  // within the text
-  int fallback;           // its value where none is given
+  int value;              // where none is given
+  int id;                 // of the specialisation constant
 };
 
 /** The K_CONSTs of a text, in its order. */

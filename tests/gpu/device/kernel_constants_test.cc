@@ -13,10 +13,11 @@ TEST(KernelConstants, AreReadWithTheirDefaults) {
       "K_KERNEL(a)\nK_CONST(3, TM, 8)\n  K_CONST(4, TN, 1) \\\n// K_CONST(6, NO, 1)\nK_CONST( 5 , BIAS , -2 )\n");
   ASSERT_EQ(constants.size(), 3u);
   EXPECT_EQ(constants[0].name, "TM");
-  EXPECT_EQ(constants[0].fallback, 8);
+  EXPECT_EQ(constants[0].value, 8);
   EXPECT_EQ(constants[1].name, "TN");
   EXPECT_EQ(constants[2].name, "BIAS");
-  EXPECT_EQ(constants[2].fallback, -2);
+  EXPECT_EQ(constants[2].id, 5);
+  EXPECT_EQ(constants[2].value, -2);
 }
 
 TEST(KernelConstants, OfEveryKernel) {

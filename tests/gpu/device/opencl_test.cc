@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "base/injected_faults.h"
+#include "gpu/device/checks.h"
 #include "gpu/opencl_device.h"
 #include "opencl/codes.h"
 #include "opencl/device.h"
@@ -18,14 +19,14 @@ TEST(OpenClCodes, AreToldByName) {
 }
 
 TEST(OpenClTraits, AreKeptWithinBounds) {
-  DeviceTraits traits = opencl::with_sane_bounds({});
+  DeviceTraits traits = with_sane_bounds({});
   EXPECT_EQ(traits.memory_bytes, size_t{128} << 20);
   EXPECT_EQ(traits.max_buffer_bytes, size_t{128} << 20);
   EXPECT_EQ(traits.offset_alignment, 256u);
   EXPECT_EQ(traits.shared_bytes, 32768u);
   traits.memory_bytes = traits.max_buffer_bytes = traits.shared_bytes = traits.offset_alignment = ~size_t{0};
   traits.max_group_items = traits.compute_units = 0x7fffffff;
-  traits = opencl::with_sane_bounds(traits);
+  traits = with_sane_bounds(traits);
   EXPECT_EQ(traits.memory_bytes, size_t{128} << 20);
   EXPECT_EQ(traits.max_buffer_bytes, size_t{128} << 20);
   EXPECT_EQ(traits.offset_alignment, 65536u);
@@ -34,11 +35,11 @@ TEST(OpenClTraits, AreKeptWithinBounds) {
   traits.memory_bytes = size_t{1} << 30;
   traits.max_buffer_bytes = (size_t{1} << 31) - 1;
   traits.offset_alignment = 384;
-  traits = opencl::with_sane_bounds(traits);
+  traits = with_sane_bounds(traits);
   EXPECT_EQ(traits.max_buffer_bytes, size_t{1} << 30);
   EXPECT_EQ(traits.offset_alignment, 512u);
   traits.max_buffer_bytes = (size_t{1} << 29) - 1;
-  EXPECT_EQ(opencl::with_sane_bounds(traits).max_buffer_bytes, (size_t{1} << 29) - 512);
+  EXPECT_EQ(with_sane_bounds(traits).max_buffer_bytes, (size_t{1} << 29) - 512);
 }
 
 TEST(OpenClTraits, SixteenBitsNeedTheExtensionAndRounding) {
@@ -308,7 +309,7 @@ TEST_F(OpenClReplay, AFailedBindingIsDoneAgain) {
   run_row(2);
   {
     FailingCall failure("clCreateSubBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE, 1);
-    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "asked for 32 bytes at ", [&] { run_row(1); }));
+    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "asked for a part of 32 bytes at ", [&] { run_row(1); }));
   }
   run_row(2);
   const float* row = x_.data() + 2 * step_ / sizeof(float);
