@@ -78,6 +78,15 @@ Device& test_device(DeviceClass kind, int width, unsigned order, std::optional<i
   return *new TestDevice(options);
 }
 
+/** With a limit that most launches here pass. */
+Device& few_groups_device() {
+  TestDeviceOptions options;
+  options.kind = DeviceClass::kLanes;
+  options.order = 5;
+  options.max_groups = {5, 7, 60000};
+  return *new TestDevice(options);
+}
+
 /** NULL where there is no driver. */
 Device* opencl_device() {
   try {
@@ -169,6 +178,7 @@ const std::vector<NamedDevice>& all_devices() {
         {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
         {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
         {"test_library", &test_device(DeviceClass::kGpu, 4, 1, 0)},
+        {"test_few_groups", &few_groups_device()},
     };
     if (Device* opencl = opencl_device()) all->push_back({"opencl", opencl});
     return all;

@@ -45,7 +45,7 @@ void finish_rotation(Lowering& l, KernelCall& call, const FreshRows& f, int64_t 
 }
 
 void add_plan_params(KernelCall& call, const AttentionPlan& p) {
-  call.params(p.queries, p.keys, p.heads / p.kv_heads, p.size, p.value_size, p.scale, p.softcap, p.first,
+  call.params(p.keys, p.heads / p.kv_heads, p.size, p.value_size, p.scale, p.softcap, p.first,
               std::min(p.left, kFarthest), std::min(p.right, kFarthest));
   for (const HeadRows* rows : {&p.q, &p.k, &p.v}) call.params(rows->from, rows->batch, rows->row, rows->head);
   call.params(p.bias_batch, p.bias_head, p.bias_row, p.bias_columns, p.mask_batch, p.mask_row, p.mask_head, p.masked);

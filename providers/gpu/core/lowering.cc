@@ -74,6 +74,8 @@ std::array<uint32_t, 3> KernelCall::checked(int64_t groups_x, int64_t groups_y, 
       lowering_.fail("it needs " + std::to_string(counts[axis]) + " groups");
     groups[axis] = static_cast<uint32_t>(counts[axis]);
   }
+  if (lowering_.traits().limits_groups() && groups_y > INT32_MAX / groups_x / groups_z)
+    lowering_.fail("it needs more than 2^31 groups");
   return groups;
 }
 

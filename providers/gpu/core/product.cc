@@ -79,10 +79,12 @@ Matrix in_memory(Lowering& l, Matrix matrix) {
 }
 
 /** The buffers, constants and parameters that all kernels of products share. */
-void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b, int64_t tiles) {
+void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b) {
   const Finish& f = p.finish;
   PlaceGrid grid = p.grid.value_or(PlaceGrid{});
-  int64_t c_row = p.grid ? grid.stored : p.n;
+  int64_t elements = p.m * (p.grid ? grid.stored : p.n);
+  if (elements > INT32_MAX)
+    l.fail("a product of " + std::to_string(elements) + " elements is beyond what kernels count");
   call.constant("GRID", p.grid.has_value())
       .constant("ADDEND", f.addend ? 1 + static_cast<int>(f.addend_column) : 0)
       .constant("RESIDUAL", f.residual.has_value())
@@ -91,8 +93,8 @@ void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a
   add_step_constants(call, f);
   call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
   call.read(b.offsets.empty() ? a.memory : l.table(b.offsets)).write(p.c);
-  call.params(p.m, p.n, p.k, tiles, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
-  call.params(c_row, p.m * c_row, f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
+  call.params(p.m, p.n, p.k, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
+  call.params(f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
   call.params(a.first, b.first, p.c_first);
   call.params(f.alpha, f.beta, f.low, f.high);
   add_step_numbers(call, f);
@@ -123,7 +125,7 @@ TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, 
   call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("EXTRA", tile.extra);
   call.constant("A_PACKED", packs.a || product.a_is_packed);
   call.constant("B_FORM", packs.b || product.b_is_packed ? kPacked : from.b.offsets.empty() ? kRows : kOffsets);
-  add_common(l, call, product, from.a, from.b, tiles);
+  add_common(l, call, product, from.a, from.b);
   return {std::move(call),
           {divide_up(tiles, group), divide_up(product.n, tile.width(traits)), product.outer * product.inner}};
 }
@@ -238,7 +240,7 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
   if (in_halves) call.constant("RUN", std::min(tile.depth, kHalfRun));
   call.group(tile.side, tile.side).constant("TM", tile.rows).constant("TN", tile.vectors).constant("BK", tile.depth);
   call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
-  add_common(l, call, product, a, b, 0);
+  add_common(l, call, product, a, b);
   return {std::move(call), {divide_up(product.m, rows), divide_up(product.n, columns), product.outer * product.inner}};
 }
 

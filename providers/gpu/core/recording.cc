@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "gpu/core/folded_groups.h"
+
 namespace ortolan::gpu {
 namespace {
 
@@ -93,11 +95,24 @@ ErrorBit Recording::error(const std::string& text) {
 
 void Recording::launch(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
                        std::vector<std::byte> params) {
-  launch(Entry{std::move(spec), groups, std::move(uses), std::move(params), node_});
+  launch(entry_of(std::move(spec), groups, std::move(uses), std::move(params)));
 }
 
 void Recording::launch(LibraryCall call) {
   launch(Entry{{call.name, {}}, {1, 1, 1}, std::move(call.uses), {}, node_, std::move(call.kernel)});
+}
+
+Recording::Entry Recording::entry_of(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
+                                     std::vector<std::byte> params) const {
+  const DeviceTraits& traits = engine_.device().traits();
+  if (traits.limits_groups()) {
+    auto counts = std::as_bytes(std::span(groups));
+    params.insert(params.end(), counts.begin(), counts.end());
+    std::array<uint32_t, 3> folded = folded_groups(groups, traits.max_groups);
+    if (folded != groups) spec.constants.push_back({"FOLDED", 1});
+    groups = folded;
+  }
+  return {std::move(spec), groups, std::move(uses), std::move(params), node_};
 }
 
 void Recording::launch(Entry entry) {
@@ -112,7 +127,7 @@ void Recording::launch(Entry entry) {
 
 int64_t Recording::measure(const KernelSpec& spec, std::array<uint32_t, 3> groups, const std::vector<MemoryUse>& uses,
                            const std::vector<std::byte>& params) {
-  return measure(Entry{spec, groups, uses, params, node_});
+  return measure(entry_of(spec, groups, uses, params));
 }
 
 int64_t Recording::measure(const LibraryCall& call) {

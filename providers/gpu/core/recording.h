@@ -113,6 +113,9 @@ class Recording {
     std::shared_ptr<const Kernel> product = {};  // of a library; NULL: the kernel is the spec's
   };
   Memory add(Block block);
+  /** A kernel's launch, with its groups as the device can have them. */
+  Entry entry_of(KernelSpec spec, std::array<uint32_t, 3> groups, std::vector<MemoryUse> uses,
+                 std::vector<std::byte> params) const;
   void launch(Entry entry);
   int64_t measure(const Entry& entry);
   std::shared_ptr<const Kernel> kernel_of(const Entry& entry) {

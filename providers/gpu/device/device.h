@@ -28,14 +28,20 @@ enum class DeviceClass {
 
 enum class DeviceType { kGpu, kCpu, kAccelerator };
 
+inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch
+
 struct DeviceTraits {
   DeviceType type = DeviceType::kGpu;
   std::string name;  // of the device, as its driver says
   std::string vendor;
   std::string driver;  // its version: a compiled kernel is good for one device, driver and text
   DeviceClass kind = DeviceClass::kGpu;
-  int vector_width = 4;           // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
-  int max_group_items = 1;        // work-items a group may have
+  int vector_width = 4;     // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
+  int max_group_items = 1;  // work-items a group may have
+  // Groups of a launch by axis. Where one has a limit, every kernel's parameters end with the counts of its groups,
+  // three numbers; constant FOLDED says that the launch has them in another shape (kernels/README.md).
+  std::array<uint32_t, 3> max_groups = {kMostGroups, kMostGroups, kMostGroups};
+  bool limits_groups() const { return max_groups != std::array{kMostGroups, kMostGroups, kMostGroups}; }
   size_t shared_bytes = 0;        // shared memory of a group
   size_t memory_bytes = 0;        // of the device
   size_t max_buffer_bytes = 0;    // of one buffer
@@ -66,7 +72,7 @@ struct BufferRange {
 };
 
 struct KernelConstant {
-  std::string_view name;  // of a K_CONST of the text, or WGX, WGY: the group's size
+  std::string_view name;  // of a K_CONST of the text, or of the dialect: WGX, WGY (the group's size), FOLDED
   int value;
   bool operator==(const KernelConstant&) const = default;
 };
@@ -127,7 +133,7 @@ struct Binding {
 /** A kernel's start. */
 struct Launch {
   std::shared_ptr<const Kernel> kernel;
-  std::array<uint32_t, 3> groups = {1, 1, 1};  // each at least 1
+  std::array<uint32_t, 3> groups = {1, 1, 1};  // each at least 1, at most max_groups
   std::vector<Binding> bindings;               // in the order of the kernel's bindings
   std::vector<std::byte> params;               // the kernel's parameter block, at most 128 bytes
   bool after_barrier = true;                   // reads or overwrites what a launch since the last barrier used

@@ -18,6 +18,10 @@ bool overlap(const Argument& a, const Argument& b) {
   return a.bytes > 0 && b.bytes > 0 && a.data < b.data + b.bytes && b.data < a.data + a.bytes;
 }
 
+constexpr size_t kCountsBytes = 3 * sizeof(uint32_t);  // of groups, behind the parameters
+
+uint64_t total(const std::array<uint32_t, 3>& groups) { return uint64_t{groups[0]} * groups[1] * groups[2]; }
+
 std::vector<int> order_of_groups(int count, unsigned order) {
   std::vector<int> turns(count);
   std::iota(turns.begin(), turns.end(), 0);
@@ -36,7 +40,7 @@ TestKernel::TestKernel(const KernelSpec& spec, int vector_width, std::span<const
   if (description_ == nullptr) fail(name_, "there is no such kernel for vectors of " + std::to_string(vector_width));
   for (const KernelConstant& constant : spec.constants) constants_[std::string(constant.name)] = constant.value;
   for (auto& [name, value] : constants_) {
-    bool known = name == "WGX" || name == "WGY";
+    bool known = name == "WGX" || name == "WGY" || name == "FOLDED";
     for (const ConstantArgument& argument : description_->constants) known |= argument.name == name;
     if (!known) fail(name_, "its text has no constant " + name);
   }
@@ -61,9 +65,10 @@ void TestKernel::check(const Launch& launch, const DeviceTraits& traits) const {
     fail(name_, std::to_string(launch.bindings.size()) + " buffers are bound, it has " +
                     std::to_string(description_->buffers.size()));
   }
-  if (launch.params.size() != description_->param_bytes || launch.params.size() > 128) {
+  size_t wanted = description_->param_bytes + (traits.limits_groups() ? kCountsBytes : 0);
+  if (launch.params.size() != wanted || launch.params.size() > 128) {
     fail(name_, "the parameters have " + std::to_string(launch.params.size()) + " bytes, it takes " +
-                    std::to_string(description_->param_bytes) + ", at most 128");
+                    std::to_string(wanted) + ", at most 128");
   }
   for (size_t i = 0; i < launch.bindings.size(); i++) {
     const BufferRange& range = launch.bindings[i].range;
@@ -73,16 +78,26 @@ void TestKernel::check(const Launch& launch, const DeviceTraits& traits) const {
                       " is not a multiple of " + std::to_string(traits.offset_alignment));
     }
   }
-  for (uint32_t groups : launch.groups) {
-    if (groups < 1 || groups > 0x7fffffff) fail(name_, "it has " + std::to_string(groups) + " groups");
+  for (int axis = 0; axis < 3; axis++) {
+    uint32_t groups = launch.groups[axis];
+    if (groups < 1 || groups > traits.max_groups[axis]) fail(name_, "it has " + std::to_string(groups) + " groups");
   }
   if (group_size(0) * group_size(1) > traits.max_group_items) fail(name_, "its groups are too large");
 }
 
+std::array<uint32_t, 3> TestKernel::meant_groups(const Launch& launch) const {
+  if (constants_.find("FOLDED") == constants_.end()) return launch.groups;
+  std::array<uint32_t, 3> meant;
+  std::memcpy(meant.data(), launch.params.data() + description_->param_bytes, kCountsBytes);
+  if (total(launch.groups) < total(meant)) fail(name_, "its folded groups are too few");
+  return meant;
+}
+
 LaunchFrame TestKernel::frame_of(const ReadyLaunch& ready, unsigned order) const {
   LaunchFrame frame{name_, ready.arguments, constants_, ready.launch->params.data(), {}, {}, order, {}};
+  std::array<uint32_t, 3> groups = meant_groups(*ready.launch);
   for (int axis = 0; axis < 3; axis++) {
-    frame.groups[axis] = static_cast<int>(ready.launch->groups[axis]);
+    frame.groups[axis] = static_cast<int>(groups[axis]);
     frame.group_size[axis] = group_size(axis);
   }
   return frame;

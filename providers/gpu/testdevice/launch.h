@@ -50,6 +50,8 @@ class TestKernel : public Runnable {
  private:
   /** 0 for an axis the spec does not name. */
   int group_size(int axis) const;
+  /** Where they are folded, those before. */
+  std::array<uint32_t, 3> meant_groups(const Launch& launch) const;
   LaunchFrame frame_of(const ReadyLaunch& ready, unsigned order) const;
 
   std::string name_;

@@ -237,6 +237,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.kind = options.kind;
   traits_.vector_width = options.vector_width;
   traits_.max_group_items = 256;
+  traits_.max_groups = options.max_groups;
   traits_.shared_bytes = 32768;
   traits_.memory_bytes = options.memory_bytes;
   traits_.max_buffer_bytes = options.max_buffer_bytes;

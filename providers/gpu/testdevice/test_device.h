@@ -34,6 +34,7 @@ struct TestDeviceOptions {
   bool has_half_arithmetic = true;
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
+  std::array<uint32_t, 3> max_groups = DeviceTraits{}.max_groups;
   std::optional<int64_t> library_suits_from = {};  // multiplications; nothing: there is no library for products
 };
 

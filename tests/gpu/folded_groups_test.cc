@@ -1,0 +1,55 @@
+// Launches of more groups than a device has along an axis.
+#include "gpu/core/folded_groups.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu/single_node.h"
+#include "gpu/testdevice/test_device.h"
+
+namespace ortolan::gpu::test {
+namespace {
+
+using Groups = std::array<uint32_t, 3>;
+
+TEST(FoldedGroups, AnAxisThatHasRoomStays) {
+  EXPECT_EQ(folded_groups({64, 2, 1}, {64, 2, 1}), (Groups{64, 2, 1}));
+  EXPECT_EQ(folded_groups({1, 1, 7}, {8, 8, 8}), (Groups{1, 1, 7}));
+}
+
+TEST(FoldedGroups, OthersFillTheAxesEvenly) {
+  EXPECT_EQ(folded_groups({65, 1, 1}, {64, 64, 64}), (Groups{33, 2, 1}));
+  EXPECT_EQ(folded_groups({1, 1, 65}, {64, 64, 64}), (Groups{33, 2, 1}));
+  EXPECT_EQ(folded_groups({1, 70000, 3}, {0x7fffffff, 65535, 65535}), (Groups{210000, 1, 1}));
+  EXPECT_EQ(folded_groups({4097, 1, 1}, {64, 64, 64}), (Groups{63, 33, 2}));
+  EXPECT_EQ(folded_groups({0x7fffffff, 1, 1}, {65535, 65535, 65535}), (Groups{65535, 32769, 1}));
+}
+
+TEST(FoldedGroups, AllShapesHaveRoomForAll) {
+  const Groups most = {5, 7, 100};
+  for (uint32_t x = 1; x < 30; x++) {
+    for (uint32_t y : {1u, 6u, 7u, 8u, 20u}) {
+      for (uint32_t z : {1u, 3u, 5u}) {
+        Groups folded = folded_groups({x, y, z}, most);
+        EXPECT_GE(folded[0] * folded[1] * folded[2], x * y * z);
+        for (int axis = 0; axis < 3; axis++) EXPECT_LE(folded[axis], most[axis]) << x << ' ' << y << ' ' << z;
+      }
+    }
+  }
+}
+
+/** The test device refuses launches with more. */
+TEST(FoldedGroups, LaunchesAreFoldedOnDevicesWithALimit) {
+  TestDeviceOptions options;
+  options.max_groups = {3, 2, 50};
+  TestDevice device(options);
+  Tensor x = random_floats({40, 3, 7}, 1);
+  std::vector<float> values = x.floats();
+  for (float& value : values) value = std::max(value, 0.0f);
+  expect_near(run_node(device, {"Relu"}, {{x}})[0], floats({40, 3, 7}, values));
+  Tensor rows = run_node(device, {"Softmax"}, {{x}})[0];
+  expect_near(rows, run_node(*all_devices()[0].device, {"Softmax"}, {{x}})[0]);
+  EXPECT_GE(device.work().groups, 120);
+}
+
+}  // namespace
+}  // namespace ortolan::gpu::test
