@@ -433,8 +433,23 @@ typedef enum OrtCudnnConvAlgoSearch {
   OrtCudnnConvAlgoSearchDefault = 2,
 } OrtCudnnConvAlgoSearch;
 
-/** Settings of the CUDA provider, of fixed layout. */
+/** Settings of the CUDA provider, of fixed layout. C++ programs find the defaults in it: no limit of memory, copies in
+ *  the default stream, and zeros. */
 struct OrtCUDAProviderOptions {
+#ifdef __cplusplus
+  OrtCUDAProviderOptions() noexcept
+      : device_id(0),
+        cudnn_conv_algo_search(OrtCudnnConvAlgoSearchExhaustive),
+        gpu_mem_limit(SIZE_MAX),
+        arena_extend_strategy(0),
+        do_copy_in_default_stream(1),
+        has_user_compute_stream(0),
+        user_compute_stream(),
+        default_memory_arena_cfg(),
+        tunable_op_enable(0),
+        tunable_op_tuning_enable(0),
+        tunable_op_max_tuning_duration_ms(0) {}
+#endif
   int device_id;
   OrtCudnnConvAlgoSearch cudnn_conv_algo_search;
   size_t gpu_mem_limit;
@@ -448,8 +463,23 @@ struct OrtCUDAProviderOptions {
   int tunable_op_max_tuning_duration_ms;
 };
 
-/** Settings of the ROCm provider, of fixed layout. */
+/** Settings of the ROCm provider, of fixed layout. C++ programs find the defaults in it, as CUDA's are. */
 struct OrtROCMProviderOptions {
+#ifdef __cplusplus
+  OrtROCMProviderOptions() noexcept
+      : device_id(0),
+        miopen_conv_exhaustive_search(0),
+        gpu_mem_limit(SIZE_MAX),
+        arena_extend_strategy(0),
+        do_copy_in_default_stream(1),
+        has_user_compute_stream(0),
+        user_compute_stream(),
+        default_memory_arena_cfg(),
+        enable_hip_graph(0),
+        tunable_op_enable(0),
+        tunable_op_tuning_enable(0),
+        tunable_op_max_tuning_duration_ms(0) {}
+#endif
   int device_id;
   int miopen_conv_exhaustive_search;
   size_t gpu_mem_limit;
@@ -503,8 +533,19 @@ struct OrtMIGraphXProviderOptions {
   int migraphx_arena_extend_strategy;
 };
 
-/** Settings of the OpenVINO provider, of fixed layout. */
+/** Settings of the OpenVINO provider, of fixed layout. C++ programs find zeros in it. */
 struct OrtOpenVINOProviderOptions {
+#ifdef __cplusplus
+  OrtOpenVINOProviderOptions() noexcept
+      : device_type(),
+        enable_npu_fast_compile(0),
+        device_id(),
+        num_of_threads(0),
+        cache_dir(),
+        context(),
+        enable_opencl_throttling(0),
+        enable_dynamic_shapes(0) {}
+#endif
   const char* device_type;
   unsigned char enable_npu_fast_compile;
   const char* device_id;

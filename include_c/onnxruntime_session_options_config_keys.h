@@ -219,3 +219,9 @@ static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.f
  *  machine or the process's control group has. The max_mem of an arena that the session shares with others of its
  *  environment bounds runs too, where it is less. */
 static const char* const kOrtolanSessionOptionsMaxRunBytes = "ortolan.max_run_bytes";
+
+/** Switch, set before the provider is added: TensorRT's names and options stand for the CUDA provider, where no
+ *  registered library has TensorrtExecutionProvider. trt_fp16_enable lets float16 products compute in 16 bits, device,
+ *  stream and graphs are CUDA's, and options on how TensorRT builds its engines mean nothing. The session's log says
+ *  so. */
+static const char* const kOrtolanSessionOptionsTensorrtAsCuda = "ortolan.tensorrt_as_cuda";

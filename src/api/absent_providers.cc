@@ -2,15 +2,17 @@
 #include "api/absent_providers.h"
 
 #include "api/bundled_providers.h"
+#include "api/cuda_options.h"
 #include "api/ep_selection.h"
 #include "api/guard.h"
 #include "api/handles.h"
 #include "api/tables.h"
+#include "api/tensorrt_options.h"
 #include "base/error.h"
 
 namespace ortolan::api {
 
-void fail_absent_provider(std::string_view name) {
+void fail_absent_provider(std::string_view name, std::string_view else_do) {
   const BundledProvider* bundled = find_bundled(name);
   if (bundled != nullptr) name = bundled->name;
   std::string how = bundled != nullptr ? base::join(": ", how_to_install(*bundled))
@@ -18,7 +20,7 @@ void fail_absent_provider(std::string_view name) {
   base::fail(base::ErrorCode::kFail, name,
              " execution provider is not available: this library has the CPU provider built in and finds others as "
              "plugin libraries; install a plugin library for ",
-             name, how, ", or leave the provider out to run on the CPU");
+             name, how, else_do.empty() ? "" : ", ", else_do, ", or leave the provider out to run on the CPU");
 }
 
 }  // namespace ortolan::api
@@ -36,7 +38,9 @@ OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_CUDA(OrtSession
                                                                       int device_id) noexcept {
   return guard([&] {
     if (!ortolan::api::is_here(*ortolan::api::find_bundled("CUDA"))) fail_absent_provider("CUDA");
-    ortolan::api::append_bundled(ortolan::api::unwrap(options, "options"), "CUDA", {}, device_id);
+    auto settings = ortolan::api::cuda_defaults();
+    settings["device_id"] = ortolan::base::join(device_id);
+    ortolan::api::append_cuda(ortolan::api::unwrap(options, "options"), std::move(settings));
   });
 }
 
@@ -52,6 +56,10 @@ OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Dnnl(OrtSession
   return guard([] { fail_absent_provider("Dnnl"); });
 }
 
-OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions*, int) noexcept {
-  return guard([] { fail_absent_provider("TensorRT"); });
+OrtStatus* ORT_API_CALL OrtSessionOptionsAppendExecutionProvider_Tensorrt(OrtSessionOptions* options,
+                                                                          int device_id) noexcept {
+  return guard([&] {
+    ortolan::api::append_tensorrt(ortolan::api::unwrap(options, "options"),
+                                  {{"device_id", ortolan::base::join(device_id)}});
+  });
 }

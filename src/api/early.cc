@@ -97,10 +97,15 @@ OrtStatus* ORT_API_CALL append_plugin(void* object, OrtSessionOptions* options) 
   return guard([&] { append_bundled(unwrap(options, "options"), factory.name, {}, factory.number); });
 }
 
+OrtStatus* ORT_API_CALL append_cuda_device(void* factory, OrtSessionOptions* options) {
+  return OrtSessionOptionsAppendExecutionProvider_CUDA(options, static_cast<ProviderFactory*>(factory)->number);
+}
+
 constexpr OrtObject kCounted{[](void* object) { return OrtAddRefToObject(object); },
                              [](void* object) { return OrtReleaseObject(object); }};
 constexpr OrtProviderFactoryInterface kCpuMethods{kCounted, append_cpu};
 constexpr OrtProviderFactoryInterface kPluginMethods{kCounted, append_plugin};
+constexpr OrtProviderFactoryInterface kCudaMethods{kCounted, append_cuda_device};
 
 OrtStatus* create_factory(const ProviderFactory& made, OrtProviderFactoryInterface*** out) noexcept {
   return guard([&] {
@@ -182,7 +187,7 @@ OrtStatus* ORT_API_CALL OrtCreateCpuExecutionProviderFactory(int use_arena,
 
 OrtStatus* ORT_API_CALL OrtCreateCUDAExecutionProviderFactory(int device_id,
                                                               OrtProviderFactoryInterface*** out) noexcept {
-  return create_factory({&kPluginMethods, device_id, "CUDA"}, out);
+  return create_factory({&kCudaMethods, device_id, "CUDA"}, out);
 }
 
 OrtStatus* ORT_API_CALL OrtCreateOpenCLExecutionProviderFactory(int device_id,

@@ -8,6 +8,7 @@
 #include "api/absent_providers.h"
 #include "api/arguments.h"
 #include "api/bundled_providers.h"
+#include "api/cuda_options.h"
 #include "api/custom_operators.h"
 #include "api/environments.h"
 #include "api/ep_members.h"
@@ -34,7 +35,15 @@ EpRegistry& process_registry() {
   return EpRegistry::of(*environment);
 }
 
-/** Makes the provider of that name from what is registered, or bundled, when a session is made. */
+/** The device of that number among a provider's. */
+const EpDevice& numbered(std::span<const EpDevice* const> devices, int number, std::string_view provider) {
+  require(number >= 0 && static_cast<size_t>(number) < devices.size(), ErrorCode::kInvalidArgument, "device ", number,
+          " is not one of the ", devices.size(), " that the ", provider, " execution provider finds, from 0 on");
+  return *devices[static_cast<size_t>(number)];
+}
+
+/** Makes the provider of that name from what is registered, or bundled, when a session is made: on its first device, or
+    on that whose number is among CUDA's options. */
 class FactoryByName final : public runtime::ProviderFactory {
  public:
   explicit FactoryByName(std::string name) : name_(std::move(name)) {}
@@ -45,8 +54,9 @@ class FactoryByName final : public runtime::ProviderFactory {
     EpRegistry& registry = process_registry();
     auto [libraries, devices] = devices_by_name(registry, name_);
     if (devices.empty()) fail_absent_provider(name_);
-    devices.resize(1);  // a provider asked for by name gets its first device
-    return PluginProviderFactory(registry.library_of(*devices.front()), devices).make(options, logger);
+    int number = name_ == "CUDAExecutionProvider" ? cuda_device(options, {}) : 0;
+    std::vector chosen = {&numbered(devices, number, name_)};
+    return PluginProviderFactory(registry.library_of(*chosen.front()), chosen).make(options, logger);
   }
 
  private:
@@ -284,9 +294,8 @@ void append_bundled(SessionOptions& options, std::string_view name, const Provid
   if (!is_here(*bundled)) fail_absent_provider(name);
   EpRegistry& registry = process_registry();
   auto [libraries, devices] = devices_by_name(registry, name);
-  require(device >= 0 && static_cast<size_t>(device) < devices.size(), ErrorCode::kInvalidArgument, "device ", device,
-          " is not one of the ", devices.size(), " that the ", bundled->name, " execution provider finds, from 0 on");
-  append_devices(options, registry, std::span(devices).subspan(static_cast<size_t>(device), 1), settings);
+  const EpDevice* chosen = &numbered(devices, device, bundled->name);
+  append_devices(options, registry, {&chosen, 1}, settings);
 }
 
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_V2(

@@ -72,7 +72,8 @@ OrtStatus* ORT_API_CALL CanImportMemory(const OrtExternalResourceImporter* impor
                                         OrtExternalMemoryHandleType handle_type, bool* out_supported) noexcept {
   return guard([&] {
     const ResourceImporter& core = unwrap(importer, "importer");
-    put(out_supported, ORTOLAN_IMPORTER_FUNCTION(core, CanImportMemory)(core.theirs, handle_type), "out_supported");
+    auto can = core.theirs->CanImportMemory;
+    put(out_supported, can != nullptr && can(core.theirs, handle_type), "out_supported");
   });
 }
 
@@ -112,7 +113,8 @@ OrtStatus* ORT_API_CALL CanImportSemaphore(const OrtExternalResourceImporter* im
                                            bool* out_supported) noexcept {
   return guard([&] {
     const ResourceImporter& core = unwrap(importer, "importer");
-    put(out_supported, ORTOLAN_IMPORTER_FUNCTION(core, CanImportSemaphore)(core.theirs, type), "out_supported");
+    auto can = core.theirs->CanImportSemaphore;
+    put(out_supported, can != nullptr && can(core.theirs, type), "out_supported");
   });
 }
 

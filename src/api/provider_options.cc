@@ -1,9 +1,12 @@
-// The option structs of providers: made, changed by key, and read as text. They are kept as given; the provider that
-// takes them judges them.
+// The option structs of providers: made, changed by key, and read as text. They are kept as given, but for CUDA's,
+// which have their defaults and spellings; the provider that takes them judges them.
 #include "api/provider_options.h"
+
+#include <bit>
 
 #include "api/allocators.h"
 #include "api/arguments.h"
+#include "api/cuda_options.h"
 #include "api/guard.h"
 
 namespace ortolan::api {
@@ -20,12 +23,15 @@ std::string joined(const base::KeyValues& entries) {
 }
 
 template <class Handle>
-OrtStatus* create(Handle** out) noexcept {
-  return guard([&] { give(out, ProviderOptions{}); });
+OrtStatus* create(Handle** out, ProviderOptions options = {}) noexcept {
+  return guard([&] { give(out, std::move(options)); });
 }
 
+std::string as_given(std::string_view, std::string_view value) { return std::string(value); }
+
 template <class Handle>
-OrtStatus* update(Handle* options, const char* const* keys, const char* const* values, size_t count) noexcept {
+OrtStatus* update(Handle* options, const char* const* keys, const char* const* values, size_t count,
+                  std::string (*spell)(std::string_view key, std::string_view value) = as_given) noexcept {
   return guard([&] {
     ProviderOptions& core = unwrap(options, "options");
     auto names = array(keys, count, "provider_options_keys");
@@ -34,7 +40,7 @@ OrtStatus* update(Handle* options, const char* const* keys, const char* const* v
     for (size_t i = 0; i < count; ++i) {
       std::string key = text(names[i], "provider_options_keys[i]");
       require(!key.empty(), ErrorCode::kInvalidArgument, "the key of provider option ", i, " is empty");
-      changed.set(key, text(texts[i], "provider_options_values[i]"));
+      changed.set(key, spell(key, text(texts[i], "provider_options_values[i]")));
     }
     core.entries = changed;
   });
@@ -49,18 +55,42 @@ OrtStatus* as_string(const Handle* options, OrtAllocator* allocator, char** out)
   });
 }
 
-template <class Handle>
-OrtStatus* set_pointer(Handle* options, const char* key, void* value) noexcept {
-  return guard([&] { unwrap(options, "options").pointers[text(key, "key")] = value; });
+template <class Number>
+Number number_from(std::string_view key, std::string_view value) {
+  Number number{};
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  require(error == std::errc() && end == value.data() + value.size(), ErrorCode::kInvalidArgument, "option '", key,
+          "' cannot be '", value, "'; it takes a whole number");
+  return number;
 }
 
+constexpr std::string_view kStream = "user_compute_stream";
+
+template <class Handle>
+OrtStatus* set_pointer(Handle* options, const char* key, void* value) noexcept {
+  return guard([&] {
+    base::KeyValues& entries = unwrap(options, "options").entries;
+    std::string name = text(key, "key");
+    if (name == kStream) entries.set(join("has_", kStream), "1");
+    entries.set(std::move(name), address_text(value));
+  });
+}
+
+/** The address that an option was set to, as a pointer or as a number. */
 template <class Handle>
 OrtStatus* get_pointer(const Handle* options, const char* key, void** out) noexcept {
   return guard([&] {
-    const auto& pointers = unwrap(options, "options").pointers;
-    auto found = pointers.find(text(key, "key"));
-    require(found != pointers.end(), ErrorCode::kInvalidArgument, "option '", key, "' has not been set to a pointer");
-    put(out, found->second, "ptr");
+    const std::string* value = unwrap(options, "options").entries.find(text(key, "key"));
+    require(value != nullptr || key == kStream, ErrorCode::kInvalidArgument, "option '", key, "' has not been set");
+    uintptr_t address = value == nullptr ? 0 : number_from<uintptr_t>(key, *value);
+    put(out, std::bit_cast<void*>(address), "ptr");
+  });
+}
+
+/** The arena's limits take the place of those that are set. */
+OrtStatus* set_arena(OrtCUDAProviderOptionsV2* options, const OrtArenaCfg& arena) noexcept {
+  return guard([&] {
+    for (auto& [key, value] : arena_settings(arena)) unwrap(options, "options").entries.set(key, value);
   });
 }
 
@@ -79,15 +109,6 @@ constexpr RocmMember kRocmMembers[] = {
     {"tunable_op_tuning_enable", &OrtROCMProviderOptions::tunable_op_tuning_enable},
     {"tunable_op_max_tuning_duration_ms", &OrtROCMProviderOptions::tunable_op_max_tuning_duration_ms},
 };
-
-template <class Number>
-Number number_from(std::string_view key, std::string_view value) {
-  Number number{};
-  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  require(error == std::errc() && end == value.data() + value.size(), ErrorCode::kInvalidArgument, "option '", key,
-          "' cannot be '", value, "'; it takes a whole number");
-  return number;
-}
 
 void set_rocm_member(OrtROCMProviderOptions& options, std::string_view key, std::string_view value) {
   if (key == "gpu_mem_limit") {
@@ -133,10 +154,14 @@ OrtStatus* ORT_API_CALL GetTensorRTProviderOptionsByName(const OrtTensorRTProvid
 }
 void ORT_API_CALL ReleaseTensorRTProviderOptions(OrtTensorRTProviderOptionsV2* options) noexcept { release(options); }
 
-OrtStatus* ORT_API_CALL CreateCUDAProviderOptions(OrtCUDAProviderOptionsV2** out) noexcept { return create(out); }
+OrtStatus* ORT_API_CALL CreateCUDAProviderOptions(OrtCUDAProviderOptionsV2** out) noexcept {
+  ProviderOptions options;
+  for (const auto& [key, value] : cuda_defaults()) options.entries.set(key, value);
+  return create(out, std::move(options));
+}
 OrtStatus* ORT_API_CALL UpdateCUDAProviderOptions(OrtCUDAProviderOptionsV2* options, const char* const* keys,
                                                   const char* const* values, size_t num_keys) noexcept {
-  return update(options, keys, values, num_keys);
+  return update(options, keys, values, num_keys, cuda_value);
 }
 OrtStatus* ORT_API_CALL GetCUDAProviderOptionsAsString(const OrtCUDAProviderOptionsV2* options, OrtAllocator* allocator,
                                                        char** ptr) noexcept {
@@ -144,6 +169,9 @@ OrtStatus* ORT_API_CALL GetCUDAProviderOptionsAsString(const OrtCUDAProviderOpti
 }
 OrtStatus* ORT_API_CALL UpdateCUDAProviderOptionsWithValue(OrtCUDAProviderOptionsV2* options, const char* key,
                                                            void* value) noexcept {
+  if (key != nullptr && value != nullptr && key == std::string_view("default_memory_arena_cfg")) {
+    return set_arena(options, *static_cast<const OrtArenaCfg*>(value));
+  }
   return set_pointer(options, key, value);
 }
 OrtStatus* ORT_API_CALL GetCUDAProviderOptionsByName(const OrtCUDAProviderOptionsV2* options, const char* key,

@@ -1,9 +1,11 @@
 // Execution providers: which there are, and asking for one in session options.
 #include "api/absent_providers.h"
 #include "api/arguments.h"
+#include "api/cuda_options.h"
 #include "api/ep_selection.h"
 #include "api/guard.h"
 #include "api/provider_options.h"
+#include "api/tensorrt_options.h"
 #include "runtime/session_options.h"
 
 namespace ortolan::api {
@@ -17,8 +19,8 @@ constexpr std::string_view kKnownAbsent[] = {
     "MIGraphX", "NNAPI",   "NvTensorRTRTX", "OpenVINO", "QNN",    "RKNPU",   "ROCM",   "SNPE",  "TensorRT",
     "TVM",      "VitisAI", "VSINPU",        "WebGPU",   "WEBNN",  "XNNPACK", "OpenCL", "Vulkan"};
 
-/** The absent provider's name without "ExecutionProvider"; empty when it is not known at all. */
-std::string_view known_absent(std::string_view name) {
+/** The provider's name without "ExecutionProvider", in our case of letters; empty when it is not known at all. */
+std::string_view known_name(std::string_view name) {
   constexpr std::string_view kSuffix = "ExecutionProvider";
   if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
   auto same_letter = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
@@ -31,20 +33,24 @@ std::string_view known_absent(std::string_view name) {
 void append_named(runtime::SessionOptions& options, std::string_view name, std::span<const char* const> keys,
                   std::span<const char* const> values) {
   auto settings = settings_from(keys.data(), values.data(), keys.size());
+  std::string_view known = known_name(name);
+  if (known == "CUDA") return void(append_cuda(options, std::move(settings)));
+  if (known == "TensorRT") return append_tensorrt(options, settings);
   if (name != kCpu && append_registered(options, name, settings)) return;
   if (name != "CPU" && name != "cpu" && name != kCpu) {
-    std::string_view absent = known_absent(name);
-    if (!absent.empty()) fail_absent_provider(absent);
+    if (!known.empty()) fail_absent_provider(known);
     fail(ErrorCode::kInvalidArgument, "no execution provider is called '", name,
          "'; GetAvailableProviders lists those of this library");
   }
   options.providers.push_back({kCpu, std::move(settings)});
 }
 
-/** The device that the options name; the first one where they name none. */
-int device_of(const ProviderOptions* options) {
-  const std::string* number = options == nullptr ? nullptr : options->entries.find("device_id");
-  return number == nullptr ? 0 : std::atoi(number->c_str());
+ProviderSettings settings_of(const ProviderOptions* options) {
+  ProviderSettings settings;
+  for (size_t i = 0; options != nullptr && i < options->entries.size(); ++i) {
+    settings.emplace(options->entries.key(i), options->entries.value(i));
+  }
+  return settings;
 }
 
 /** The answer to asking for a provider that is not here: wrong arguments come first. */
@@ -89,11 +95,11 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider(OrtSessionOptions*
 
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA(OrtSessionOptions* options,
                                                                    const OrtCUDAProviderOptions* cuda) noexcept {
-  return guard([&] { append_bundled(unwrap(options, "options"), "CUDA", {}, cuda == nullptr ? 0 : cuda->device_id); });
+  return guard([&] { append_cuda(unwrap(options, "options"), cuda_settings(cuda)); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_CUDA_V2(OrtSessionOptions* options,
                                                                       const OrtCUDAProviderOptionsV2* cuda) noexcept {
-  return guard([&] { append_bundled(unwrap(options, "options"), "CUDA", {}, device_of(unwrap_optional(cuda))); });
+  return guard([&] { append_cuda(unwrap(options, "options"), settings_of(unwrap_optional(cuda))); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_ROCM(OrtSessionOptions* options,
                                                                    const OrtROCMProviderOptions*) noexcept {
@@ -108,13 +114,13 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_OpenVINO_V2(OrtSes
                                                                           size_t) noexcept {
   return absent(options, "OpenVINO");
 }
-OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_TensorRT(OrtSessionOptions* options,
-                                                                       const OrtTensorRTProviderOptions*) noexcept {
-  return absent(options, "TensorRT");
+OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_TensorRT(
+    OrtSessionOptions* options, const OrtTensorRTProviderOptions* tensorrt) noexcept {
+  return guard([&] { append_tensorrt(unwrap(options, "options"), tensorrt_settings(tensorrt)); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_TensorRT_V2(
-    OrtSessionOptions* options, const OrtTensorRTProviderOptionsV2*) noexcept {
-  return absent(options, "TensorRT");
+    OrtSessionOptions* options, const OrtTensorRTProviderOptionsV2* tensorrt) noexcept {
+  return guard([&] { append_tensorrt(unwrap(options, "options"), settings_of(unwrap_optional(tensorrt))); });
 }
 OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_MIGraphX(OrtSessionOptions* options,
                                                                        const OrtMIGraphXProviderOptions*) noexcept {

@@ -1,5 +1,5 @@
 // Compiled models through the API, with a plugin that keeps what it compiles in EPContext nodes; whether they still
-// work; and sharing memory with graphics libraries.
+// work.
 #include <unistd.h>
 
 #include <filesystem>
@@ -426,75 +426,6 @@ TEST_F(ContextPluginTest, CompatibilityArguments) {
   EXPECT_REFUSED(api().GetModelCompatibilityForEpDevices(twice, 2, "broken", &judgement), ORT_EP_FAIL, "is broken");
   EXPECT_OK(api().GetModelCompatibilityForEpDevices(&cpu_, 1, "x", &judgement));
   EXPECT_EQ(judgement, OrtCompiledModelCompatibility_EP_NOT_APPLICABLE);
-}
-
-TEST_F(ContextPluginTest, ImportsMemoryAndSemaphores) {
-  const OrtInteropApi& interop = *api().GetInteropApi();
-  OrtExternalResourceImporter* importer = nullptr;
-  ASSERT_OK(interop.CreateExternalResourceImporterForDevice(device_, &importer));
-  ASSERT_NE(importer, nullptr);
-  bool can = false;
-  EXPECT_OK(interop.CanImportMemory(importer, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD, &can));
-  EXPECT_TRUE(can);
-  EXPECT_OK(interop.CanImportMemory(importer, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, &can));
-  EXPECT_FALSE(can);
-  std::vector<float> memory = {0, 1, 2, 3, 4, 5, 6, 7};
-  OrtExternalMemoryDescriptor described{ORT_API_VERSION, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD,
-                                        memory.data(), 32, 0};
-  OrtExternalMemoryHandle* handle = nullptr;
-  ASSERT_OK(interop.ImportMemory(importer, &described, &handle));
-  const int64_t shape[] = {2, 2}, negative[] = {2, -2};
-  OrtExternalTensorDescriptor tensor{ORT_API_VERSION, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, shape, 2, 8};
-  Value value;
-  ASSERT_OK(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()));
-  EXPECT_EQ(content<float>(value), (std::vector<float>{2, 3, 4, 5}));
-  tensor.shape = nullptr;
-  EXPECT_REFUSED(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()), ORT_INVALID_ARGUMENT, "shape");
-  tensor.shape = negative;
-  EXPECT_REFUSED(interop.CreateTensorFromMemory(importer, handle, &tensor, value.out()), ORT_INVALID_ARGUMENT, "-2");
-  described.native_handle = nullptr;
-  OrtExternalMemoryHandle* other = nullptr;
-  EXPECT_REFUSED(interop.ImportMemory(importer, &described, &other), ORT_EP_FAIL, "there is no memory");
-  interop.ReleaseExternalMemoryHandle(handle);
-
-  EXPECT_OK(interop.CanImportSemaphore(importer, ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, &can));
-  EXPECT_FALSE(can);
-  uint64_t counter = 5;
-  OrtExternalSemaphoreDescriptor fence{ORT_API_VERSION, ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD,
-                                       &counter};
-  OrtExternalSemaphoreHandle* semaphore = nullptr;
-  ASSERT_OK(interop.ImportSemaphore(importer, &fence, &semaphore));
-  EXPECT_REFUSED(interop.WaitSemaphore(importer, semaphore, nullptr, 4), ORT_INVALID_ARGUMENT, "'stream'");
-  auto* stream = reinterpret_cast<OrtSyncStream*>(&counter);  // which the plugin does not look at
-  EXPECT_OK(interop.SignalSemaphore(importer, semaphore, stream, 9));
-  EXPECT_EQ(counter, 9u);
-  EXPECT_OK(interop.WaitSemaphore(importer, semaphore, stream, 9));
-  EXPECT_REFUSED(interop.WaitSemaphore(importer, semaphore, stream, 10), ORT_EP_FAIL, "has not reached its value");
-  interop.ReleaseExternalSemaphoreHandle(semaphore);
-  interop.ReleaseExternalResourceImporter(importer);
-}
-
-TEST_F(ContextPluginTest, InteropArguments) {
-  const OrtInteropApi& interop = *api().GetInteropApi();
-  auto* importer = reinterpret_cast<OrtExternalResourceImporter*>(this);
-  EXPECT_OK(interop.CreateExternalResourceImporterForDevice(cpu_, &importer));
-  EXPECT_EQ(importer, nullptr);
-  EXPECT_REFUSED(interop.CreateExternalResourceImporterForDevice(nullptr, &importer), ORT_INVALID_ARGUMENT,
-                 "'ep_device'");
-  bool can = false;
-  EXPECT_REFUSED(interop.CanImportMemory(nullptr, ORT_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, &can),
-                 ORT_INVALID_ARGUMENT, "'importer'");
-  interop.ReleaseExternalMemoryHandle(nullptr);
-  interop.ReleaseExternalSemaphoreHandle(nullptr);
-  interop.ReleaseExternalResourceImporter(nullptr);
-  OrtGraphicsInteropConfig config{ORT_API_VERSION, ORT_GRAPHICS_API_VULKAN, nullptr, nullptr};
-  EXPECT_OK(interop.InitGraphicsInteropForEpDevice(device_, &config));
-  EXPECT_OK(interop.DeinitGraphicsInteropForEpDevice(device_));
-  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(cpu_, &config), ORT_NOT_IMPLEMENTED, "CPUExecutionProvider");
-  EXPECT_REFUSED(interop.DeinitGraphicsInteropForEpDevice(cpu_), ORT_NOT_IMPLEMENTED, "CPUExecutionProvider");
-  config.graphics_api = ORT_GRAPHICS_API_D3D12;
-  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(device_, &config), ORT_EP_FAIL, "only Vulkan is known");
-  EXPECT_REFUSED(interop.InitGraphicsInteropForEpDevice(device_, nullptr), ORT_INVALID_ARGUMENT, "'config'");
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ int main(int argc, char** argv) {
   OrtSessionOptions* session_option = OrtCreateSessionOptions();
   OrtProviderFactoryInterface** factory;
   OrtStatus* missing = report(CREATE_FACTORY(0, &factory));
-  OrtStatus* append = OrtSessionOptionsAppendExecutionProvider(session_option, factory);
+  OrtStatus* append = report(OrtSessionOptionsAppendExecutionProvider(session_option, factory));
   OrtReleaseObject(factory);
   OrtStatus* create = report(OrtCreateSession(env, model_path, session_option, &session));
 
-  int failed = create != NULL || session == NULL || (append != NULL) != (missing != NULL);
+  int failed = create != NULL || session == NULL || (append == NULL && missing != NULL);
   printf(failed ? "no session\n" : "session created\n");
   OrtReleaseStatus(missing);
   OrtReleaseStatus(append);

@@ -279,7 +279,8 @@ TEST(Providers, OptionStructsKeepWhatTheyAreTold) {
   EXPECT_OK(api().UpdateCUDAProviderOptionsWithValue(cuda, "user_compute_stream", &stream));
   EXPECT_OK(api().GetCUDAProviderOptionsByName(cuda, "user_compute_stream", &read));
   EXPECT_EQ(read, &stream);
-  EXPECT_REFUSED(api().SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda), ORT_FAIL, "install a plugin");
+  EXPECT_REFUSED(api().SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda), ORT_FAIL,
+                 "CUDA execution provider");
   api().ReleaseCUDAProviderOptions(cuda);
 
   OrtROCMProviderOptions* rocm = nullptr;

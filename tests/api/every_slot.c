@@ -97,7 +97,7 @@ static void expect_structs(void) {
   memset(&allocator, 0, sizeof allocator);
   memset(&ep, 0, sizeof ep);
   memset(&op, 0, sizeof op);
-  memset(&cuda, 0, sizeof cuda);
+  memset((void*)&cuda, 0, sizeof cuda);
   allocator.version = ORT_API_VERSION;
   allocator.Alloc = program_alloc;
   ep.ort_version_supported = ORT_API_VERSION;

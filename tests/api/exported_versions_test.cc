@@ -45,9 +45,12 @@ TEST(ExportedVersions, TheNamesOfTheOfficialLibraryLeadHere) {
 }
 
 TEST(ExportedVersions, AnAbsentProviderIsAStatusThatSaysHowToGetIt) {
-  OrtStatus* status = OrtSessionOptionsAppendExecutionProvider_Tensorrt(nullptr, 0);
-  ASSERT_NE(status, nullptr);
   const OrtApi* api = OrtGetApiBase()->GetApi(30);
+  OrtSessionOptions* options = nullptr;
+  ASSERT_EQ(api->CreateSessionOptions(&options), nullptr);
+  OrtStatus* status = OrtSessionOptionsAppendExecutionProvider_Tensorrt(options, 0);
+  api->ReleaseSessionOptions(options);
+  ASSERT_NE(status, nullptr);
   const std::string text = api->GetErrorMessage(status);
   EXPECT_NE(text.find("TensorRT execution provider is not available"), std::string::npos) << text;
   EXPECT_NE(text.find("RegisterExecutionProviderLibrary"), std::string::npos) << text;

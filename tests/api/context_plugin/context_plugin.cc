@@ -1,5 +1,5 @@
 // A plugin provider for tests of compiled models: it multiplies, and keeps what it compiled as the word "multiply", in
-// an EPContext node or in a file that the node names. It also imports "graphics memory", which is plain memory here.
+// an EPContext node or in a file that the node names. It also imports memory and semaphores (importer.h).
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "importer.h"
 #include "onnxruntime_c_api.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -222,71 +223,6 @@ struct Provider final : OrtEp {
   }
 };
 
-struct Memory final : OrtExternalMemoryHandle {
-  explicit Memory(const OrtEpDevice* device, const OrtExternalMemoryDescriptor& described)
-      : OrtExternalMemoryHandle{ORT_API_VERSION, device, described, nullptr} {
-    Release = [](OrtExternalMemoryHandle* self) { delete static_cast<Memory*>(self); };
-  }
-};
-
-struct Semaphore final : OrtExternalSemaphoreHandle {
-  explicit Semaphore(const OrtEpDevice* device, const OrtExternalSemaphoreDescriptor& described)
-      : OrtExternalSemaphoreHandle{ORT_API_VERSION, device, described, nullptr} {
-    Release = [](OrtExternalSemaphoreHandle* self) { delete static_cast<Semaphore*>(self); };
-  }
-  uint64_t& value() { return *static_cast<uint64_t*>(descriptor.native_handle); }
-};
-
-/** Imports plain memory and counters as memory and semaphores. */
-struct Importer final : OrtExternalResourceImporterImpl {
-  const OrtEpDevice* device;
-  OrtMemoryInfo* cpu = nullptr;
-  explicit Importer(const OrtEpDevice* device) : OrtExternalResourceImporterImpl{}, device(device) {
-    ort_version_supported = ORT_API_VERSION;
-    CanImportMemory = [](const OrtExternalResourceImporterImpl*, OrtExternalMemoryHandleType type) {
-      return type == ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD;
-    };
-    ImportMemory = [](OrtExternalResourceImporterImpl* self, const OrtExternalMemoryDescriptor* desc,
-                      OrtExternalMemoryHandle** out) -> OrtStatus* {
-      if (desc->native_handle == nullptr) return failed("there is no memory");
-      *out = new Memory(static_cast<Importer*>(self)->device, *desc);
-      return nullptr;
-    };
-    ReleaseMemory = [](OrtExternalResourceImporterImpl*, OrtExternalMemoryHandle*) {};
-    CreateTensorFromMemory = [](OrtExternalResourceImporterImpl* self, const OrtExternalMemoryHandle* handle,
-                                const OrtExternalTensorDescriptor* desc, OrtValue** out) -> OrtStatus* {
-      auto* bytes = static_cast<char*>(handle->descriptor.native_handle) + desc->offset_bytes;
-      size_t count = 1;
-      for (size_t i = 0; i < desc->rank; ++i) count *= static_cast<size_t>(desc->shape[i]);
-      return api->CreateTensorWithDataAsOrtValue(static_cast<Importer*>(self)->cpu, bytes, count * sizeof(float),
-                                                 desc->shape, desc->rank, desc->element_type, out);
-    };
-    CanImportSemaphore = [](const OrtExternalResourceImporterImpl*, OrtExternalSemaphoreType type) {
-      return type == ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD;
-    };
-    ImportSemaphore = [](OrtExternalResourceImporterImpl* self, const OrtExternalSemaphoreDescriptor* desc,
-                         OrtExternalSemaphoreHandle** out) -> OrtStatus* {
-      *out = new Semaphore(static_cast<Importer*>(self)->device, *desc);
-      return nullptr;
-    };
-    ReleaseSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle*) {};
-    WaitSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* handle, OrtSyncStream*,
-                       uint64_t value) -> OrtStatus* {
-      bool reached = static_cast<Semaphore*>(handle)->value() >= value;
-      return reached ? nullptr : failed("the semaphore has not reached its value");
-    };
-    SignalSemaphore = [](OrtExternalResourceImporterImpl*, OrtExternalSemaphoreHandle* handle, OrtSyncStream*,
-                         uint64_t value) -> OrtStatus* {
-      static_cast<Semaphore*>(handle)->value() = value;
-      return nullptr;
-    };
-    Release = [](OrtExternalResourceImporterImpl* self) {
-      api->ReleaseMemoryInfo(static_cast<Importer*>(self)->cpu);
-      delete static_cast<Importer*>(self);
-    };
-  }
-};
-
 struct Factory final : OrtEpFactory {
   Factory() : OrtEpFactory{} {
     ort_version_supported = ORT_API_VERSION;
@@ -318,9 +254,7 @@ struct Factory final : OrtEpFactory {
     };
     CreateExternalResourceImporterForDevice = [](OrtEpFactory*, const OrtEpDevice* device,
                                                  OrtExternalResourceImporterImpl** out) -> OrtStatus* {
-      auto importer = std::make_unique<Importer>(device);
-      RETURN_IF_ERROR(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &importer->cpu));
-      *out = importer.release();
+      *out = make_importer(api, device);
       return nullptr;
     };
     InitGraphicsInterop = [](OrtEpFactory*, const OrtEpDevice*, const OrtGraphicsInteropConfig* config) -> OrtStatus* {
