@@ -11,6 +11,7 @@
 #include "gpu/core/stored_group.h"
 #include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
+#include "gpu/vulkan_device.h"
 
 namespace ortolan::gpu::test {
 namespace {
@@ -88,9 +89,9 @@ Device& few_groups_device() {
 }
 
 /** NULL where there is no driver. */
-Device* opencl_device() {
+Device* device_of(std::unique_ptr<Device> (*open)()) {
   try {
-    return open_opencl().release();
+    return open().release();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kNoDevice) throw;
     return nullptr;
@@ -180,7 +181,8 @@ const std::vector<NamedDevice>& all_devices() {
         {"test_library", &test_device(DeviceClass::kGpu, 4, 1, 0)},
         {"test_few_groups", &few_groups_device()},
     };
-    if (Device* opencl = opencl_device()) all->push_back({"opencl", opencl});
+    if (Device* opencl = device_of(open_opencl)) all->push_back({"opencl", opencl});
+    if (Device* vulkan = device_of(open_vulkan)) all->push_back({"vulkan", vulkan});
     return all;
   }();
   return *devices;

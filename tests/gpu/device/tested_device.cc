@@ -7,6 +7,7 @@
 
 #include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
+#include "gpu/vulkan_device.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -27,7 +28,8 @@ std::vector<TestedDevice> tested_devices() {
           {"backward", open_test_device<1, 1>},
           {"shuffled", open_test_device<7, 16>},
           {"shuffled_backward", open_test_device<12, 4>},
-          {"opencl", open_opencl}};
+          {"opencl", open_opencl},
+          {"vulkan", open_vulkan}};
 }
 
 void DeviceTest::SetUp() { open_or_skip(GetParam().open); }

@@ -1,0 +1,60 @@
+// Puts memory, kernels, lists and queues together.
+#include "vulkan/device.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "gpu/device/checks.h"
+#include "vulkan/queue.h"
+#include "vulkan/spirv.h"
+
+namespace ortolan::gpu::vulkan {
+namespace {
+
+constexpr size_t kNothingBytes = 16;
+
+class VulkanDevice : public Device {
+ public:
+  explicit VulkanDevice(const FoundDevice& found)
+      : context_(std::make_shared<Context>(found)),
+        memory_(std::make_shared<MemoryPool>(context_, MemoryPool::Kind::kDevice)),
+        staging_(std::make_shared<MemoryPool>(context_, MemoryPool::Kind::kStaging)),
+        nothing_(memory_->allocate(kNothingBytes)) {}
+
+  const DeviceTraits& traits() const override { return context_->traits(); }
+  std::string identity(std::string_view kernel) const override;
+  std::unique_ptr<Buffer> allocate(size_t bytes) override {
+    context_->fail_if_lost();
+    check_buffer_size("vulkan", bytes, traits());
+    return std::make_unique<VulkanBuffer>(context_, *memory_, bytes);
+  }
+  std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
+    context_->fail_if_lost();
+    return std::make_shared<VulkanKernel>(context_, spec, binary);
+  }
+  std::unique_ptr<CommandList> record(std::vector<Launch> launches) override {
+    context_->fail_if_lost();
+    return std::make_unique<VulkanCommandList>(context_, nothing_, std::move(launches));
+  }
+  std::unique_ptr<Queue> create_queue(bool timed) override {
+    context_->fail_if_lost();
+    return std::make_unique<VulkanQueue>(context_, *staging_, timed);
+  }
+
+ private:
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<MemoryPool> memory_, staging_;
+  std::shared_ptr<Piece> nothing_;
+};
+
+std::string VulkanDevice::identity(std::string_view kernel) const {
+  std::span<const uint32_t> words = spirv_of(kernel, context_->features()).words;
+  uint64_t hash = XXH3_64bits(words.data(), words.size_bytes());
+  return "vulkan\n" + traits().name + '\n' + traits().driver + '\n' + std::to_string(hash);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_device(const FoundDevice& found) { return std::make_unique<VulkanDevice>(found); }
+
+}  // namespace ortolan::gpu::vulkan

@@ -1,0 +1,119 @@
+// Queues and marks in them.
+#pragma once
+
+#include <chrono>
+
+#include "vulkan/command_list.h"
+
+namespace ortolan::gpu::vulkan {
+
+/** A queue's timeline, and the bytes that go to the host when it is at some number. Thread-safe. */
+class Progress {
+ public:
+  explicit Progress(std::shared_ptr<Context> context)
+      : context_(std::move(context)), timeline_(context_->timeline()) {}
+
+  Context& context() const { return *context_; }
+  const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
+  void land_later(uint64_t number, void* to, std::shared_ptr<Piece> from, size_t bytes);
+  /** Waits for the work with this number and before, and moves its bytes to the host. */
+  void wait(uint64_t number);
+
+ private:
+  struct Landing {
+    uint64_t number;
+    void* to;
+    std::shared_ptr<Piece> from;
+    size_t bytes;
+  };
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Timeline> timeline_;
+  std::mutex mutex_;
+  std::vector<Landing> landings_;
+};
+
+class VulkanMark : public Mark {
+ public:
+  VulkanMark(std::shared_ptr<Progress> progress, uint64_t number) : progress_(std::move(progress)), number_(number) {}
+  void wait() override {
+    progress_->context().fail_if_lost();
+    progress_->wait(number_);
+  }
+  const std::shared_ptr<Timeline>& timeline() const { return progress_->timeline(); }
+  uint64_t number() const { return number_; }
+
+ private:
+  std::shared_ptr<Progress> progress_;
+  uint64_t number_;
+};
+
+class VulkanTimes : public LaunchTimes {
+ public:
+  VulkanTimes(std::shared_ptr<Context> context, uint32_t launches) : pool_(std::move(context), launches) {}
+  const TimestampPool& pool() const { return pool_; }
+  /** The device's clock is set by the host's when the work is submitted. */
+  void set_start() { started_ = std::chrono::steady_clock::now().time_since_epoch().count(); }
+  std::vector<LaunchTime> read() override;
+
+ private:
+  TimestampPool pool_;
+  int64_t started_ = 0;
+};
+
+class VulkanQueue : public Queue {
+ public:
+  VulkanQueue(std::shared_ptr<Context> context, MemoryPool& staging, bool timed);
+  ~VulkanQueue() override;
+
+  void write(const BufferRange& to, const void* from) override;
+  void make(const BufferRange& to, const std::function<void(std::span<std::byte>)>& make) override;
+  void read(void* to, const BufferRange& from) override;
+  void copy(const BufferRange& to, const BufferRange& from) override;
+  void run(CommandList& list, std::span<const BufferRange> externals) override;
+  std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) override;
+  std::shared_ptr<Mark> mark() override;
+  void wait_for(const Mark& mark) override;
+  void flush() override;
+  void finish() override;
+
+ private:
+  /** Commands that are recorded here, and the work that last used them. */
+  struct Copies {
+    VkCommandBuffer commands;
+    uint64_t number;
+  };
+
+  uint64_t next() const { return submitted_ + 1; }
+  bool is_idle() const { return waits_.empty() && pending_.empty() && !is_open_ && progress_->timeline()->is_idle(); }
+  void use() { progress_->timeline()->set_last(next()); }
+  VkCommandBuffer open();
+  void close();
+  void add(VkCommandBuffer commands);
+  void add_copy(VkBuffer to, VkDeviceSize to_offset, VkBuffer from, VkDeviceSize from_offset, VkDeviceSize bytes);
+  std::shared_ptr<Piece> stage(size_t bytes);
+  void write_part(const Place& to, const std::byte* from);
+  void submit();
+  void submit(Lane& lane);
+  void wait_for_all();
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<MemoryPool> staging_;
+  const bool timed_;
+  Lane& lane_;
+  std::shared_ptr<Progress> progress_;
+  std::mutex mutex_;
+  CommandPool commands_;
+  std::vector<Copies> copies_;
+  VkCommandBuffer open_ = VK_NULL_HANDLE;  // being recorded
+  bool is_open_ = false;
+  uint64_t submitted_;  // the number of the last work that the driver has
+  size_t staged_ = 0;  // bytes of copies that are not submitted
+  std::vector<VkCommandBuffer> pending_;
+  std::vector<std::pair<std::shared_ptr<Timeline>, uint64_t>> waits_;  // of the next work
+  std::vector<VkSemaphore> wait_semaphores_;
+  std::vector<uint64_t> wait_numbers_;
+  std::vector<VkPipelineStageFlags> wait_stages_;
+};
+
+}  // namespace ortolan::gpu::vulkan

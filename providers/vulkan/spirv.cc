@@ -1,0 +1,38 @@
+// Chooses variants, and reads what a pipeline must know of them.
+#include "vulkan/spirv.h"
+
+#include <algorithm>
+#include <string>
+
+#include "gpu/device/error.h"
+
+namespace ortolan::gpu::vulkan {
+namespace {
+
+constexpr uint32_t kInt64 = 1, kSubgroup = 2, kIntDot = 4;
+constexpr size_t kHeaderWords = 5;
+constexpr uint32_t kOpDecorate = 71, kBindingDecoration = 33;
+
+uint32_t switches_of(const Features& features) {
+  return (features.int64 ? kInt64 : 0) | (features.subgroup ? kSubgroup : 0) | (features.int_dot ? kIntDot : 0);
+}
+
+}  // namespace
+
+const SpirvVariant& spirv_of(std::string_view name, const Features& features) {
+  for (const SpirvVariant& variant : spirv_variants()) {
+    if (variant.name == name && variant.on == (switches_of(features) & variant.known)) return variant;
+  }
+  throw Error(ErrorKind::kInternal, "vulkan: kernel " + std::string(name) + ": it was not compiled with this library");
+}
+
+uint32_t count_bindings(std::span<const uint32_t> spirv) {
+  uint32_t count = 0;
+  for (size_t at = kHeaderWords; at < spirv.size(); at += std::max(spirv[at] >> 16, 1u)) {
+    bool is_binding = (spirv[at] & 0xffff) == kOpDecorate && spirv[at + 2] == kBindingDecoration;
+    if (is_binding) count = std::max(count, spirv[at + 3] + 1);
+  }
+  return count;
+}
+
+}  // namespace ortolan::gpu::vulkan
