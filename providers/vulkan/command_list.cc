@@ -106,12 +106,11 @@ RecordedLaunches::~RecordedLaunches() {
   }
 }
 
-VkCommandBuffer RecordedLaunches::commands_for(std::span<const BufferRange> externals,
-                                               const Timeline& timeline, uint64_t number) {
+VkCommandBuffer RecordedLaunches::commands_for(std::span<const BufferRange> externals, const Timeline& timeline,
+                                               uint64_t number) {
   find_places(externals);
-  auto found = std::find_if(recordings_.begin(), recordings_.end(), [&](const auto& each) {
-    return each->is_recorded && each->externals == places_;
-  });
+  auto found = std::find_if(recordings_.begin(), recordings_.end(),
+                            [&](const auto& each) { return each->is_recorded && each->externals == places_; });
   const bool is_new = found == recordings_.end();
   Recording& recording = is_new ? recording_to_change() : **found;
   if (is_new) record(recording, externals, nullptr);

@@ -54,8 +54,7 @@ class RecordedLaunches {
   uint32_t count() const { return static_cast<uint32_t>(launches_.size()); }
   /** The commands for these externals. Made now where they differ from those of the last runs; `number` of the timeline
    * is the work that they are for. */
-  VkCommandBuffer commands_for(std::span<const BufferRange> externals, const Timeline& timeline,
-                               uint64_t number);
+  VkCommandBuffer commands_for(std::span<const BufferRange> externals, const Timeline& timeline, uint64_t number);
   /** Commands for one run, with timestamps. */
   VkCommandBuffer timed_commands(std::span<const BufferRange> externals, const TimestampPool& times,
                                  const Timeline& timeline, uint64_t number);

@@ -16,8 +16,9 @@ namespace ortolan::gpu::vulkan {
 
 class Context;
 
-/** How far a queue is: work that is submitted has a number, one more than the work before, and signals it. Lives as long
- * as its context, and serves one queue after another: a driver may still be in the call that signals when others see it.
+/** How far a queue is: work that is submitted has a number, one more than the work before, and signals it. Lives as
+ * long as its context, and serves one queue after another: a driver may still be in the call that signals when others
+ * see it.
  */
 class Timeline {
  public:

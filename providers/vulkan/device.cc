@@ -48,7 +48,7 @@ class VulkanDevice : public Device {
 };
 
 std::string VulkanDevice::identity(std::string_view kernel) const {
-  std::span<const uint32_t> words = spirv_of(kernel, context_->features()).words;
+  std::span<const uint32_t> words = spirv_of(kernel, context_->features(), true).words;
   uint64_t hash = XXH3_64bits(words.data(), words.size_bytes());
   return "vulkan\n" + traits().name + '\n' + traits().driver + '\n' + std::to_string(hash);
 }

@@ -7,10 +7,6 @@
 namespace ortolan::gpu::vulkan {
 namespace {
 
-constexpr const char* kHowToInstall =
-    "; install the loader, package libvulkan1, and a driver: one of the packages mesa-vulkan-drivers (GPUs of AMD and "
-    "Intel, any processor), nvidia-vulkan-icd (GPUs of NVIDIA)";
-
 VkInstance create(Entry entry) {
   auto create = reinterpret_cast<PFN_vkCreateInstance>(entry(nullptr, "vkCreateInstance"));
   auto version = reinterpret_cast<PFN_vkEnumerateInstanceVersion>(entry(nullptr, "vkEnumerateInstanceVersion"));
@@ -35,7 +31,8 @@ Entry loader_entry() {
   void* loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   void* entry = loader == nullptr ? nullptr : dlsym(loader, "vkGetInstanceProcAddr");
   if (entry != nullptr) return reinterpret_cast<Entry>(entry);
-  throw Error(ErrorKind::kNoDevice, std::string("vulkan: there is no loader libvulkan.so.1") + kHowToInstall);
+  throw Error(ErrorKind::kNoDevice,
+              std::string("vulkan: there is no loader libvulkan.so.1 (package libvulkan1)") + kHowToInstall);
 }
 
 Instance::Instance(Entry entry) : instance_(create(entry)) {

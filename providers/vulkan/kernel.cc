@@ -1,6 +1,7 @@
 // Makes pipelines from SPIR-V, constants and what a driver compiled before.
 #include "vulkan/kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/device/checks.h"
@@ -33,8 +34,8 @@ class Module {
 struct Specialization {
   explicit Specialization(const std::vector<DeclaredConstant>& constants) {
     for (const DeclaredConstant& each : constants) {
-      entries.push_back({static_cast<uint32_t>(each.id), static_cast<uint32_t>(values.size() * sizeof(int)),
-                         sizeof(int)});
+      entries.push_back(
+          {static_cast<uint32_t>(each.id), static_cast<uint32_t>(values.size() * sizeof(int)), sizeof(int)});
       values.push_back(each.value);
     }
     info = {static_cast<uint32_t>(entries.size()), entries.data(), values.size() * sizeof(int), values.data()};
@@ -92,14 +93,16 @@ void VulkanKernel::create_cache(std::span<const std::byte> binary) {
     info.pInitialData = binary.data();
     was_compiled_ = false;
   }
-  context_->check(context_->call().CreatePipelineCache(context_->get(), &info, nullptr, &cache_),
-                  "CreatePipelineCache", [&] { return "the cache of kernel " + name_; });
+  context_->check(context_->call().CreatePipelineCache(context_->get(), &info, nullptr, &cache_), "CreatePipelineCache",
+                  [&] { return "the cache of kernel " + name_; });
 }
 
 void VulkanKernel::create_pipeline(const KernelSpec& spec) {
   const std::vector<DeclaredConstant> constants = constants_of("vulkan", spec);
   check_group(static_cast<uint32_t>(constants[0].value), static_cast<uint32_t>(constants[1].value));
-  const SpirvVariant& variant = spirv_of(name_, context_->features());
+  const bool has_steps = std::any_of(constants.begin(), constants.end(),
+                                     [](auto& each) { return each.name == "STEP0" && each.value != 0; });
+  const SpirvVariant& variant = spirv_of(name_, context_->features(), has_steps);
   const Specialization specialization(constants);
   const Module module(*context_, variant);
   buffers_ = count_bindings(variant.words);
@@ -111,9 +114,8 @@ void VulkanKernel::create_pipeline(const KernelSpec& spec) {
   info.stage.module = module.get();
   info.stage.pName = "main";
   info.stage.pSpecializationInfo = &specialization.info;
-  context_->check(
-      context_->call().CreateComputePipelines(context_->get(), cache_, 1, &info, nullptr, &pipeline_),
-      "CreateComputePipelines", [&] { return "kernel " + name_; });
+  context_->check(context_->call().CreateComputePipelines(context_->get(), cache_, 1, &info, nullptr, &pipeline_),
+                  "CreateComputePipelines", [&] { return "kernel " + name_; });
 }
 
 std::vector<std::byte> VulkanKernel::binary() const {

@@ -97,8 +97,7 @@ void MemoryPool::fill(Slab& slab) {
   auto asked = [&] { return words_for(slab.bytes); };
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
   info.size = slab.bytes;
-  info.usage =
-      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   context_->check(call.CreateBuffer(context_->get(), &info, nullptr, &slab.buffer), "CreateBuffer", asked);
   VkMemoryRequirements needed;
   call.GetBufferMemoryRequirements(context_->get(), slab.buffer, &needed);

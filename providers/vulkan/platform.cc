@@ -22,8 +22,8 @@ struct Vendor {
   const char* name;
 };
 
-constexpr Vendor kVendors[] = {{0x1002, "AMD"},  {0x1010, "Imagination"}, {0x10de, "NVIDIA"},  {0x13b5, "ARM"},
-                               {0x14e4, "Broadcom"}, {0x5143, "Qualcomm"},    {0x8086, "Intel"}, {0x10005, "Mesa"}};
+constexpr Vendor kVendors[] = {{0x1002, "AMD"},      {0x1010, "Imagination"}, {0x10de, "NVIDIA"}, {0x13b5, "ARM"},
+                               {0x14e4, "Broadcom"}, {0x5143, "Qualcomm"},    {0x8086, "Intel"},  {0x10005, "Mesa"}};
 
 /** What a device says of itself, as far as it is asked. */
 struct Told {
@@ -95,8 +95,8 @@ Features features_of(const Told& told, const VkPhysicalDeviceMemoryProperties& m
   features.memory_budget = told.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   features.external_memory = told.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   for (uint32_t i = 0; i < memory.memoryTypeCount; i++) {
-    constexpr VkMemoryPropertyFlags kShared = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT |
-                                              VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    constexpr VkMemoryPropertyFlags kShared =
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     features.mapped |= (memory.memoryTypes[i].propertyFlags & kShared) == kShared;
   }
   const char* switched_off = std::getenv("ORTOLAN_VULKAN_WITHOUT");
@@ -160,8 +160,8 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
       {told.limits().maxComputeWorkGroupInvocations, told.limits().maxComputeWorkGroupSize[0], kMostGroupItems}));
   traits.shared_bytes = told.limits().maxComputeSharedMemorySize;
   traits.memory_bytes = largest_heap(memory);
-  traits.max_buffer_bytes = std::min<VkDeviceSize>(told.limits().maxStorageBufferRange,
-                                                   told.memory.maxMemoryAllocationSize);
+  traits.max_buffer_bytes =
+      std::min<VkDeviceSize>(told.limits().maxStorageBufferRange, told.memory.maxMemoryAllocationSize);
   traits.offset_alignment = told.limits().minStorageBufferOffsetAlignment;
   traits.has_int64 = features.int64;
   traits.has_half_arithmetic = features.half_arithmetic;
@@ -222,9 +222,7 @@ std::vector<FoundDevice> find_devices(Entry entry) {
   for (uint32_t i = 0; i < count; i++) add(instance, devices[i], found, lacking);
   if (!found.empty()) return found;
   throw Error(ErrorKind::kNoDevice,
-              "vulkan: no installed driver has a device that runs the kernels" + lacking +
-                  "; install one of the packages mesa-vulkan-drivers (GPUs of AMD and Intel, any processor), "
-                  "nvidia-vulkan-icd (GPUs of NVIDIA)");
+              "vulkan: no installed driver has a device that runs the kernels" + lacking + kHowToInstall);
 }
 
 }  // namespace ortolan::gpu::vulkan

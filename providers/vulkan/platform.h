@@ -11,6 +11,10 @@
 
 namespace ortolan::gpu::vulkan {
 
+constexpr const char* kHowToInstall =
+    "; install one of the packages mesa-vulkan-drivers (GPUs of AMD and Intel, any processor), nvidia-vulkan-icd (GPUs "
+    "of NVIDIA)";
+
 /** How to look up the functions of an instance: what the loader has, or a test's own. */
 using Entry = PFN_vkGetInstanceProcAddr;
 

@@ -10,8 +10,7 @@ namespace ortolan::gpu::vulkan {
 /** A queue's timeline, and the bytes that go to the host when it is at some number. Thread-safe. */
 class Progress {
  public:
-  explicit Progress(std::shared_ptr<Context> context)
-      : context_(std::move(context)), timeline_(context_->timeline()) {}
+  explicit Progress(std::shared_ptr<Context> context) : context_(std::move(context)), timeline_(context_->timeline()) {}
 
   Context& context() const { return *context_; }
   const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
@@ -108,7 +107,7 @@ class VulkanQueue : public Queue {
   VkCommandBuffer open_ = VK_NULL_HANDLE;  // being recorded
   bool is_open_ = false;
   uint64_t submitted_;  // the number of the last work that the driver has
-  size_t staged_ = 0;  // bytes of copies that are not submitted
+  size_t staged_ = 0;   // bytes of copies that are not submitted
   std::vector<VkCommandBuffer> pending_;
   std::vector<std::pair<std::shared_ptr<Timeline>, uint64_t>> waits_;  // of the next work
   std::vector<VkSemaphore> wait_semaphores_;

@@ -9,19 +9,20 @@
 namespace ortolan::gpu::vulkan {
 namespace {
 
-constexpr uint32_t kInt64 = 1, kSubgroup = 2, kIntDot = 4;
+constexpr uint32_t kInt64 = 1, kSubgroup = 2, kIntDot = 4, kNoSteps = 8;
 constexpr size_t kHeaderWords = 5;
 constexpr uint32_t kOpDecorate = 71, kBindingDecoration = 33;
 
-uint32_t switches_of(const Features& features) {
-  return (features.int64 ? kInt64 : 0) | (features.subgroup ? kSubgroup : 0) | (features.int_dot ? kIntDot : 0);
+uint32_t switches_of(const Features& features, bool has_steps) {
+  return (features.int64 ? kInt64 : 0) | (features.subgroup ? kSubgroup : 0) | (features.int_dot ? kIntDot : 0) |
+         (has_steps ? 0 : kNoSteps);
 }
 
 }  // namespace
 
-const SpirvVariant& spirv_of(std::string_view name, const Features& features) {
+const SpirvVariant& spirv_of(std::string_view name, const Features& features, bool has_steps) {
   for (const SpirvVariant& variant : spirv_variants()) {
-    if (variant.name == name && variant.on == (switches_of(features) & variant.known)) return variant;
+    if (variant.name == name && variant.on == (switches_of(features, has_steps) & variant.known)) return variant;
   }
   throw Error(ErrorKind::kInternal, "vulkan: kernel " + std::string(name) + ": it was not compiled with this library");
 }

@@ -18,8 +18,9 @@ struct SpirvVariant {
 
 std::span<const SpirvVariant> spirv_variants();
 
-/** The variant for a device with these features. Throws kInternal where there is no kernel of that name. */
-const SpirvVariant& spirv_of(std::string_view name, const Features& features);
+/** The variant for a device with these features, and for a kernel with steps behind its product or without. Throws
+ * kInternal where there is no kernel of that name. */
+const SpirvVariant& spirv_of(std::string_view name, const Features& features, bool has_steps);
 
 /** How many buffers a kernel has: those of its bindings, which begin at 0. */
 uint32_t count_bindings(std::span<const uint32_t> spirv);
