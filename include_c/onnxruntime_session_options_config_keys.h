@@ -222,6 +222,12 @@ static const char* const kOrtolanSessionOptionsMaxRunBytes = "ortolan.max_run_by
 
 /** Switch, set before the provider is added: TensorRT's names and options stand for the CUDA provider, where no
  *  registered library has TensorrtExecutionProvider. trt_fp16_enable lets float16 products compute in 16 bits, device,
- *  stream and graphs are CUDA's, and options on how TensorRT builds its engines mean nothing. The session's log says
- *  so. */
+ *  stream and graphs are CUDA's, trt_engine_cache_enable keeps compiled models in the folder trt_engine_cache_path, and
+ *  options on how TensorRT builds its engines mean nothing. The session's log says so. */
 static const char* const kOrtolanSessionOptionsTensorrtAsCuda = "ortolan.tensorrt_as_cuda";
+
+/** A folder, which is made where it is missing: a session from a file keeps there what its providers compile, as a
+ *  compiled model, and reads the model that an earlier session kept for the same file, weights and provider options. It
+ *  compiles anew where a provider cannot use what is there. A provider that compiles but gives no EPContext node, or a
+ *  folder that cannot be written, fails the session. Nothing is ever removed. */
+static const char* const kOrtolanSessionOptionsCompiledModelFolder = "ortolan.compiled_model_folder";

@@ -1,6 +1,7 @@
 // Execution providers: which there are, and asking for one in session options.
 #include "api/absent_providers.h"
 #include "api/arguments.h"
+#include "api/bundled_providers.h"
 #include "api/cuda_options.h"
 #include "api/ep_selection.h"
 #include "api/guard.h"
@@ -58,6 +59,16 @@ OrtStatus* absent(OrtSessionOptions* options, const char* name) noexcept {
   return guard([&] {
     unwrap(options, "options");
     fail_absent_provider(name);
+  });
+}
+
+/** Threads have no CUDA device of their own here. */
+OrtStatus* no_current_device() noexcept {
+  return guard([] {
+    if (!is_here(*find_bundled("CUDA"))) fail_absent_provider("CUDA");
+    fail(ErrorCode::kNotImplemented,
+         "no thread has a current CUDA device here; sessions take theirs from the CUDA "
+         "provider's option 'device_id'");
   });
 }
 
@@ -139,12 +150,8 @@ OrtStatus* ORT_API_CALL SessionOptionsAppendExecutionProvider_VitisAI(OrtSession
   return absent(options, "VitisAI");
 }
 
-OrtStatus* ORT_API_CALL SetCurrentGpuDeviceId(int) noexcept {
-  return guard([] { fail_absent_provider("CUDA"); });
-}
-OrtStatus* ORT_API_CALL GetCurrentGpuDeviceId(int*) noexcept {
-  return guard([] { fail_absent_provider("CUDA"); });
-}
+OrtStatus* ORT_API_CALL SetCurrentGpuDeviceId(int) noexcept { return no_current_device(); }
+OrtStatus* ORT_API_CALL GetCurrentGpuDeviceId(int*) noexcept { return no_current_device(); }
 
 OrtStatus* ORT_API_CALL GetExecutionProviderApi(const char* provider_name, uint32_t, const void**) noexcept {
   return guard([&] {

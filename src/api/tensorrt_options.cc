@@ -102,6 +102,10 @@ void set_entries(runtime::SessionOptions& options, const ProviderSettings& setti
     bool says_nothing = value.empty() || value == "0" || value == "false" || value == "False";
     if (row.entry != nullptr && !says_nothing) options.config.try_emplace(row.entry, is_on(value) ? "1" : value);
   }
+  auto cached = settings.find("trt_engine_cache_enable"), folder = settings.find("trt_engine_cache_path");
+  if (cached == settings.end() || !is_on(cached->second)) return;
+  std::string path = folder == settings.end() || folder->second.empty() ? "." : folder->second;
+  options.config.try_emplace("ortolan.compiled_model_folder", std::move(path));
 }
 
 /** Makes the CUDA provider and says so. */

@@ -96,7 +96,7 @@ std::optional<CompiledOutput> compiled_output_of(const SessionOptions& options) 
   if (options.config_or("ep.context_enable", "0") != "1") return std::nullopt;
   CompiledOutput output;
   output.path = options.config_or("ep.context_file_path", "");
-  output.overwrite = false;
+  output.overwrite = options.replace_compiled_model;
   output.nothing_compiled = NothingCompiled::kSkip;
   output.external_file = options.config_or("ep.context_model_external_initializers_file_name", "");
   return output;

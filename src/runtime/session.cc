@@ -1,6 +1,8 @@
 // Running a session: names become slots, values are checked, the compiled graph runs.
 #include "runtime/session.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <optional>
 
@@ -9,6 +11,7 @@
 #include "runtime/compiled_graph.h"
 #include "runtime/device_placement.h"
 #include "runtime/devices.h"
+#include "runtime/kept_models.h"
 #include "runtime/pending_runs.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
@@ -22,6 +25,23 @@ Logger session_logger(const Environment& environment, const SessionOptions& opti
   Severity least = options.log_severity >= 0 ? static_cast<Severity>(options.log_severity) : base.least();
   return Logger(options.log_sink ? options.log_sink : base.sink(), options.log_id.empty() ? base.id() : options.log_id,
                 least);
+}
+
+/** NULL where the file is not there, or of no use any more. */
+std::unique_ptr<Session> session_from_kept(const std::shared_ptr<Environment>& environment, const std::string& path,
+                                           const SessionOptions& options,
+                                           const std::shared_ptr<PackedWeightsCache>& weights) {
+  if (::access(path.c_str(), F_OK) != 0) return nullptr;
+  try {
+    return SessionBuilder(environment, options, weights).build([&](const onnx::ReadOptions& read) {
+      return onnx::read_model_file(path, read);
+    });
+  } catch (const Error& error) {
+    session_logger(*environment, options)
+        .log(Severity::kWarning, "session.cc", "the model is compiled anew, as what was kept in '", path,
+             "' cannot be used: ", error.text());
+    return nullptr;
+  }
 }
 
 /** Names in words: "'a', 'b'". */
@@ -137,9 +157,14 @@ void Session::end(std::unique_ptr<Session> session) {
 std::unique_ptr<Session> Session::from_file(std::shared_ptr<Environment> environment, const std::string& path,
                                             const SessionOptions& options,
                                             std::shared_ptr<PackedWeightsCache> weights) {
-  return SessionBuilder(std::move(environment), options, std::move(weights)).build([&](const onnx::ReadOptions& read) {
-    return onnx::read_model_file(path, read);
-  });
+  auto read = [&](const onnx::ReadOptions& how) { return onnx::read_model_file(path, how); };
+  SessionBuilder builder(environment, options, weights);
+  if (!keeps_compiled_models(options)) return builder.build(read);
+  builder.load(read);
+  const std::string kept = kept_model_path(builder.model(), options);
+  if (auto session = session_from_kept(environment, kept, options, weights)) return session;
+  builder.set_options(keeping_options(options, kept));
+  return builder.finish();
 }
 
 std::unique_ptr<Session> Session::from_bytes(std::shared_ptr<Environment> environment, std::span<const std::byte> bytes,

@@ -50,6 +50,7 @@ struct SessionOptions {
   std::map<std::string, Value> initializers;           // replace those of the model with that name
   std::map<std::string, Value> external_initializers;  // likewise, for initializers whose data are external
   std::map<std::string, std::span<const std::byte>> external_files;  // by file name, in place of files
+  bool replace_compiled_model = false;                               // the file of ep.context_file_path may be there
   std::span<const std::byte> weightless_source;  // the model that a compiled one without weights was made from
   std::vector<ProviderRequest> providers;        // in priority order; the CPU need not be among them
   SelectProviders select_providers;              // used where `providers` is empty; may be empty too

@@ -252,7 +252,6 @@ TEST(Providers, TheCpuIsThereAndOthersSayWhatIsMissing) {
                  "OpenVINO");
   EXPECT_REFUSED(api().SessionOptionsAppendExecutionProvider_VitisAI(options, nullptr, nullptr, 0), ORT_FAIL,
                  "VitisAI");
-  EXPECT_REFUSED(api().SetCurrentGpuDeviceId(0), ORT_FAIL, "CUDA");
   const void* functions = nullptr;
   EXPECT_REFUSED(api().GetExecutionProviderApi("DML", 1, &functions), ORT_INVALID_ARGUMENT, "'DML'");
 }

@@ -154,7 +154,8 @@ void check_absent(Suite& suite, const Runtime& runtime) {
     for (OrtStatus* status : {append(runtime, options.get(), "CUDA"),
                               EXPORTED(OrtSessionOptionsAppendExecutionProvider_CUDA)(options.get(), 0),
                               runtime.api->SessionOptionsAppendExecutionProvider_CUDA(options.get(), &older),
-                              runtime.api->SessionOptionsAppendExecutionProvider_CUDA_V2(options.get(), newer.get())}) {
+                              runtime.api->SessionOptionsAppendExecutionProvider_CUDA_V2(options.get(), newer.get()),
+                              runtime.api->SetCurrentGpuDeviceId(0)}) {
       runtime.fails(status, "CUDA execution provider is not available: this library has the CPU provider built in");
     }
     expect(entries(runtime, options.get()).empty(), "there are entries");
@@ -323,6 +324,11 @@ void check_names(Suite& suite, const Runtime& runtime, const char* library) {
       expect_equal(devices_chosen(runtime, options.get(), library), "CUDAExecutionProvider: 1;", "the devices");
     }
   });
+  suite.check("name: threads have no device", 22, [&] {
+    int device = 0;
+    runtime.fails(runtime.api->SetCurrentGpuDeviceId(0), "'device_id'");
+    runtime.fails(runtime.api->GetCurrentGpuDeviceId(&device), "'device_id'");
+  });
   suite.check("name: every session, by its number too", 24, [&] {
     const char *key = "device_id", *value = "1";
     runtime.ok(EXPORTED(OrtEnvAppendExecutionProvider)(runtime.env, "CUDA", &key, &value, 1, 1));
@@ -344,11 +350,15 @@ void check_as_cuda(Suite& suite, const Runtime& runtime, const char* library) {
                        {"trt_cuda_graph_enable", "1"},
                        {"trt_max_workspace_size", "1073741824"},
                        {"trt_dump_ep_context_model", "1"},
-                       {"trt_ep_context_file_path", "there.onnx"}}));
+                       {"trt_ep_context_file_path", "there.onnx"},
+                       {"trt_engine_cache_enable", "1"},
+                       {"trt_engine_cache_path", "engines"}}));
     expect_entries(runtime, options.get(), {{"device_id", "1"}, {"precision", "fp16"}, {"enable_cuda_graph", "1"}});
     auto context = entries(runtime, options.get(), "ep.context_");
     expect_equal(context["enable"], "1", "ep.context_enable");
     expect_equal(context["file_path"], "there.onnx", "ep.context_file_path");
+    auto ours = entries(runtime, options.get(), "ortolan.");
+    expect_equal(ours["compiled_model_folder"], "engines", "ortolan.compiled_model_folder");
   });
   suite.check("TensorRT as CUDA: the log says so once", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options();
