@@ -2,6 +2,7 @@
 """Tests of the programs as users call them: programs_test.py PROGRAMS REPOSITORY."""
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -274,7 +275,20 @@ class Ortolan(unittest.TestCase):
             self.assertIn(text, call("ortolan", "operators", *arguments).stderr)
 
     def test_devices(self):
-        self.assertIn("CPUExecutionProvider", json.loads(call("ortolan", "devices", "--json").stdout)["providers"])
+        known = json.loads(call("ortolan", "devices", "--json").stdout)
+        self.assertIn("CPUExecutionProvider", known["providers"])
+        self.assertEqual([each["provider"] for each in known["packaged"]], ["OpenCL", "Vulkan", "CUDA"])
+        listed = {device["provider"] for device in known["devices"]}
+        for each in known["packaged"]:
+            self.assertEqual(f"{each['provider']}ExecutionProvider" in listed, each["missing"] == "", known)
+
+    def test_devices_of_a_library_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = pathlib.Path(folder) / "libortolan.so.1"
+            shutil.copy(LIBRARIES / "libortolan.so.1", alone)
+            text = call("ortolan", "devices", "--library", alone).stdout
+        for name in ("opencl", "vulkan", "cuda"):
+            self.assertIn(f"package libortolan-{name} brings libonnxruntime_ep_{name}.so", text)
 
     def test_errors_say_what_to_do(self):
         for arguments, text in ((["run"], "give a model"), (["fly"], "there is no command 'fly'"),

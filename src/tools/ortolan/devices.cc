@@ -16,11 +16,37 @@ std::string pairs_text(const std::map<std::string, std::string>& pairs) {
   return text;
 }
 
-void print_text(const Library& library, const std::vector<std::string>& providers, const std::vector<Device>& devices) {
+/** A provider in a package of its own, and why it cannot be used; empty where it can. */
+struct Packaged {
+  const char* name;
+  std::string missing;
+};
+
+/** Asks for each, which loads those that are there. Only our library knows them by these names. */
+std::vector<Packaged> load_packaged(const Library& library) {
+  std::vector<Packaged> packaged;
+  if (library.symbol("OrtApiCoverage") == nullptr) return packaged;
+  for (const char* name : {"OpenCL", "Vulkan", "CUDA"}) {
+    packaged.push_back({name, ""});
+    auto options = library.make(library->CreateSessionOptions, library->ReleaseSessionOptions);
+    try {
+      library.check(library->SessionOptionsAppendExecutionProvider(options.get(), name, nullptr, nullptr, 0));
+    } catch (const StatusError& error) {
+      packaged.back().missing = error.what();
+    }
+  }
+  return packaged;
+}
+
+void print_text(const Library& library, const std::vector<std::string>& providers,
+                const std::vector<Packaged>& packaged, const std::vector<Device>& devices) {
   std::printf("library %s: %s\n\n", library.version.c_str(), library.build.c_str());
   Table names({"provider"});
   for (const std::string& name : providers) names.add({name});
   std::printf("%s\n", names.text().c_str());
+  for (const Packaged& provider : packaged) {
+    if (!provider.missing.empty()) std::printf("%s\n\n", provider.missing.c_str());
+  }
   Table table({">number", "provider", "kind", "vendor", ">vendor id", ">device id", "metadata"});
   for (size_t i = 0; i < devices.size(); ++i) {
     const Device& d = devices[i];
@@ -30,8 +56,12 @@ void print_text(const Library& library, const std::vector<std::string>& provider
   std::fputs(table.empty() ? "no devices\n" : table.text().c_str(), stdout);
 }
 
-void print_json(const Library& library, const std::vector<std::string>& providers, const std::vector<Device>& devices) {
+void print_json(const Library& library, const std::vector<std::string>& providers,
+                const std::vector<Packaged>& packaged, const std::vector<Device>& devices) {
   nlohmann::ordered_json out = {{"version", library.version}, {"build", library.build}, {"providers", providers}};
+  for (const Packaged& provider : packaged) {
+    out["packaged"].push_back({{"provider", provider.name}, {"missing", provider.missing}});
+  }
   out["devices"] = nlohmann::ordered_json::array();
   for (const Device& d : devices) {
     out["devices"].push_back({{"provider", d.provider},
@@ -54,7 +84,8 @@ int devices_command(int argc, char** argv) {
   std::vector<std::string> rest =
       parse(argc, argv,
             {"ortolan devices [OPTION...]",
-             "Lists the execution providers that the library knows and the devices that they offer.",
+             "Lists the execution providers that the library knows, what is missing of those in packages of their own, "
+             "and the devices that all of them offer.",
              {{0, "plugins", "'NAME|PATH ...'", "register plugin libraries first", into(plugins)},
               {0, "json", nullptr, "print as JSON", turn(json)},
               {0, "library", "PATH", "ask this library instead of the linked one", into(library_path)}}});
@@ -63,13 +94,14 @@ int devices_command(int argc, char** argv) {
   auto environment = create_environment(library);
   register_plugins(library, environment.get(), plugins);
   std::vector<std::string> providers = available_providers(library);
+  std::vector<Packaged> packaged = load_packaged(library);
   std::vector<Device> devices;
   try {
     devices = list_devices(library, environment.get());
   } catch (const StatusError& error) {
     if (error.code() != ORT_NOT_IMPLEMENTED) throw;
   }
-  json ? print_json(library, providers, devices) : print_text(library, providers, devices);
+  json ? print_json(library, providers, packaged, devices) : print_text(library, providers, packaged, devices);
   return 0;
 }
 
