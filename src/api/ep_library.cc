@@ -29,12 +29,15 @@ std::string resolved(const std::string& path) {
 
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
+/** Within this library: another copy in the process may stand for its exported functions. */
+constexpr char kWithin = 0;
+
 }  // namespace
 
 std::vector<std::string> EpLibrary::candidates(const std::string& path) {
   std::filesystem::path given(path);
   Dl_info ours{};
-  if (given.is_absolute() || dladdr(wrap_function<void*>(&OrtGetApiBase), &ours) == 0) return {path};
+  if (given.is_absolute() || dladdr(&kWithin, &ours) == 0) return {path};
   std::error_code error;
   std::vector<std::string> candidates;
   for (const auto& library :
