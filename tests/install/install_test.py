@@ -17,6 +17,7 @@ CONSUMER = REPOSITORY / "tests" / "install" / "consumer"
 WITHOUT_RUNPATH = re.search("^CMAKE_SKIP_INSTALL_RPATH:.*=(ON|TRUE|1)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
 HIDE = ["unshare", "-rm"]
 WITH_OPENCL = (BUILD / "lib" / "libonnxruntime_ep_opencl.so").is_file()
+WITH_VULKAN = (BUILD / "lib" / "libonnxruntime_ep_vulkan.so").is_file()
 CAN_HIDE = subprocess.run([*HIDE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0
 
 
@@ -233,6 +234,8 @@ class Files(Installed):
                                     environment={**search, "OCL_ICD_VENDORS": str(self.work / "none")})
                 self.assertEqual(out[0], 1, out)
                 self.assertIn("install one of the packages pocl-opencl-icd", out[1])
+        if WITH_VULKAN:
+            self.assertIn("3\n", self.far_away("./program", "digits.onnx", "digit_3.pgm", "Vulkan", **search))
         library = self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_opencl.so"
         library.rename(library.with_suffix(".away"))
         self.addCleanup(library.with_suffix(".away").rename, library)
