@@ -9,6 +9,7 @@
 #include "gpu/core/claims.h"
 #include "gpu/core/host_operators.h"
 #include "gpu/core/stored_group.h"
+#include "gpu/cuda_device.h"
 #include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
 #include "gpu/vulkan_device.h"
@@ -181,6 +182,7 @@ const std::vector<NamedDevice>& all_devices() {
         {"test_library", &test_device(DeviceClass::kGpu, 4, 1, 0)},
         {"test_few_groups", &few_groups_device()},
     };
+    all->push_back({"cuda", open_cuda().release()});
     if (Device* opencl = device_of(open_opencl)) all->push_back({"opencl", opencl});
     if (Device* vulkan = device_of(open_vulkan)) all->push_back({"vulkan", vulkan});
     return all;

@@ -47,7 +47,7 @@ std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec
   auto fail_spec = [&](const std::string& what) { fail(backend, "kernel " + std::string(spec.name) + ": " + what); };
   const char* text = find_kernel_text(spec.name);
   if (text == nullptr) fail_spec("there is no text of this name");
-  std::vector<DeclaredConstant> constants = {{"WGX", 1, 0}, {"WGY", 1, 1}};
+  std::vector<DeclaredConstant> constants = {{"WGX", 1, 0}, {"WGY", 1, 1}, {"FOLDED", 0, 2}};
   for (const DeclaredConstant& declared : declared_constants(text)) constants.push_back(declared);
   for (const KernelConstant& given : spec.constants) {
     auto found = std::find_if(constants.begin(), constants.end(), [&](auto& each) { return each.name == given.name; });

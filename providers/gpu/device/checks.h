@@ -10,7 +10,7 @@ namespace ortolan::gpu {
  *  zeros, sizes that no memory has, and sizes that are no multiple of the alignment. */
 DeviceTraits with_sane_bounds(DeviceTraits traits);
 
-/** The group's size, WGX and WGY with the ids 0 and 1, and all constants of the spec's text, with the values that the
+/** The dialect's constants, WGX, WGY (the group's size) and FOLDED with the ids 0 to 2, and all constants of the spec's text, with the values that the
  * spec gives. Throws kInternal, with the backend's name, where there is no such text or constant. */
 std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec& spec);
 

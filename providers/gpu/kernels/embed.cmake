@@ -1,8 +1,9 @@
-# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and of the OpenCL dialect in FOLDER.
+# cmake -DOUTPUT=... -DFOLDER=... -P embed.cmake: writes the C++ table of the kernel texts and of the dialects
+# that are compiled at run time in FOLDER.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/expand.cmake)
 file(GLOB kernels ${FOLDER}/*.k)
-set(text "// Made by embed.cmake: the texts of kernels and the dialect.\n#include \"gpu/kernels/kernel_texts.h\"\n\n")
+set(text "// Made by embed.cmake: the texts of kernels and the dialects.\n#include \"gpu/kernels/kernel_texts.h\"\n\n")
 string(APPEND text "namespace ortolan::gpu {\nnamespace {\n\n")
 
 set(rows "")
@@ -18,6 +19,8 @@ endforeach()
 string(APPEND text "\nconstexpr KernelText kTexts[] = {\n${rows}};\n\n}  // namespace\n\n")
 string(APPEND text "std::span<const KernelText> kernel_texts() { return kTexts; }\n\n")
 file(READ ${FOLDER}/dialect/opencl.dialect content)
-string(APPEND text "const char* const kOpenClDialect = R\"k(${content})k\";\n\n")
+string(APPEND text "const char* const kOpenClDialect = R\"k(${content})k\";\n")
+file(READ ${FOLDER}/dialect/cuda.dialect content)
+string(APPEND text "const char* const kCudaDialect = R\"k(${content})k\";\n\n")
 string(APPEND text "}  // namespace ortolan::gpu\n")
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "${text}" @ONLY)

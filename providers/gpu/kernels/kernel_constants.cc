@@ -1,4 +1,4 @@
-// Reads K_CONST(id, name, default) out of kernel texts.
+// Reads K_CONST(id, name, default) and the buffers out of kernel texts.
 #include "gpu/kernels/kernel_constants.h"
 
 #include <charconv>
@@ -30,16 +30,28 @@ DeclaredConstant read_constant(std::string_view arguments) {
   return constant;
 }
 
+/** Calls `found` with what stands behind the head on each line that begins with it. */
+void find_heads(std::string_view text, std::string_view head, auto&& found) {
+  for (size_t at = text.find(head); at != std::string_view::npos; at = text.find(head, at + 1)) {
+    if (begins_its_line(text, at)) found(text.substr(at + head.size()));
+  }
+}
+
 }  // namespace
 
 std::vector<DeclaredConstant> declared_constants(std::string_view text) {
-  constexpr std::string_view kHead = "K_CONST(";
   std::vector<DeclaredConstant> constants;
-  for (size_t at = text.find(kHead); at != std::string_view::npos; at = text.find(kHead, at + 1)) {
-    std::string_view line = text.substr(at + kHead.size());
-    if (begins_its_line(text, at)) constants.push_back(read_constant(line.substr(0, line.find(')'))));
-  }
+  find_heads(text, "K_CONST(",
+             [&](std::string_view line) { constants.push_back(read_constant(line.substr(0, line.find(')')))); });
   return constants;
+}
+
+size_t count_buffers(std::string_view text) {
+  size_t count = 0;
+  for (std::string_view head : {"K_IN(", "K_OUT(", "K_IO(", "K_ATOM("}) {
+    find_heads(text, head, [&](std::string_view) { count++; });
+  }
+  return count;
 }
 
 }  // namespace ortolan::gpu

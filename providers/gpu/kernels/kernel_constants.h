@@ -1,6 +1,7 @@
-// The constants that a kernel's text declares.
+// The constants and buffers that a kernel's text declares.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -14,5 +15,8 @@ struct DeclaredConstant {
 
 /** The K_CONSTs of a text, in its order. */
 std::vector<DeclaredConstant> declared_constants(std::string_view text);
+
+/** How many buffers the text has. */
+size_t count_buffers(std::string_view text);
 
 }  // namespace ortolan::gpu

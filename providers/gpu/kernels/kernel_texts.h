@@ -1,4 +1,4 @@
-// The texts of all kernels, and the dialect that makes them OpenCL C: the dialect, then the kernel's text.
+// The texts of all kernels, and the dialects that make them OpenCL C or CUDA C++: the dialect, then the kernel's text.
 #pragma once
 
 #include <span>
@@ -23,5 +23,6 @@ inline const char* find_kernel_text(std::string_view name) {
 }
 
 extern const char* const kOpenClDialect;
+extern const char* const kCudaDialect;
 
 }  // namespace ortolan::gpu

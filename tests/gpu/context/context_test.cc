@@ -345,8 +345,8 @@ TEST_P(Context, FormatsAreJudged) {
 std::string name_of(const ::testing::TestParamInfo<Plugin>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(, Context,
-                         ::testing::Values(Plugin{"TestDevice", TESTDEVICE_PLUGIN}, Plugin{"OpenCL", OPENCL_PLUGIN},
-                                           Plugin{"Vulkan", VULKAN_PLUGIN}),
+                         ::testing::Values(Plugin{"TestDevice", TESTDEVICE_PLUGIN}, Plugin{"CUDA", CUDA_PLUGIN},
+                                           Plugin{"OpenCL", OPENCL_PLUGIN}, Plugin{"Vulkan", VULKAN_PLUGIN}),
                          name_of);
 
 }  // namespace

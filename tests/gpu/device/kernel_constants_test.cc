@@ -1,9 +1,10 @@
-// Reading the constants that kernel texts declare.
+// Reading the constants and buffers that kernel texts declare.
 #include "gpu/kernels/kernel_constants.h"
 
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/kernel_texts.h"
+#include "gpu/testdevice/registry.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -27,6 +28,14 @@ TEST(KernelConstants, OfEveryKernel) {
     for (size_t at = text.find("K_CONST("); at != text.npos; at = text.find("K_CONST(", at + 1)) count++;
     EXPECT_EQ(declared_constants(text).size(), count) << kernel.name;
     for (const DeclaredConstant& constant : declared_constants(text)) EXPECT_FALSE(constant.name.empty());
+  }
+}
+
+TEST(KernelBuffers, AreCountedAsTheTestDeviceHasThem) {
+  for (const KernelText& kernel : kernel_texts()) {
+    const test::KernelDescription* description = test::find_kernel(kernel.name, 4);
+    ASSERT_NE(description, nullptr) << kernel.name;
+    EXPECT_EQ(count_buffers(kernel.text), description->buffers.size()) << kernel.name;
   }
 }
 

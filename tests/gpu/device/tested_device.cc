@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "gpu/cuda_device.h"
 #include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"
 #include "gpu/vulkan_device.h"
@@ -28,6 +29,7 @@ std::vector<TestedDevice> tested_devices() {
           {"backward", open_test_device<1, 1>},
           {"shuffled", open_test_device<7, 16>},
           {"shuffled_backward", open_test_device<12, 4>},
+          {"cuda", open_cuda},
           {"opencl", open_opencl},
           {"vulkan", open_vulkan}};
 }

@@ -10,7 +10,8 @@
 
 namespace ortolan::gpu {
 
-/** A test device of some order and vector width, or OpenCL's first device on a driver's two threads. */
+/** A test device of some order and vector width, CUDA's on the stand-in driver, or OpenCL's first device on a driver's
+ * two threads. */
 struct TestedDevice {
   std::string name;
   std::unique_ptr<Device> (*open)();  // throws kNoDevice

@@ -335,8 +335,8 @@ TEST_P(Decode, ACacheThatGrowsStaysOnTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Decode,
-                         ::testing::Values(Plugin{"TestDevice", TESTDEVICE_PLUGIN}, Plugin{"OpenCL", OPENCL_PLUGIN},
-                                           Plugin{"Vulkan", VULKAN_PLUGIN}),
+                         ::testing::Values(Plugin{"TestDevice", TESTDEVICE_PLUGIN}, Plugin{"CUDA", CUDA_PLUGIN},
+                                           Plugin{"OpenCL", OPENCL_PLUGIN}, Plugin{"Vulkan", VULKAN_PLUGIN}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

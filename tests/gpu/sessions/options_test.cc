@@ -90,8 +90,10 @@ TEST_F(ProviderOptions, SixteenBitsWhereTheDeviceHasThem) {
 
 TEST(DeviceWithout16Bits, RefusesThem) {
   setenv("ORTOLAN_TEST_DEVICE", "gpu 4 7 no", 1);
+  setenv("ORTOLAN_STANDIN_CAPABILITY", "52", 1);
   Provider provider;
   unsetenv("ORTOLAN_TEST_DEVICE");
+  unsetenv("ORTOLAN_STANDIN_CAPABILITY");
   Session session;
   EXPECT_EQ(provider.metadata("precision"), "fp32");
   EXPECT_REFUSED(provider.create(session, {{"precision", "fp16"}}), ORT_INVALID_ARGUMENT,

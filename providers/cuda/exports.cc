@@ -1,0 +1,36 @@
+// The CUDA backend as a provider library.
+#include "gpu/epkit/exports.h"
+#include "cuda/device.h"
+
+namespace ortolan::gpu::cuda {
+namespace {
+
+class CudaBackend : public epkit::Backend {
+ public:
+  const char* provider() const override { return "CUDAExecutionProvider"; }
+  const char* memory() const override { return "Cuda"; }
+  const char* version() const override { return ORTOLAN_VERSION; }
+  const char* half_feature() const override { return "compute capability 5.3"; }
+
+  std::vector<DeviceTraits> list_devices() override {
+    found_ = find_devices();
+    std::vector<DeviceTraits> traits;
+    for (const FoundDevice& device : found_) traits.push_back(device.traits);
+    return traits;
+  }
+
+  std::unique_ptr<Device> open(size_t i) override { return open_device(found_.at(i)); }
+
+ private:
+  std::vector<FoundDevice> found_;
+};
+
+epkit::Backend& backend() {
+  static auto* one = new CudaBackend;
+  return *one;
+}
+
+}  // namespace
+}  // namespace ortolan::gpu::cuda
+
+ORTOLAN_EXPORT_PROVIDER(ortolan::gpu::cuda::backend)
