@@ -10,8 +10,9 @@ namespace ortolan::gpu {
  *  zeros, sizes that no memory has, and sizes that are no multiple of the alignment. */
 DeviceTraits with_sane_bounds(DeviceTraits traits);
 
-/** The dialect's constants, WGX, WGY (the group's size) and FOLDED with the ids 0 to 2, and all constants of the spec's text, with the values that the
- * spec gives. Throws kInternal, with the backend's name, where there is no such text or constant. */
+/** The dialect's constants, WGX, WGY (the group's size) and FOLDED with the ids 0 to 2, and all constants of the spec's
+ * text, with the values that the spec gives. Throws kInternal, with the backend's name, where there is no such text or
+ * constant. */
 std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec& spec);
 
 /** Throws kInternal where a launch does not fit its kernel, which has so many buffers: number of buffers, the
