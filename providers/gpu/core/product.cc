@@ -4,6 +4,7 @@
 #include <map>
 
 #include "gpu/core/library_product.h"
+#include "gpu/core/product_launches.h"
 #include "gpu/core/product_panels.h"
 
 namespace ortolan::gpu {
@@ -73,41 +74,6 @@ bool packs_rows(const Lowering& l, const Product& product) {
   return l.traits().kind == DeviceClass::kWide && !product.a_is_packed && a.input >= 0 && l.is_constant(a.input);
 }
 
-Matrix in_memory(Lowering& l, Matrix matrix) {
-  if (matrix.input >= 0) matrix.memory = l.input(matrix.input);
-  return matrix;
-}
-
-/** The buffers, constants and parameters that all kernels of products share. */
-void add_common(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b) {
-  const Finish& f = p.finish;
-  PlaceGrid grid = p.grid.value_or(PlaceGrid{});
-  int64_t elements = p.m * (p.grid ? grid.stored : p.n);
-  if (elements > INT32_MAX)
-    l.fail("a product of " + std::to_string(elements) + " elements is beyond what kernels count");
-  call.constant("GRID", p.grid.has_value())
-      .constant("ADDEND", f.addend ? 1 + static_cast<int>(f.addend_column) : 0)
-      .constant("RESIDUAL", f.residual.has_value())
-      .constant("HALF", p.type == ElementType::kFloat16)
-      .constant("A_HALF", a.type == ElementType::kFloat16);
-  add_step_constants(call, f);
-  call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
-  call.read(b.offsets.empty() ? a.memory : l.table(b.offsets)).write(p.c);
-  call.params(p.m, p.n, p.k, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
-  call.params(f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
-  call.params(a.first, b.first, p.c_first);
-  call.params(f.alpha, f.beta, f.low, f.high);
-  add_step_numbers(call, f);
-}
-
-/** A launch with its groups. */
-struct TiledLaunch {
-  KernelCall call;
-  std::array<int64_t, 3> groups;
-  void run() { call.run(groups[0], groups[1], groups[2]); }
-  int64_t measure() { return call.measure(groups[0], groups[1], groups[2]); }
-};
-
 /** Whether operands of a product come in panels that are made for it. */
 struct Packs {
   bool a, b;
@@ -125,7 +91,7 @@ TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, 
   call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("EXTRA", tile.extra);
   call.constant("A_PACKED", packs.a || product.a_is_packed);
   call.constant("B_FORM", packs.b || product.b_is_packed ? kPacked : from.b.offsets.empty() ? kRows : kOffsets);
-  add_common(l, call, product, from.a, from.b);
+  add_product(l, call, product, from.a, from.b);
   return {std::move(call),
           {divide_up(tiles, group), divide_up(product.n, tile.width(traits)), product.outer * product.inner}};
 }
@@ -148,16 +114,6 @@ std::vector<std::string> tiles_to_try(const Lowering& l, const Product& product,
     }
   }
   return names;
-}
-
-std::string problem_of(const Product& p, bool packs_b) {
-  std::string name;
-  for (int64_t size : {p.m, p.n, p.k, p.outer * p.inner}) name += std::to_string(size) + ' ';
-  for (ElementType type : {p.type, p.a.type, p.b.type}) name += std::to_string(static_cast<int>(type)) + ' ';
-  for (bool form : {packs_b, !p.b.offsets.empty(), p.grid.has_value(), p.a.column == 1, p.b.column == 1}) {
-    name += form ? '1' : '0';
-  }
-  return name;
 }
 
 /** The operands for a tile, or memory for them of which nothing is written. */
@@ -240,7 +196,7 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
   if (in_halves) call.constant("RUN", std::min(tile.depth, kHalfRun));
   call.group(tile.side, tile.side).constant("TM", tile.rows).constant("TN", tile.vectors).constant("BK", tile.depth);
   call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
-  add_common(l, call, product, a, b);
+  add_product(l, call, product, a, b);
   return {std::move(call), {divide_up(product.m, rows), divide_up(product.n, columns), product.outer * product.inner}};
 }
 
@@ -260,6 +216,42 @@ TiledLaunch choose_in_shared_memory(Lowering& l, const Product& product) {
 }
 
 }  // namespace
+
+Matrix in_memory(Lowering& l, Matrix matrix) {
+  if (matrix.input >= 0) matrix.memory = l.input(matrix.input);
+  return matrix;
+}
+
+void add_product(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b) {
+  const Finish& f = p.finish;
+  PlaceGrid grid = p.grid.value_or(PlaceGrid{});
+  int64_t elements = p.m * (p.grid ? grid.stored : p.n);
+  if (elements > INT32_MAX)
+    l.fail("a product of " + std::to_string(elements) + " elements is beyond what kernels count");
+  call.constant("GRID", p.grid.has_value())
+      .constant("ADDEND", f.addend ? 1 + static_cast<int>(f.addend_column) : 0)
+      .constant("RESIDUAL", f.residual.has_value())
+      .constant("HALF", p.type == ElementType::kFloat16)
+      .constant("A_HALF", a.type == ElementType::kFloat16);
+  add_step_constants(call, f);
+  call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
+  call.read(b.offsets.empty() ? a.memory : l.table(b.offsets)).write(p.c);
+  call.params(p.m, p.n, p.k, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
+  call.params(f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
+  call.params(a.first, b.first, p.c_first);
+  call.params(f.alpha, f.beta, f.low, f.high);
+  add_step_numbers(call, f);
+}
+
+std::string problem_of(const Product& p, bool packs_b) {
+  std::string name;
+  for (int64_t size : {p.m, p.n, p.k, p.outer * p.inner}) name += std::to_string(size) + ' ';
+  for (ElementType type : {p.type, p.a.type, p.b.type}) name += std::to_string(static_cast<int>(type)) + ' ';
+  for (bool form : {packs_b, !p.b.offsets.empty(), p.grid.has_value(), p.a.column == 1, p.b.column == 1}) {
+    name += form ? '1' : '0';
+  }
+  return name;
+}
 
 int64_t product_slack(const DeviceTraits& traits) {
   return int64_t{largest_tile(traits).vectors} * traits.vector_width;
@@ -281,7 +273,7 @@ void multiply(Lowering& l, const Product& product) {
     bool by_library = !computes_in_halves(l, product) && multiply_by_library(l, product, [&] { return own.measure(); });
     if (!by_library) own.run();
   } else if (!multiply_by_library(l, product, {})) {
-    multiply_in_registers(l, product);
+    multiplies_in_lanes(l.traits()) ? multiply_in_lanes(l, product) : multiply_in_registers(l, product);
   }
 }
 

@@ -23,6 +23,9 @@ using K_U16 = uint16_t;
 struct int2 {
   int x, y;
 };
+struct float2 {
+  float x, y;
+};
 struct uint4 {
   uint x, y, z, w;
 };
@@ -297,6 +300,16 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_OP_MAX(a, b) k_max((a), (b))
 #define K_OP_MIN(a, b) k_min((a), (b))
 #define K_OP_MUL(a, b) ((a) * (b))
+// Two floats that lie together, loaded at once.
+#define K_PAIR float2
+#define K_PAIR_LO(p) ((p).x)
+#define K_PAIR_HI(p) ((p).y)
+// A value of each item of a group of one row, for all, by way of `room`, which has WGX floats.
+#define K_SHARE(room, v) \
+  room[K_LID(0)] = (v);  \
+  K_BARRIER()
+#define K_SHARED_BY(room, v, item) room[item]
+#define K_SHARE_END() K_BARRIER()
 #define K_GROUP_REDUCE(OP, v, red)                                                     \
   red[K_LID(0)] = v;                                                                   \
   K_BARRIER();                                                                         \

@@ -1,0 +1,28 @@
+// What the ways to make a product share: launches with their groups, and what all kernels of products are given.
+#pragma once
+
+#include "gpu/core/product.h"
+
+namespace ortolan::gpu {
+
+/** A launch with its groups. */
+struct TiledLaunch {
+  KernelCall call;
+  std::array<int64_t, 3> groups;
+  void run() { call.run(groups[0], groups[1], groups[2]); }
+  int64_t measure() { return call.measure(groups[0], groups[1], groups[2]); }
+};
+
+/** The buffers, constants and parameters that all kernels of products share. */
+void add_product(Lowering& l, KernelCall& call, const Product& product, const Matrix& a, const Matrix& b);
+/** A matrix with its memory. */
+Matrix in_memory(Lowering& l, Matrix matrix);
+/** Names a product for the tuner. */
+std::string problem_of(const Product& product, bool packs_b);
+
+/** For devices whose items are lanes of a vector (product_lanes.k). */
+void multiply_in_lanes(Lowering& l, const Product& product);
+/** Whether the device is such a one. */
+bool multiplies_in_lanes(const DeviceTraits& traits);
+
+}  // namespace ortolan::gpu
