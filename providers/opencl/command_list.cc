@@ -6,8 +6,6 @@
 namespace ortolan::gpu::opencl {
 namespace {
 
-constexpr uint32_t kMostGroups = 0x7fffffff;
-
 const OpenClKernel& kernel_of(const Launch& launch) { return static_cast<const OpenClKernel&>(*launch.kernel); }
 
 /** NULL where the launch is of a kernel. */
@@ -45,7 +43,7 @@ void OpenClCommandList::record(const Launch& launch) {
   const ClblastProduct* product = product_of(launch);
   if (product == nullptr) {
     const OpenClKernel& kernel = kernel_of(launch);
-    check_launch("opencl", kernel.name(), kernel.arguments() - 1, kMostGroups, launch);
+    check_launch("opencl", kernel.name(), kernel.arguments() - 1, context_->traits(), launch);
   }
   launches_.push_back(product == nullptr ? create_launch(launch) : create_launch(launch, *product));
   cl_uint argument = 0;

@@ -92,7 +92,7 @@ RecordedLaunches::RecordedLaunches(Context& context, std::shared_ptr<Piece> noth
     : context_(context), nothing_(std::move(nothing)), launches_(std::move(launches)), commands_(context) {
   for (const Launch& launch : launches_) {
     const VulkanKernel& kernel = kernel_of(launch);
-    check_launch("vulkan", kernel.name(), kernel.buffers(), context.found().most_groups, launch);
+    check_launch("vulkan", kernel.name(), kernel.buffers(), context.traits(), launch);
     check_bindings(launch, context.traits());
     for (const Binding& binding : launch.bindings) {
       externals_ = std::max(externals_, static_cast<size_t>(binding.external + 1));

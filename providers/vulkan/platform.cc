@@ -83,13 +83,17 @@ std::string lacks(const Told& told) {
   return "";
 }
 
+constexpr uint32_t kSharingItems = 8;  // of the groups whose items share values (K_SHARE)
+
 Features features_of(const Told& told, const VkPhysicalDeviceMemoryProperties& memory) {
-  constexpr VkSubgroupFeatureFlags kSums = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+  constexpr VkSubgroupFeatureFlags kUsed =
+      VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
   Features features;
   features.int64 = told.features.features.shaderInt64;
   features.half_arithmetic = told.small.shaderFloat16;
   features.subgroup = (told.subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-                      (told.subgroup.supportedOperations & kSums) == kSums;
+                      (told.subgroup.supportedOperations & kUsed) == kUsed &&
+                      told.subgroup.subgroupSize >= kSharingItems;
   features.int_dot = told.dot.shaderIntegerDotProduct;
   features.push_descriptor = told.has(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   features.memory_budget = told.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
@@ -158,6 +162,7 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
   traits.kind = traits.type == DeviceType::kCpu ? DeviceClass::kLanes : DeviceClass::kGpu;
   traits.max_group_items = static_cast<int>(std::min<uint32_t>(
       {told.limits().maxComputeWorkGroupInvocations, told.limits().maxComputeWorkGroupSize[0], kMostGroupItems}));
+  std::copy_n(told.limits().maxComputeWorkGroupCount, 3, traits.max_groups.begin());
   traits.shared_bytes = told.limits().maxComputeSharedMemorySize;
   traits.memory_bytes = largest_heap(memory);
   traits.max_buffer_bytes =
@@ -205,7 +210,6 @@ void add(const std::shared_ptr<Instance>& instance, VkPhysicalDevice device, std
   found.extensions = extensions_of(told, found.features);
   found.traits = traits_of(told, found.features, memory.memoryProperties);
   found.timestamp_period = told.limits().timestampPeriod;
-  for (uint32_t most : told.limits().maxComputeWorkGroupCount) found.most_groups = std::min(found.most_groups, most);
   all.push_back(std::move(found));
 }
 

@@ -45,10 +45,9 @@ struct FoundDevice {
   Features features;
   std::vector<const char*> extensions;  // that the features need
   uint32_t queue_family = 0;
-  uint32_t queues = 1;           // of that family
-  double timestamp_period = 0;   // nanoseconds
-  uint64_t timestamp_mask = 0;   // of the bits that count; 0: there are no timestamps
-  uint32_t most_groups = 65535;  // of a launch, in each axis
+  uint32_t queues = 1;          // of that family
+  double timestamp_period = 0;  // nanoseconds
+  uint64_t timestamp_mask = 0;  // of the bits that count; 0: there are no timestamps
 };
 
 /** All devices that can run kernels, in the order of the drivers, but for the features that ORTOLAN_VULKAN_WITHOUT

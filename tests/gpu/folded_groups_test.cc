@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "gpu/single_node.h"
 #include "gpu/testdevice/test_device.h"
 
@@ -50,6 +52,27 @@ TEST(FoldedGroups, LaunchesAreFoldedOnDevicesWithALimit) {
   expect_near(rows, run_node(*all_devices()[0].device, {"Softmax"}, {{x}})[0]);
   EXPECT_GE(device.work().groups, 120);
 }
+
+class FewGroups : public testing::TestWithParam<NamedDevice> {};
+
+/** A row more than a launch's first axis has groups. */
+TEST_P(FewGroups, RowsBeyondAnAxis) {
+  Device& device = *GetParam().device;
+  if (!device.traits().limits_groups()) GTEST_SKIP() << "has no limit";
+  const int64_t rows = int64_t{device.traits().max_groups[0]} + 1;
+  if (rows > (1 << 20)) GTEST_SKIP() << "has room for all rows of a test";
+  Tensor x = random_floats({rows, 3}, 1);
+  std::vector<float> wanted = x.floats();
+  for (float* row = wanted.data(); row != wanted.data() + wanted.size(); row += 3) {
+    double sum = 0;
+    for (int i = 0; i < 3; i++) sum += std::exp(row[i]);
+    for (int i = 0; i < 3; i++) row[i] = static_cast<float>(std::exp(row[i]) / sum);
+  }
+  expect_near(run_node(device, {"Softmax"}, {{x}})[0], floats({rows, 3}, wanted));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FewGroups, testing::ValuesIn(all_devices()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace ortolan::gpu::test

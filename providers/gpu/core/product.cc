@@ -222,6 +222,14 @@ Matrix in_memory(Lowering& l, Matrix matrix) {
   return matrix;
 }
 
+/** Offsets of rows, then what is said of columns. */
+std::vector<int32_t> table_of(const Matrix& b) {
+  std::vector<int32_t> table = b.offsets;
+  table.insert(table.end(), b.columns.begin(), b.columns.end());
+  table.insert(table.end(), b.there.begin(), b.there.end());
+  return table;
+}
+
 void add_product(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b) {
   const Finish& f = p.finish;
   PlaceGrid grid = p.grid.value_or(PlaceGrid{});
@@ -235,9 +243,9 @@ void add_product(Lowering& l, KernelCall& call, const Product& p, const Matrix& 
       .constant("A_HALF", a.type == ElementType::kFloat16);
   add_step_constants(call, f);
   call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
-  call.read(b.offsets.empty() ? a.memory : l.table(b.offsets)).write(p.c);
+  call.read(b.offsets.empty() ? a.memory : l.table(table_of(b))).write(p.c);
   call.params(p.m, p.n, p.k, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
-  call.params(f.addend_row, f.addend_inner, grid.grid_w, grid.w, grid.grid_h, grid.h);
+  call.params(f.addend_row, f.addend_inner, b.taps > 0 ? b.taps : grid.grid_w, grid.w, grid.grid_h, grid.h);
   call.params(a.first, b.first, p.c_first);
   call.params(f.alpha, f.beta, f.low, f.high);
   add_step_numbers(call, f);

@@ -18,7 +18,11 @@ struct Matrix {
   int64_t first = 0;             // the element where the first matrix begins
   int64_t row = 0, column = 0;   // from one row, or column, to the next
   int64_t inner = 0, outer = 0;  // from one matrix of the stack to the next
-  std::vector<int32_t> offsets;  // where not empty, row k begins at offsets[k]; the columns lie together
+  std::vector<int32_t> offsets;  // where not empty, row k begins at offsets[k]; the columns lie together, but:
+  // Where there are taps, column c begins at columns[c], and the element of row k is there if bit k mod taps of
+  // there[c] is set, else it is 0. For multiplies_in_lanes().
+  int64_t taps = 0;  // at most 31
+  std::vector<int32_t> columns = {}, there = {};
 };
 
 /** What a product's values pass before they are stored. */
@@ -64,6 +68,8 @@ int64_t product_slack(const DeviceTraits& traits);
 /** Rows and columns that a tile of a product of m rows and n columns has, where tiles live in registers. */
 int64_t panel_height(const DeviceTraits& traits, int64_t m);
 int64_t panel_width(const DeviceTraits& traits, int64_t n);
+/** Whether the device's items are lanes of a vector, which makes products another way. */
+bool multiplies_in_lanes(const DeviceTraits& traits);
 /** What n columns cost there, in vectors, where A is a constant and B in rows. */
 double columns_cost(const DeviceTraits& traits, int64_t n);
 

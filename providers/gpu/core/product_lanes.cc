@@ -12,8 +12,8 @@ constexpr int kLaneItems = 8;    // of a group
 constexpr double kLoad = 30;     // the cost of a load to that of a vector's multiplications and sums
 constexpr size_t kFewTiles = 3;  // to try
 constexpr int kMostSums = 32;    // vectors of a tile: compilers take minutes for more than registers and caches hold
-enum Form { kPairedPanels = 0, kPanels = 1, kDistances = 2, kPairedRows = 3 };  // A_FORM of the kernel
-enum ColumnForm { kPanelPairs = 0, kRows = 1, kOffsets = 2, kRowPairs = 3 };    // B_FORM
+enum Form { kPairedPanels = 0, kPanels = 1, kDistances = 2, kPairedRows = 3 };            // A_FORM of the kernel
+enum ColumnForm { kPanelPairs = 0, kRows = 1, kOffsets = 2, kRowPairs = 3, kImage = 4 };  // B_FORM
 
 struct LaneTile {
   int rows, vectors;
@@ -42,7 +42,7 @@ Form form_of_rows(const Matrix& a, const LaneTile& tile, bool packed, int steps)
 
 ColumnForm form_of_columns(const Matrix& b, bool packed, int64_t n) {
   if (packed) return kPanelPairs;
-  if (!b.offsets.empty()) return kOffsets;
+  if (!b.offsets.empty()) return b.taps > 0 ? kImage : kOffsets;
   return is_even({b.first, b.row, b.inner, b.outer, n}) ? kRowPairs : kRows;
 }
 
@@ -85,6 +85,7 @@ TiledLaunch in_lanes(Lowering& l, const Product& product, const LaneTile& tile, 
   call.group(kLaneItems).constant("TM", tile.rows).constant("TN", tile.vectors).constant("KU", steps);
   call.constant("A_FORM", form_of_rows(a, tile, panels.a, steps));
   call.constant("B_FORM", form_of_columns(b, panels.b, product.n));
+  call.constant("B_HALF", b.taps > 0 && b.type == ElementType::kFloat16);
   add_product(l, call, product, a, b);
   return {std::move(call),
           {divide_up(product.m, tile.rows), divide_up(product.n, tile.width(traits)), product.outer * product.inner}};

@@ -22,7 +22,5 @@ std::string problem_of(const Product& product, bool packs_b);
 
 /** For devices whose items are lanes of a vector (product_lanes.k). */
 void multiply_in_lanes(Lowering& l, const Product& product);
-/** Whether the device is such a one. */
-bool multiplies_in_lanes(const DeviceTraits& traits);
 
 }  // namespace ortolan::gpu

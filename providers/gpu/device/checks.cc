@@ -15,8 +15,10 @@ constexpr size_t kMostShared = size_t{16} << 20;
 constexpr size_t kMostMemory = size_t{1} << 46;  // a driver that says more does not know
 constexpr size_t kLeastAlignment = 256, kMostAlignment = 65536;
 constexpr int kMostGroupItems = 4096;
+constexpr uint32_t kLeastGroups = 65535;  // what Vulkan demands
 constexpr int kMostComputeUnits = 65536;
 constexpr size_t kMostParamBytes = 128;
+constexpr DeclaredConstant kFolded = {"FOLDED", 0, 2};  // of the dialect
 
 [[noreturn]] void fail(const char* backend, const std::string& what) {
   throw Error(ErrorKind::kInternal, std::string(backend) + ": " + what);
@@ -39,6 +41,7 @@ DeviceTraits with_sane_bounds(DeviceTraits traits) {
   traits.max_buffer_bytes -= traits.max_buffer_bytes % traits.offset_alignment;
   if (traits.shared_bytes == 0 || traits.shared_bytes > kMostShared) traits.shared_bytes = kLeastShared;
   traits.max_group_items = std::clamp(traits.max_group_items, 1, kMostGroupItems);
+  for (uint32_t& most : traits.max_groups) most = std::clamp(most, kLeastGroups, kMostGroups);
   traits.compute_units = std::clamp(traits.compute_units, 1, kMostComputeUnits);
   return traits;
 }
@@ -51,13 +54,14 @@ std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec
   for (const DeclaredConstant& declared : declared_constants(text)) constants.push_back(declared);
   for (const KernelConstant& given : spec.constants) {
     auto found = std::find_if(constants.begin(), constants.end(), [&](auto& each) { return each.name == given.name; });
+    if (given.name == kFolded.name) found = constants.insert(constants.end(), kFolded);
     if (found == constants.end()) fail_spec("its text has no constant " + std::string(given.name));
     found->value = given.value;
   }
   return constants;
 }
 
-void check_launch(const char* backend, const std::string& kernel, size_t buffers, uint32_t most_groups,
+void check_launch(const char* backend, const std::string& kernel, size_t buffers, const DeviceTraits& traits,
                   const Launch& launch) {
   auto fail_launch = [&](const std::string& what) { fail(backend, "kernel " + kernel + ": " + what); };
   if (launch.bindings.size() != buffers) {
@@ -67,8 +71,9 @@ void check_launch(const char* backend, const std::string& kernel, size_t buffers
     fail_launch("the parameters have " + std::to_string(launch.params.size()) + " bytes, at most " +
                 std::to_string(kMostParamBytes) + " are allowed");
   }
-  for (uint32_t groups : launch.groups) {
-    if (groups < 1 || groups > most_groups) fail_launch("it has " + std::to_string(groups) + " groups");
+  for (int axis = 0; axis < 3; axis++) {
+    uint32_t groups = launch.groups[axis];
+    if (groups < 1 || groups > traits.max_groups[axis]) fail_launch("it has " + std::to_string(groups) + " groups");
   }
 }
 

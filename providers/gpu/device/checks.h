@@ -17,7 +17,7 @@ std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec
 
 /** Throws kInternal where a launch does not fit its kernel, which has so many buffers: number of buffers, the
  * parameters, groups. */
-void check_launch(const char* backend, const std::string& kernel, size_t buffers, uint32_t most_groups,
+void check_launch(const char* backend, const std::string& kernel, size_t buffers, const DeviceTraits& traits,
                   const Launch& launch);
 
 /** Throws kInternal where the range is outside of its buffer, or has none. */

@@ -6,6 +6,7 @@
 #include "gpu/core/plane_windows.h"
 #include "gpu/core/product.h"
 #include "gpu/core/spread_image.h"
+#include "gpu/core/tap_image.h"
 #include "gpu/core/window.h"
 #include "gpu/core/winograd.h"
 #include "gpu/core/winograd_small.h"
@@ -123,6 +124,7 @@ struct Image {
   bool as_is;
   Spread spread;
 
+  Image(bool as_is, const Spread& spread) : as_is(as_is), spread(spread) {}
   Image(const Lowering& l, const Window& w)
       : as_is(reads_input(l, w, places(w, as_it_is(w)))), spread(as_is ? as_it_is(w) : fitting_spread(l, w)) {}
 };
@@ -151,6 +153,17 @@ Head image_product_head(Lowering& l, const Window& w, int64_t group) {
   Image image(l, w);
   return product_head(product_of(l, w, group, image), [w, image](Lowering& l, Product product) {
     product.b = image_of(l, w, image.spread, image.as_is, l.shape(1)[1]);
+    multiply(l, product);
+  });
+}
+
+/** The product reads the input where it is. */
+Head tap_product_head(Lowering& l, const Window& w, int64_t group) {
+  Product product = product_of(l, w, group, {true, as_it_is(w)});
+  product.n = w.out_size();
+  product.grid.reset();
+  return product_head(product, [w](Lowering& l, Product product) {
+    product.b = image_by_taps(l, w, l.shape(1)[1]);
     multiply(l, product);
   });
 }
@@ -192,11 +205,13 @@ void lower_conv(Lowering& l) {
   int64_t group = checked_group(l);
   Shape shape = output_shape(l, w, weights[0]);
   bool by_planes = weights[1] == 1 && !l.has(3) && fits_plane_windows(l.traits(), w, WindowOp::kWeighted);
+  bool taps = reads_taps(l.traits(), w) && !(lies_together(w) && w.taps() == 1);
   if (element_count(shape) == 0) {
     l.output(0, shape);
   } else {
     open_output(l, 0, shape,
                 by_planes                          ? depthwise_head(l, w)
+                : taps                             ? tap_product_head(l, w, group)
                 : fits_winograd(l, w, group)       ? winograd_head(l, w)
                 : fits_winograd_small(l, w, group) ? winograd_small_head(l, w)
                                                    : image_product_head(l, w, group));
