@@ -30,7 +30,7 @@ CudaCommandList::CudaCommandList(std::shared_ptr<Context> context, const std::ve
 
 void CudaCommandList::record(const Launch& launch) {
   const CudaKernel& kernel = kernel_of(launch);
-  check_launch("cuda", kernel.name(), kernel.buffers(), kMostGroups, launch);
+  check_launch("cuda", kernel.name(), kernel.buffers(), context_->traits(), launch);
   RecordedLaunch recorded{
       launch.kernel, kernel.get(), launch.groups, kernel.group_size(), launch.after_barrier, {}, {}, {}};
   std::copy(launch.params.begin(), launch.params.end(), recorded.params.begin());
