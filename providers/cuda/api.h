@@ -43,7 +43,7 @@ enum CUdevice_attribute : int {
 };
 constexpr int kComputeModeProhibited = 2;
 
-enum CUpointer_attribute : int { kPointerMemoryType = 2, kPointerIsManaged = 8, kPointerDeviceOrdinal = 9 };
+enum CUpointer_attribute : int { kPointerMemoryType = 2, kPointerDeviceOrdinal = 9 };
 constexpr unsigned kMemoryTypeDevice = 2;
 
 constexpr int kFunctionMaxThreadsPerBlock = 0;

@@ -38,7 +38,7 @@ void Context::add(CUstream stream) {
 
 void Context::remove(CUstream stream) {
   std::lock_guard lock(mutex_);
-  streams_.erase(stream);
+  streams_.erase(streams_.find(stream));
 }
 
 void Context::finish_all() {

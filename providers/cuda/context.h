@@ -63,7 +63,7 @@ class Context {
   CUcontext context_ = nullptr;
   std::atomic<bool> lost_{false};
   std::mutex mutex_;
-  std::set<CUstream> streams_;
+  std::multiset<CUstream> streams_;
 };
 
 /** Owns an object of the driver, which ends in its context. */

@@ -8,12 +8,13 @@
 
 #include "cuda/queue.h"
 #include "gpu/device/checks.h"
+#include "gpu/device/shared_device.h"
 #include "gpu/kernels/kernel_texts.h"
 
 namespace ortolan::gpu::cuda {
 namespace {
 
-class CudaDevice : public Device {
+class CudaDevice : public Device, public SharedDevice {
  public:
   explicit CudaDevice(const FoundDevice& found) : context_(std::make_shared<Context>(found)) {}
 
@@ -29,9 +30,29 @@ class CudaDevice : public Device {
   }
   std::unique_ptr<Queue> create_queue(bool timed) override { return std::make_unique<CudaQueue>(context_, timed); }
 
+  uintptr_t address_of(const Buffer& buffer) const override { return static_cast<const CudaBuffer&>(buffer).address(); }
+  bool holds(const void* address) const override;
+  Buffer& all_memory() override { return all_memory_; }
+  std::unique_ptr<Queue> create_queue_on(void* theirs, bool timed) override {
+    return std::make_unique<CudaQueue>(context_, static_cast<CUstream>(theirs), timed);
+  }
+
  private:
   std::shared_ptr<Context> context_;
+  CudaBuffer all_memory_;
 };
+
+bool CudaDevice::holds(const void* address) const {
+  constexpr CUresult kNotOfDriver = 1;  // memory of the host that the driver did not make
+  const auto pointer = reinterpret_cast<CUdeviceptr>(address);
+  auto entered = context_->enter();
+  unsigned kind = 0, device = 0;
+  CUresult code = context_->driver().cuPointerGetAttribute(&kind, kPointerMemoryType, pointer);
+  if (code == kNotOfDriver) return false;
+  if (code == kSuccess) code = context_->driver().cuPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer);
+  context_->check(code, "cuPointerGetAttribute", [] { return std::string("whose memory a tensor has"); });
+  return kind == kMemoryTypeDevice && static_cast<CUdevice>(device) == context_->device();
+}
 
 std::string CudaDevice::identity(std::string_view kernel) const {
   const char* text = find_kernel_text(kernel);

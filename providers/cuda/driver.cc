@@ -29,7 +29,6 @@ const char* find_functions(void* library, Driver& d) {
       symbol("cuCtxPopCurrent_v2", d.cuCtxPopCurrent),
       symbol("cuMemAlloc_v2", d.cuMemAlloc),
       symbol("cuMemFree_v2", d.cuMemFree),
-      symbol("cuMemGetAddressRange_v2", d.cuMemGetAddressRange),
       symbol("cuPointerGetAttribute", d.cuPointerGetAttribute),
       symbol("cuMemcpyHtoDAsync_v2", d.cuMemcpyHtoDAsync),
       symbol("cuMemcpyDtoHAsync_v2", d.cuMemcpyDtoHAsync),

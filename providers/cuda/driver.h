@@ -24,7 +24,6 @@ struct Driver {
   CUresult (*cuCtxPopCurrent)(CUcontext* context);
   CUresult (*cuMemAlloc)(CUdeviceptr* address, size_t bytes);
   CUresult (*cuMemFree)(CUdeviceptr address);
-  CUresult (*cuMemGetAddressRange)(CUdeviceptr* base, size_t* bytes, CUdeviceptr address);
   CUresult (*cuPointerGetAttribute)(void* value, CUpointer_attribute attribute, CUdeviceptr address);
   CUresult (*cuMemcpyHtoDAsync)(CUdeviceptr to, const void* from, size_t bytes, CUstream stream);
   CUresult (*cuMemcpyDtoHAsync)(void* to, CUdeviceptr from, size_t bytes, CUstream stream);

@@ -1,6 +1,7 @@
 // The CUDA backend as a provider library.
 #include "gpu/epkit/exports.h"
 #include "cuda/device.h"
+#include "cuda/official_options.h"
 
 namespace ortolan::gpu::cuda {
 namespace {
@@ -11,6 +12,9 @@ class CudaBackend : public epkit::Backend {
   const char* memory() const override { return "Cuda"; }
   const char* version() const override { return ORTOLAN_VERSION; }
   const char* half_feature() const override { return "compute capability 5.3"; }
+
+  uint32_t memory_vendor() const override { return 0x10de; }  // NVIDIA's: the memory of all who use CUDA
+  std::span<const epkit::ProviderOption> options() const override { return official_options(); }
 
   std::vector<DeviceTraits> list_devices() override {
     found_ = find_devices();

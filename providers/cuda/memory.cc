@@ -12,6 +12,7 @@ CudaBuffer::CudaBuffer(std::shared_ptr<Context> context, size_t bytes) : Buffer(
 }
 
 CudaBuffer::~CudaBuffer() {
+  if (address_ == 0) return;
   Context::Entered entered(*context_);
   context_->finish_all();
   context_->driver().cuMemFree(address_);

@@ -8,6 +8,8 @@ namespace ortolan::gpu::cuda {
 class CudaBuffer : public Buffer {
  public:
   CudaBuffer(std::shared_ptr<Context> context, size_t bytes);
+  /** All of the driver's memory, where an address is an offset. */
+  CudaBuffer() : Buffer(SIZE_MAX) {}
   ~CudaBuffer() override;
   CUdeviceptr address() const { return address_; }
 

@@ -50,10 +50,16 @@ std::vector<LaunchTime> CudaTimes::read() {
   return times;
 }
 
-CudaQueue::CudaQueue(std::shared_ptr<Context> context, bool timed) : context_(std::move(context)), timed_(timed) {
+CudaQueue::CudaQueue(std::shared_ptr<Context> context, bool timed)
+    : context_(std::move(context)), timed_(timed), owns_stream_(true) {
   auto entered = context_->enter();
   context_->check(context_->driver().cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate",
                   [] { return std::string("a queue"); });
+  context_->add(stream_);
+}
+
+CudaQueue::CudaQueue(std::shared_ptr<Context> context, CUstream theirs, bool timed)
+    : context_(std::move(context)), timed_(timed), owns_stream_(false), stream_(theirs) {
   context_->add(stream_);
 }
 
@@ -61,7 +67,7 @@ CudaQueue::~CudaQueue() {
   context_->remove(stream_);
   Context::Entered entered(*context_);
   context_->driver().cuStreamSynchronize(stream_);
-  context_->driver().cuStreamDestroy(stream_);
+  if (owns_stream_) context_->driver().cuStreamDestroy(stream_);
 }
 
 void CudaQueue::write(const BufferRange& to, const void* from) {

@@ -34,6 +34,8 @@ class CudaTimes : public LaunchTimes {
 class CudaQueue : public Queue {
  public:
   CudaQueue(std::shared_ptr<Context> context, bool timed);
+  /** On a stream of the caller's. */
+  CudaQueue(std::shared_ptr<Context> context, CUstream theirs, bool timed);
   ~CudaQueue() override;
 
   void write(const BufferRange& to, const void* from) override;
@@ -48,7 +50,7 @@ class CudaQueue : public Queue {
 
  private:
   std::shared_ptr<Context> context_;
-  const bool timed_;
+  const bool timed_, owns_stream_;
   CUstream stream_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/device/device.h"
+#include "gpu/epkit/options.h"
 
 namespace ortolan::gpu::epkit {
 
@@ -17,6 +18,11 @@ class Backend {
   virtual const char* memory() const = 0;    // name of its memory, "OpenCL"
   virtual const char* version() const = 0;
   virtual const char* half_feature() const = 0;  // what a driver calls DeviceTraits::has_half_arithmetic, "cl_khr_fp16"
+  /** Whose number the memory has: devices are shown under a number of our own, as what a driver shows need not be on a
+   * bus; memory that others share has theirs. */
+  virtual uint32_t memory_vendor() const { return kOwnVendor; }
+  static constexpr uint32_t kOwnVendor = 0x4F52;
+  virtual std::span<const ProviderOption> options() const { return {}; }
   /** What the machine has. Throws kNoDevice, with what to install, where that is nothing. */
   virtual std::vector<DeviceTraits> list_devices() = 0;
   /** Opens device i of that list. */

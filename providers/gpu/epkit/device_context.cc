@@ -5,8 +5,8 @@
 
 namespace ortolan::gpu::epkit {
 
-RunQueue::RunQueue(DeviceContext& context, ProfileRecords* records)
-    : context_(context), records_(records), queue_(context.device().create_queue()), working_(context.device()) {
+RunQueue::RunQueue(DeviceContext& context, ProfileRecords* records, void* theirs)
+    : context_(context), records_(records), theirs_(theirs), queue_(make_queue(false)), working_(context.device()) {
   std::lock_guard lock(context_.mutex_);
   context_.queues_.insert(this);
 }
@@ -33,10 +33,15 @@ Queue& RunQueue::busy() {
 void RunQueue::take_times_if_wanted() {
   bool wanted = records_ != nullptr && records_->takes_device_times();
   if (wanted == working_.takes_times()) return;
-  std::unique_ptr<Queue> other = context_.device().create_queue(wanted);
+  std::unique_ptr<Queue> other = make_queue(wanted);
   std::lock_guard lock(context_.mutex_);  // others may wait for the queue
   std::swap(queue_, other);
   working_.take_times(wanted);
+}
+
+std::unique_ptr<Queue> RunQueue::make_queue(bool timed) const {
+  if (theirs_ == nullptr) return context_.device().create_queue(timed);
+  return dynamic_cast<SharedDevice&>(context_.device()).create_queue_on(theirs_, timed);
 }
 
 void RunQueue::finish() {

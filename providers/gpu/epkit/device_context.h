@@ -17,8 +17,9 @@ class DeviceContext;
 /** A queue with its working memory. The runtime's handle of a stream is one of these. Used by one thread at a time. */
 class RunQueue {
  public:
-  /** `records` learns when the device did what; NULL: nobody does. */
-  explicit RunQueue(DeviceContext& context, ProfileRecords* records = nullptr);
+  /** `records` learns when the device did what; NULL: nobody does. `theirs`: the driver's queue that it is to use;
+   * NULL: one of its own. */
+  explicit RunQueue(DeviceContext& context, ProfileRecords* records = nullptr, void* theirs = nullptr);
   ~RunQueue();
   RunQueue(const RunQueue&) = delete;
   RunQueue& operator=(const RunQueue&) = delete;
@@ -36,9 +37,11 @@ class RunQueue {
 
  private:
   void take_times_if_wanted();
+  std::unique_ptr<Queue> make_queue(bool timed) const;
 
   DeviceContext& context_;
   ProfileRecords* const records_;
+  void* const theirs_;
   std::unique_ptr<Queue> queue_;
   WorkingMemory working_;
   bool busy_ = false;

@@ -22,13 +22,16 @@ size_t rounded(size_t bytes) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(Device& device) : device_(device) {
+DeviceMemory::DeviceMemory(Device& device) : device_(device), shared_(dynamic_cast<SharedDevice*>(&device)) {
+  if (shared_ != nullptr) return;
   void* range = mmap(nullptr, kRangeBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) throw Error(ErrorKind::kInternal, "no range of addresses is free for device memory");
   base_ = reinterpret_cast<uintptr_t>(range);
 }
 
-DeviceMemory::~DeviceMemory() { munmap(reinterpret_cast<void*>(base_), kRangeBytes); }
+DeviceMemory::~DeviceMemory() {
+  if (shared_ == nullptr) munmap(reinterpret_cast<void*>(base_), kRangeBytes);
+}
 
 void* DeviceMemory::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
@@ -63,8 +66,13 @@ void DeviceMemory::drop_free_blocks() {
   free_.clear();
 }
 
-/** Gives the buffer the first gap between blocks. */
 DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffer, size_t bytes) {
+  uintptr_t address = shared_ == nullptr ? gap_for(bytes) : shared_->address_of(*buffer);
+  return blocks_.emplace(address, Block{std::move(buffer), bytes, {}}).first;
+}
+
+/** The first gap between blocks. */
+uintptr_t DeviceMemory::gap_for(size_t bytes) const {
   uintptr_t address = base_;
   if (!blocks_.empty()) {
     auto last = std::prev(blocks_.end());
@@ -79,7 +87,7 @@ DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffe
   }
   if (address + bytes > base_ + kRangeBytes)
     throw Error(ErrorKind::kOutOfMemory, "the addresses of the device are used up");
-  return blocks_.emplace(address, Block{std::move(buffer), bytes, {}}).first;
+  return address;
 }
 
 void DeviceMemory::free(void* address) {
@@ -113,7 +121,15 @@ void DeviceMemory::reuse_freed_blocks() {
   }
 }
 
+bool DeviceMemory::is_in_block(const void* address) const {
+  std::lock_guard lock(mutex_);
+  auto number = reinterpret_cast<uintptr_t>(address);
+  auto block = blocks_.upper_bound(number);
+  return block != blocks_.begin() && number - std::prev(block)->first < std::prev(block)->second.bytes;
+}
+
 bool DeviceMemory::holds(const void* address) const {
+  if (shared_ != nullptr) return is_in_block(address) || shared_->holds(address);
   auto number = reinterpret_cast<uintptr_t>(address);
   return number >= base_ && number < base_ + kRangeBytes;
 }
@@ -126,6 +142,7 @@ std::pair<DeviceMemory::Block*, size_t> DeviceMemory::find(const void* address, 
     size_t offset = number - block->first;
     if (offset <= block->second.bytes && bytes <= block->second.bytes - offset) return {&block->second, offset};
   }
+  if (shared_ != nullptr && shared_->holds(address)) return {nullptr, number};
   throw Error(ErrorKind::kInvalid,
               "an address of " + std::to_string(bytes) + " bytes is in no block of the device's memory");
 }
@@ -133,12 +150,13 @@ std::pair<DeviceMemory::Block*, size_t> DeviceMemory::find(const void* address, 
 BufferRange DeviceMemory::range(const void* address, size_t bytes) {
   std::lock_guard lock(mutex_);
   auto [block, offset] = find(address, bytes);
-  return {block->buffer.get(), offset, bytes};
+  return {block == nullptr ? &shared_->all_memory() : block->buffer.get(), offset, bytes};
 }
 
 BufferRange DeviceMemory::range_to_write(const void* address, size_t bytes) {
   std::lock_guard lock(mutex_);
   auto [block, offset] = find(address, bytes);
+  if (block == nullptr) return {&shared_->all_memory(), offset, bytes};
   block->forget(offset, bytes);
   return {block->buffer.get(), offset, bytes};
 }
@@ -155,12 +173,14 @@ void DeviceMemory::remember(const void* address, const void* from, size_t bytes)
   const auto* first = static_cast<const std::byte*>(from);
   std::lock_guard lock(mutex_);
   auto [block, offset] = find(address, bytes);
+  if (block == nullptr) return;  // others may change it
   block->remembered[offset].assign(first, first + bytes);
 }
 
 std::vector<std::byte> DeviceMemory::remembered(const void* address, size_t bytes) {
   std::lock_guard lock(mutex_);
   auto [block, offset] = find(address, bytes);
+  if (block == nullptr) return {};
   auto one = block->remembered.find(offset);
   bool whole = one != block->remembered.end() && one->second.size() == bytes;
   return whole ? one->second : std::vector<std::byte>();

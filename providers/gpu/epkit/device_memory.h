@@ -1,5 +1,5 @@
 // The device's memory as the runtime sees it: addresses within a reserved range, valid for arithmetic, never for
-// access.
+// access; on a device that others use too, its driver's addresses.
 #pragma once
 
 #include <deque>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "gpu/device/device.h"
+#include "gpu/device/shared_device.h"
 
 namespace ortolan::gpu::epkit {
 
@@ -23,8 +23,10 @@ class DeviceMemory {
   void* allocate(size_t bytes);
   /** Queued work may still use the block. NULL is accepted. */
   void free(void* address);
+  /** Also memory of others, where they use the device too. Throws where it is lost. */
   bool holds(const void* address) const;
-  /** The memory behind an address, which may be inside a block. Throws kInvalid unless all of it is in one block. */
+  /** The memory behind an address, which may be inside a block. Throws kInvalid unless all of it is in one block, or
+   * the address is that of memory of others. */
   BufferRange range(const void* address, size_t bytes);
   /** The same for memory that work in a queue will write. */
   BufferRange range_to_write(const void* address, size_t bytes);
@@ -52,7 +54,10 @@ class DeviceMemory {
   };
   using Blocks = std::map<uintptr_t, Block>;
   std::unique_ptr<Buffer> make_buffer(size_t bytes);
-  /** The block that has those bytes, and their offset in it; throws kInvalid where none has. */
+  uintptr_t gap_for(size_t bytes) const;
+  bool is_in_block(const void* address) const;
+  /** The block that has those bytes, and their offset in it; NULL and the address where others have them. Throws
+   * kInvalid where nobody has. */
   std::pair<Block*, size_t> find(const void* address, size_t bytes);
   Blocks::iterator place(std::unique_ptr<Buffer> buffer, size_t bytes);
   Blocks::iterator find_free(size_t bytes);
@@ -60,7 +65,8 @@ class DeviceMemory {
   void reuse_freed_blocks();
 
   Device& device_;
-  uintptr_t base_;
+  SharedDevice* const shared_;  // NULL: only we use the device
+  uintptr_t base_ = 0;          // of the reserved range, which a shared device does not need
   mutable std::mutex mutex_;
   Blocks blocks_;                          // all, by address
   std::multimap<size_t, uintptr_t> free_;  // by size

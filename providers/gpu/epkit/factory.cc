@@ -13,8 +13,6 @@
 namespace ortolan::gpu::epkit {
 namespace {
 
-// Devices are shown under a number of our own: what a driver shows need not be on a bus.
-constexpr uint32_t kVendorId = 0x4F52;
 constexpr const char* kVendor = "Ortolan";
 
 Factory& factory_of(OrtEpFactory* self) { return *static_cast<Factory*>(self); }
@@ -100,8 +98,8 @@ OrtMemoryInfo* Factory::describe_memory(size_t i, OrtDeviceMemoryType kind) {
   std::string name = backend_.memory();
   if (kind == OrtDeviceMemoryType_HOST_ACCESSIBLE) name += "Host";
   OrtMemoryInfo* info = nullptr;
-  check(host_, host_.api->CreateMemoryInfo_V2(name.c_str(), OrtMemoryInfoDeviceType_GPU, kVendorId, static_cast<int>(i),
-                                              kind, 256, OrtDeviceAllocator, &info));
+  check(host_, host_.api->CreateMemoryInfo_V2(name.c_str(), OrtMemoryInfoDeviceType_GPU, backend_.memory_vendor(),
+                                              static_cast<int>(i), kind, 256, OrtDeviceAllocator, &info));
   return info;
 }
 
@@ -110,7 +108,7 @@ OrtHardwareDevice* Factory::make_hardware(const DeviceTraits& traits, size_t i) 
   metadata.add("Description", traits.name);
   metadata.add("Driver", traits.driver);
   OrtHardwareDevice* hardware = nullptr;
-  check(host_, host_.ep->CreateHardwareDevice(OrtHardwareDeviceType_GPU, kVendorId, static_cast<uint32_t>(i),
+  check(host_, host_.ep->CreateHardwareDevice(OrtHardwareDeviceType_GPU, Backend::kOwnVendor, static_cast<uint32_t>(i),
                                               traits.vendor.c_str(), metadata.get(), &hardware));
   return hardware;
 }
@@ -204,7 +202,7 @@ const char* ORT_API_CALL Factory::get_name(const OrtEpFactory* self) noexcept {
 
 const char* ORT_API_CALL Factory::get_vendor(const OrtEpFactory*) noexcept { return kVendor; }
 
-uint32_t ORT_API_CALL Factory::get_vendor_id(const OrtEpFactory*) noexcept { return kVendorId; }
+uint32_t ORT_API_CALL Factory::get_vendor_id(const OrtEpFactory*) noexcept { return Backend::kOwnVendor; }
 
 const char* ORT_API_CALL Factory::get_version(const OrtEpFactory* self) noexcept {
   return static_cast<const Factory*>(self)->backend_.version();
@@ -231,7 +229,7 @@ OrtStatus* ORT_API_CALL Factory::create_ep(OrtEpFactory* self, const OrtHardware
   return guard(factory.host_, [&] {
     Host host = factory.host_;
     host.logger = logger;
-    Options options = read_options(host, session, factory.backend_.provider());
+    Options options = read_options(host, session, factory.backend_.provider(), factory.backend_.options());
     size_t number = factory.choose({devices, num_devices}, options.device);
     std::string refusal = factory.refusal(number, options.precision);
     if (!refusal.empty()) {

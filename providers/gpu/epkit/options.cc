@@ -6,6 +6,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace ortolan::gpu::epkit {
 namespace {
@@ -50,44 +51,48 @@ bool set(Products& option, const std::string& text) {
 
 bool is_folder(const std::string& text) { return text.empty() || text == "off" || text[0] == '/'; }
 
-struct Row {
-  const char* key;
+struct Row : ProviderOption {
   const char* fallback;
-  const char* allowed;
-  bool (*set)(Options& options, const std::string& text);  // false: it is not allowed
 };
 
 constexpr const char* kNumber = "a number from 0";
 constexpr const char* kSwitch = "0 or 1";
 
 constexpr Row kRows[] = {
-    {"device", "", "", [](Options& o, const std::string& text) { return set(o.device, text); }},
-    {"precision", "fp32", "fp32, or fp16: products of float16 tensors compute in 16 bits, those of float32 in 32",
-     [](Options& o, const std::string& text) { return set(o.precision, text); }},
-    {"memory_limit", "0", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }},
-    {"tuning", "none", "none, fast or full", [](Options& o, const std::string& text) { return set(o.tuning, text); }},
-    {"products", "auto", "auto, own or library",
-     [](Options& o, const std::string& text) { return set(o.products, text); }},
-    {"cache_folder", "", "a path from the root, off, or empty for the user's cache",
-     [](Options& o, const std::string& text) { return is_folder(text) && set(o.cache_folder, text); }},
-    {"profiling", "1", kSwitch, [](Options& o, const std::string& text) { return set(o.profiling, text); }},
-    {"min_group_size", "1", kNumber, [](Options& o, const std::string& text) { return set(o.min_group_size, text); }},
-    {"log_refusals", "0", kSwitch, [](Options& o, const std::string& text) { return set(o.log_refusals, text); }},
+    {{"device", "", [](Options& o, const std::string& text) { return set(o.device, text); }}, ""},
+    {{"precision", "fp32, or fp16: products of float16 tensors compute in 16 bits, those of float32 in 32",
+      [](Options& o, const std::string& text) { return set(o.precision, text); }},
+     "fp32"},
+    {{"memory_limit", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }}, "0"},
+    {{"tuning", "none, fast or full", [](Options& o, const std::string& text) { return set(o.tuning, text); }}, "none"},
+    {{"products", "auto, own or library", [](Options& o, const std::string& text) { return set(o.products, text); }},
+     "auto"},
+    {{"cache_folder", "a path from the root, off, or empty for the user's cache",
+      [](Options& o, const std::string& text) { return is_folder(text) && set(o.cache_folder, text); }},
+     ""},
+    {{"profiling", kSwitch, [](Options& o, const std::string& text) { return set(o.profiling, text); }}, "1"},
+    {{"min_group_size", kNumber, [](Options& o, const std::string& text) { return set(o.min_group_size, text); }}, "1"},
+    {{"log_refusals", kSwitch, [](Options& o, const std::string& text) { return set(o.log_refusals, text); }}, "0"},
 };
 
 [[noreturn]] void fail_value(const std::string& key, const std::string& text, const std::string& allowed) {
   fail(ORT_INVALID_ARGUMENT, "option " + key + " is '" + text + "', it must be " + allowed);
 }
 
-void set_option(Options& options, const std::string& key, const std::string& text) {
+template <class Rows>
+const ProviderOption* find(const Rows& rows, const std::string& key) {
+  auto found = std::find_if(std::begin(rows), std::end(rows), [&](const auto& row) { return key == row.key; });
+  return found == std::end(rows) ? nullptr : &*found;
+}
+
+void set_option(Options& options, const ProviderOption* row, const std::string& text) {
+  if (row != nullptr && !row->set(options, text)) fail_value(row->key, text, row->allowed);
+}
+
+[[noreturn]] void fail_unknown(const std::string& key, const std::string& text, std::span<const ProviderOption> own) {
   std::string keys;
-  for (const Row& row : kRows) {
-    if (key == row.key) {
-      if (!row.set(options, text)) fail_value(key, text, row.allowed);
-      return;
-    }
-    keys += std::string(keys.empty() ? "" : ", ") + row.key;
-  }
+  for (const Row& row : kRows) keys += std::string(keys.empty() ? "" : ", ") + row.key;
+  for (const ProviderOption& row : own) keys += std::string(", ") + row.key;
   fail(ORT_INVALID_ARGUMENT, "there is no option " + key + ", which is set to '" + text + "'; there are " + keys);
 }
 
@@ -99,7 +104,8 @@ size_t parse_number(const std::string& key, const std::string& text) {
   return *value;
 }
 
-Options read_options(const Host& host, const OrtSessionOptions* session, const std::string& provider) {
+Options read_options(const Host& host, const OrtSessionOptions* session, const std::string& provider,
+                     std::span<const ProviderOption> own) {
   std::string prefix = "ep." + provider + ".";
   std::transform(prefix.begin(), prefix.end(), prefix.begin(), [](unsigned char c) { return std::tolower(c); });
   OrtKeyValuePairs* made = nullptr;
@@ -109,10 +115,16 @@ Options read_options(const Host& host, const OrtSessionOptions* session, const s
   const char *const *keys = nullptr, *const *values = nullptr;
   size_t count = 0;
   host.api->GetKeyValuePairs(made, &keys, &values, &count);
-  Options options;
+  std::vector<std::pair<std::string, std::string>> given;
   for (size_t i = 0; i < count; i++) {
     std::string key = keys[i];
-    if (key.starts_with(prefix)) set_option(options, key.substr(prefix.size()), values[i]);
+    if (key.starts_with(prefix)) given.emplace_back(key.substr(prefix.size()), values[i]);
+  }
+  Options options;
+  for (const auto& [key, text] : given) set_option(options, find(kRows, key), text);
+  for (const auto& [key, text] : given) {
+    set_option(options, find(own, key), text);
+    if (find(kRows, key) == nullptr && find(own, key) == nullptr) fail_unknown(key, text, own);
   }
   return options;
 }

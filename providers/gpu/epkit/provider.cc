@@ -197,7 +197,9 @@ OrtStatus* ORT_API_CALL Provider::create_allocator(OrtEp* self, const OrtMemoryI
 OrtStatus* ORT_API_CALL Provider::create_stream(OrtEp* self, const OrtMemoryDevice*,
                                                 OrtSyncStreamImpl** stream) noexcept {
   Provider& provider = provider_of(self);
-  return guard(provider.host_, [&] { *stream = new Stream(provider.host_, provider.context_, &provider.records_); });
+  return guard(provider.host_, [&] {
+    *stream = new Stream(provider.host_, provider.context_, &provider.records_, provider.options_.queue);
+  });
 }
 
 OrtStatus* ORT_API_CALL Provider::get_kernel_registry(OrtEp* self, const OrtKernelRegistry** registry) noexcept {

@@ -3,8 +3,8 @@
 
 namespace ortolan::gpu::epkit {
 
-Stream::Stream(const Host& host, DeviceContext& context, ProfileRecords* records)
-    : OrtSyncStreamImpl{}, host_(host), queue_(context, records) {
+Stream::Stream(const Host& host, DeviceContext& context, ProfileRecords* records, void* theirs)
+    : OrtSyncStreamImpl{}, host_(host), queue_(context, records, theirs) {
   ort_version_supported = host.level;
   Release = release;
   GetHandle = get_handle;

@@ -8,7 +8,8 @@ namespace ortolan::gpu::epkit {
 /** The native handle of a stream is its RunQueue. */
 class Stream : public OrtSyncStreamImpl {
  public:
-  Stream(const Host& host, DeviceContext& context, ProfileRecords* records = nullptr);
+  /** `theirs`: the driver's queue that it stands for; NULL: one of its own. */
+  Stream(const Host& host, DeviceContext& context, ProfileRecords* records = nullptr, void* theirs = nullptr);
   const Host& host() const { return host_; }
   RunQueue& queue() { return queue_; }
 

@@ -76,6 +76,7 @@ std::byte* DriverState::memory(CUdeviceptr address, size_t bytes) {
 void DriverState::add(CUstream stream, Work work) {
   if (work.reaches != nullptr) work.reaches->stream = stream;
   stream->work.push_back(std::move(work));
+  stream->queued++;
 }
 
 CUresult DriverState::finish(CUstream stream) {

@@ -33,6 +33,7 @@ struct CUctx_st {
 };
 struct CUstream_st {
   std::deque<Work> work;
+  uint64_t queued = 0;
 };
 struct CUevent_st {
   bool timed;

@@ -202,15 +202,6 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     return kSuccess;
   });
 }
-CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
-  return call_in_context("cuMemGetAddressRange", [&](DriverState& state) {
-    auto block = state.find(address);
-    if (block == state.blocks.end() || address == block->first + block->second.bytes) return kNotFound;
-    *base = block->first;
-    *bytes = block->second.bytes;
-    return kSuccess;
-  });
-}
 CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address) {
   return call("cuPointerGetAttribute", [&](DriverState& state) {
     auto block = state.find(address);
@@ -418,6 +409,7 @@ void standin_lie(int attribute, int value) {
   if (value >= 0) state.lies[attribute] = value;
 }
 uint64_t standin_bytes_in_use() { return DriverState::get().bytes_in_use; }
+uint64_t standin_work_of(void* stream) { return static_cast<CUstream>(stream)->queued; }
 void standin_recover() {
   DriverState& state = DriverState::get();
   std::lock_guard lock(state.mutex);

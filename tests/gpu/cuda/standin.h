@@ -17,6 +17,8 @@ int standin_calls(const char* function);
 void standin_lie(int attribute, int value);
 /** Bytes of device memory that are allocated. */
 uint64_t standin_bytes_in_use();
+/** How much was queued in a stream until now. */
+uint64_t standin_work_of(void* stream);
 /** Ends what a sticky error left, as a new process would. */
 void standin_recover();
 /** Queues work in a stream, for other stand-ins. */
