@@ -18,7 +18,7 @@ using tools::fixed;
 struct Settings {
   Effort effort;
   tools::RandomRules rules;
-  std::string data_folder, threads = "1,2", json_path;
+  std::string data_folder, threads = "1,2", json_path, provider_a, provider_b;
   double limit = 0;
   bool json = false, made_up = false;
 };
@@ -40,6 +40,9 @@ tools::CommandLine command_line(Settings& s) {
        {0, "data", "FOLDER", "inputs from this test data set (default: test_data_set_0 beside the model)",
         tools::into(s.data_folder)},
        {0, "random", nullptr, "make inputs up even where there is a test data set", tools::turn(s.made_up)},
+       {0, "provider-a", "NAME", "execution provider in A, such as Vulkan (default: the CPU)",
+        tools::into(s.provider_a)},
+       {0, "provider-b", "NAME", "the same in B", tools::into(s.provider_b)},
        {0, "threads", "LIST", "thread counts of the runs (default 1,2)", tools::into(s.threads)},
        {0, "rounds", "N", "alternations of A and B (default 11)", tools::into(s.effort.rounds, "--rounds")},
        {0, "seconds", "X", "runs of each library take about this long (default 2)",
@@ -160,6 +163,10 @@ std::string to_json(const std::vector<Comparison>& results, const std::string& a
   return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string name_of(const Side& side) {
+  return side.provider.empty() ? side.library : side.provider + " of " + side.library;
+}
+
 bool within(const Comparison& result, double limit) {
   if (!result.error.empty()) return false;
   for (const Runs& runs : result.runs) {
@@ -176,22 +183,24 @@ int run(int argc, char** argv) {
   std::vector<int> threads = read_threads(settings.threads);
   std::vector<Model> models;
   for (size_t i = 2; i < rest.size(); ++i) models.push_back(read_model(rest[i], settings));
+  const Side a{rest[0], settings.provider_a}, b{rest[1], settings.provider_b};
   std::vector<Comparison> results;
   bool good = true;
   tools::Progress progress(models.size());
   for (const Model& model : models) {
     progress.show("measuring " + model.label);
-    results.push_back(compare(model, rest[0], rest[1], threads, settings.effort));
+    results.push_back(compare(model, a, b, threads, settings.effort));
     progress.step(model.label);
     good = good && within(results.back(), settings.limit);
   }
   progress.clear();
-  std::string json = to_json(results, rest[0], rest[1], settings.effort.neighbours);
+  const std::string names[] = {name_of(a), name_of(b)};
+  std::string json = to_json(results, names[0], names[1], settings.effort.neighbours);
   if (!settings.json_path.empty()) tools::write_file(settings.json_path, json);
   if (settings.json) {
     std::fputs(json.c_str(), stdout);
   } else {
-    std::printf("A: %s\nB: %s\nTimes in ms.\n\n%s", rest[0].c_str(), rest[1].c_str(),
+    std::printf("A: %s\nB: %s\nTimes in ms.\n\n%s", names[0].c_str(), names[1].c_str(),
                 to_table(results, threads).c_str());
   }
   return good ? 0 : 1;

@@ -12,9 +12,9 @@ import pathlib
 import sys
 
 from model_parts import builder
-from model_parts import convnets, quantized, recurrent, transformers
+from model_parts import convnets, kernels, quantized, recurrent, transformers
 
-MODELS = {**convnets.MODELS, **transformers.MODELS, **recurrent.MODELS, **quantized.MODELS}
+MODELS = {**convnets.MODELS, **transformers.MODELS, **recurrent.MODELS, **quantized.MODELS, **kernels.MODELS}
 CACHE = pathlib.Path(__file__).resolve().parent / "cache" / "models"
 
 

@@ -24,8 +24,9 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-tools::SessionConfig session_config(int threads, int level) {
+tools::SessionConfig session_config(const Side& side, int threads, int level) {
   tools::SessionConfig config;
+  if (!side.provider.empty()) config.providers = {side.provider};
   config.threads = threads;
   config.inter_threads = 1;
   config.level = level;
@@ -64,10 +65,10 @@ struct Subject {
   std::vector<tools::Handle<OrtValue>> inputs;
   std::optional<tools::PreparedRun> timed_run;
 
-  Subject(const std::string& path, const Model& model, int threads, int level)
-      : library(tools::open_library(path)),
-        environment(create_environment(library)),
-        session(library, environment.get(), model.path, session_config(threads, level)) {}
+  Subject(const Side& side, const Model& model, const tools::SessionConfig& config)
+      : library(tools::open_library(side.library)),
+        environment(environment_for(library, config, ORT_LOGGING_LEVEL_ERROR)),
+        session(library, environment.get(), model.path, config) {}
 
   void set_inputs(const tools::DataSet& data) {
     inputs = make_inputs(session, environment.get(), data);
@@ -77,11 +78,12 @@ struct Subject {
   double time() { return (*timed_run)(); }
 };
 
-std::string measure_start(const std::string& path, const Model& model, int level) {
-  Library library = tools::open_library(path);
-  auto environment = create_environment(library);
+std::string measure_start(const Side& side, const Model& model, int level) {
+  Library library = tools::open_library(side.library);
+  const tools::SessionConfig config = session_config(side, 0, level);
+  auto environment = environment_for(library, config, ORT_LOGGING_LEVEL_ERROR);
   auto start = Clock::now();
-  Session session(library, environment.get(), model.path, session_config(0, level));
+  Session session(library, environment.get(), model.path, config);
   double create = milliseconds_since(start);
   auto inputs = make_inputs(session, environment.get(), make_data(session, model));
   tools::PreparedRun timed_run(session, tools::pointers(inputs));
@@ -93,12 +95,12 @@ std::string measure_start(const std::string& path, const Model& model, int level
 double median(std::vector<double> numbers) { return quartiles(std::move(numbers)).median; }
 
 // The starts of both libraries, in turn.
-void measure_starts(const Model& model, const std::string (&paths)[2], const Effort& effort, Start* (&results)[2]) {
+void measure_starts(const Model& model, const Side (&sides)[2], const Effort& effort, Start* (&results)[2]) {
   std::vector<double> create[2], first[2], peak[2];
   for (int i = 0; i < effort.starts; ++i) {
     for (int side = 0; side < 2; ++side) {
       if (!results[side]->error.empty()) continue;
-      auto child = tools::run_in_child([&] { return measure_start(paths[side], model, effort.level); }, effort.timeout);
+      auto child = tools::run_in_child([&] { return measure_start(sides[side], model, effort.level); }, effort.timeout);
       if (child.end != tools::ChildResult::End::kDone) {
         results[side]->error = child.text;
         continue;
@@ -137,8 +139,9 @@ double run_block(Subject& subject, double estimate, double target) {
   return median(times);
 }
 
-Json measure_runs(const Model& model, const std::string (&paths)[2], int threads, const Effort& effort) {
-  Subject a(paths[0], model, threads, effort.level), b(paths[1], model, threads, effort.level);
+Json measure_runs(const Model& model, const Side (&sides)[2], int threads, const Effort& effort) {
+  Subject a(sides[0], model, session_config(sides[0], threads, effort.level)),
+      b(sides[1], model, session_config(sides[1], threads, effort.level));
   tools::DataSet data = make_data(b.session, model);
   a.set_inputs(data);
   b.set_inputs(data);
@@ -194,18 +197,18 @@ Quartiles quartiles(std::vector<double> numbers) {
   return {at(0.25), at(0.5), at(0.75)};
 }
 
-Comparison compare(const Model& model, const std::string& library_a, const std::string& library_b,
-                   const std::vector<int>& threads, const Effort& effort) {
+Comparison compare(const Model& model, const Side& a, const Side& b, const std::vector<int>& threads,
+                   const Effort& effort) {
   Comparison result;
   result.label = model.label;
-  const std::string paths[2] = {library_a, library_b};
+  const Side sides[2] = {a, b};
   Start* starts[2] = {&result.a, &result.b};
-  measure_starts(model, paths, effort, starts);
+  measure_starts(model, sides, effort, starts);
   if (!result.a.error.empty()) result.error = "A: " + result.a.error;
   if (!result.b.error.empty()) result.error += (result.error.empty() ? "B: " : "; B: ") + result.b.error;
   for (int count : threads) {
     if (!result.error.empty()) break;
-    auto child = tools::run_in_child([&] { return measure_runs(model, paths, count, effort).dump(); }, effort.timeout);
+    auto child = tools::run_in_child([&] { return measure_runs(model, sides, count, effort).dump(); }, effort.timeout);
     if (child.end == tools::ChildResult::End::kDone) {
       add_runs(Json::parse(child.text), count, result);
     } else {

@@ -17,6 +17,11 @@ struct Model {
   tools::RandomRules rules;
 };
 
+// A library, and which of its providers is asked first: "" for its CPU.
+struct Side {
+  std::string library, provider;
+};
+
 struct Effort {
   int starts = 5;        // fresh processes per library
   int rounds = 11;       // of alternating runs
@@ -53,7 +58,7 @@ struct Comparison {
   std::string error;  // why the runs were not measured
 };
 
-Comparison compare(const Model& model, const std::string& library_a, const std::string& library_b,
-                   const std::vector<int>& threads, const Effort& effort);
+Comparison compare(const Model& model, const Side& a, const Side& b, const std::vector<int>& threads,
+                   const Effort& effort);
 
 }  // namespace ortolan::bench
