@@ -1,0 +1,162 @@
+// The functions, which forward to those of the loader.
+#include "vulkan_faults.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+namespace ortolan::gpu {
+namespace {
+
+struct Watched {
+  const char* name;
+  PFN_vkVoidFunction self;
+  PFN_vkVoidFunction real = nullptr;
+  bool can_fail = true;
+  std::atomic<int> calls{0};
+  VkResult result = VK_SUCCESS;
+  int works = 0;
+  bool once = false, met = false;
+};
+
+Watched& watched(size_t i);
+VulkanLies lies;
+
+/** The result of a call that fails; VK_SUCCESS where it is to do its work. */
+VkResult count(Watched& function) {
+  function.calls++;
+  if (function.result == VK_SUCCESS || function.works-- > 0 || (function.once && function.met)) return VK_SUCCESS;
+  function.met = true;
+  return function.result;
+}
+
+template <size_t kIndex, class Function>
+struct Forward;
+template <size_t kIndex, class Result, class... Arguments>
+struct Forward<kIndex, Result(VKAPI_PTR*)(Arguments...)> {
+  static Result VKAPI_CALL call(Arguments... arguments) {
+    Watched& function = watched(kIndex);
+    VkResult result = count(function);
+    if constexpr (std::is_same_v<Result, VkResult>) {
+      if (result != VK_SUCCESS) return result;
+    }
+    return reinterpret_cast<Result(VKAPI_PTR*)(Arguments...)>(function.real)(arguments...);
+  }
+};
+
+enum Index {
+#define ORTOLAN_FALLIBLE(X)                                                                                         \
+  X(CreateInstance) X(EnumeratePhysicalDevices) X(CreateDevice) X(AllocateMemory) X(CreateBuffer) X(BindBufferMemory) \
+      X(MapMemory) X(CreateShaderModule) X(CreatePipelineCache) X(GetPipelineCacheData) X(CreateComputePipelines)     \
+          X(CreateDescriptorSetLayout) X(CreatePipelineLayout) X(CreateCommandPool) X(AllocateCommandBuffers)         \
+              X(BeginCommandBuffer) X(EndCommandBuffer) X(QueueSubmit) X(WaitSemaphores) X(GetSemaphoreCounterValue)  \
+                  X(CreateSemaphore) X(CreateDescriptorPool) X(AllocateDescriptorSets) X(CreateQueryPool)             \
+                      X(GetQueryPoolResults)
+#define ORTOLAN_COUNTED(X) X(FreeMemory) X(DestroyPipeline) X(DestroySemaphore) X(CmdCopyBuffer)
+#define ORTOLAN_INDEX(name) k##name,
+  ORTOLAN_FALLIBLE(ORTOLAN_INDEX) ORTOLAN_COUNTED(ORTOLAN_INDEX) kCount
+};
+
+#define ORTOLAN_ROW(name, can_fail) \
+  {"vk" #name, reinterpret_cast<PFN_vkVoidFunction>(&Forward<k##name, PFN_vk##name>::call), nullptr, can_fail},
+#define ORTOLAN_FALLIBLE_ROW(name) ORTOLAN_ROW(name, true)
+#define ORTOLAN_COUNTED_ROW(name) ORTOLAN_ROW(name, false)
+Watched table[] = {ORTOLAN_FALLIBLE(ORTOLAN_FALLIBLE_ROW) ORTOLAN_COUNTED(ORTOLAN_COUNTED_ROW)};
+
+Watched& watched(size_t i) { return table[i]; }
+
+Watched* find_or_null(const char* name) {
+  for (Watched& function : table) {
+    if (std::strcmp(function.name, name) == 0) return &function;
+  }
+  return nullptr;
+}
+
+Watched& find(const std::string& name) {
+  Watched* found = find_or_null(name.c_str());
+  if (found == nullptr) throw std::logic_error(name + " is not watched");
+  return *found;
+}
+
+PFN_vkVoidFunction watched_or(const char* name, PFN_vkVoidFunction real) {
+  Watched* function = find_or_null(name);
+  if (function == nullptr || real == nullptr) return real;
+  function->real = real;
+  return function->self;
+}
+
+PFN_vkGetDeviceProcAddr device_functions;
+PFN_vkGetPhysicalDeviceFeatures2 features;
+PFN_vkGetPhysicalDeviceProperties2 properties;
+PFN_vkGetPhysicalDeviceMemoryProperties2 memory;
+PFN_vkGetPhysicalDeviceQueueFamilyProperties families;
+
+PFN_vkVoidFunction VKAPI_CALL watched_device_functions(VkDevice device, const char* name) {
+  return watched_or(name, device_functions(device, name));
+}
+void VKAPI_CALL lying_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* told) {
+  features(device, told);
+  if (lies.features) lies.features(*told);
+}
+void VKAPI_CALL lying_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* told) {
+  properties(device, told);
+  if (lies.properties) lies.properties(*told);
+}
+void VKAPI_CALL lying_memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2* told) {
+  memory(device, told);
+  if (lies.memory) lies.memory(*told);
+}
+void VKAPI_CALL lying_families(VkPhysicalDevice device, uint32_t* count, VkQueueFamilyProperties* told) {
+  families(device, count, told);
+  for (uint32_t i = 0; lies.family && told != nullptr && i < *count; i++) lies.family(told[i]);
+}
+
+/** Keeps the real function, and gives the other. */
+template <class Function>
+PFN_vkVoidFunction instead(Function& kept, PFN_vkVoidFunction real, Function other) {
+  kept = reinterpret_cast<Function>(real);
+  return reinterpret_cast<PFN_vkVoidFunction>(other);
+}
+
+}  // namespace
+
+PFN_vkVoidFunction VKAPI_CALL watched_entry(VkInstance instance, const char* name) {
+  PFN_vkVoidFunction real = vulkan::loader_entry()(instance, name);
+  const std::string asked = name;
+  if (asked == "vkGetDeviceProcAddr") return instead(device_functions, real, &watched_device_functions);
+  if (asked == "vkGetPhysicalDeviceFeatures2") return instead(features, real, &lying_features);
+  if (asked == "vkGetPhysicalDeviceProperties2") return instead(properties, real, &lying_properties);
+  if (asked == "vkGetPhysicalDeviceMemoryProperties2") return instead(memory, real, &lying_memory);
+  if (asked == "vkGetPhysicalDeviceQueueFamilyProperties") return instead(families, real, &lying_families);
+  return watched_or(name, real);
+}
+
+std::vector<std::string> watched_functions() {
+  std::vector<std::string> names;
+  for (const Watched& function : table) {
+    if (function.can_fail) names.emplace_back(function.name);
+  }
+  return names;
+}
+
+FailingVulkan::FailingVulkan(const std::string& function, VkResult result, int works, bool once) : function_(function) {
+  Watched& failing = find(function);
+  failing.result = result;
+  failing.works = works;
+  failing.once = once;
+  failing.met = false;
+}
+
+FailingVulkan::~FailingVulkan() { find(function_).result = VK_SUCCESS; }
+
+bool FailingVulkan::was_met() const { return find(function_).met; }
+
+int vulkan_calls(const std::string& function) { return find(function).calls; }
+
+LyingVulkan::LyingVulkan(VulkanLies told) { lies = std::move(told); }
+
+LyingVulkan::~LyingVulkan() { lies = {}; }
+
+}  // namespace ortolan::gpu
