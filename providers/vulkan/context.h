@@ -28,8 +28,8 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   VkSemaphore get() const { return semaphore_; }
-  /** The last number that is done. */
-  uint64_t completed() const;
+  /** The last number that is known to be done. */
+  uint64_t completed() const noexcept;
   void wait(uint64_t number) const;
   /** The number of the last work that is recorded, submitted or not. */
   uint64_t last() const { return last_; }
@@ -40,6 +40,7 @@ class Timeline {
   Context& context_;
   VkSemaphore semaphore_ = VK_NULL_HANDLE;
   std::atomic<uint64_t> last_{0};
+  mutable std::atomic<uint64_t> completed_{0};
 };
 
 /** A driver's queue, which one thread at a time may use. */

@@ -46,15 +46,39 @@ struct Forward<kIndex, Result(VKAPI_PTR*)(Arguments...)> {
   }
 };
 
+#define ORTOLAN_FALLIBLE(X)    \
+  X(CreateInstance)            \
+  X(EnumeratePhysicalDevices)  \
+  X(CreateDevice)              \
+  X(AllocateMemory)            \
+  X(CreateBuffer)              \
+  X(BindBufferMemory)          \
+  X(MapMemory)                 \
+  X(CreateShaderModule)        \
+  X(CreatePipelineCache)       \
+  X(GetPipelineCacheData)      \
+  X(CreateComputePipelines)    \
+  X(CreateDescriptorSetLayout) \
+  X(CreatePipelineLayout)      \
+  X(CreateCommandPool)         \
+  X(AllocateCommandBuffers)    \
+  X(BeginCommandBuffer)        \
+  X(EndCommandBuffer)          \
+  X(QueueSubmit)               \
+  X(WaitSemaphores)            \
+  X(GetSemaphoreCounterValue)  \
+  X(CreateSemaphore)           \
+  X(CreateDescriptorPool)      \
+  X(AllocateDescriptorSets)    \
+  X(CreateQueryPool)           \
+  X(GetQueryPoolResults)
+#define ORTOLAN_COUNTED(X) \
+  X(FreeMemory)            \
+  X(DestroyPipeline)       \
+  X(DestroySemaphore)      \
+  X(CmdCopyBuffer)
+
 enum Index {
-#define ORTOLAN_FALLIBLE(X)                                                                                         \
-  X(CreateInstance) X(EnumeratePhysicalDevices) X(CreateDevice) X(AllocateMemory) X(CreateBuffer) X(BindBufferMemory) \
-      X(MapMemory) X(CreateShaderModule) X(CreatePipelineCache) X(GetPipelineCacheData) X(CreateComputePipelines)     \
-          X(CreateDescriptorSetLayout) X(CreatePipelineLayout) X(CreateCommandPool) X(AllocateCommandBuffers)         \
-              X(BeginCommandBuffer) X(EndCommandBuffer) X(QueueSubmit) X(WaitSemaphores) X(GetSemaphoreCounterValue)  \
-                  X(CreateSemaphore) X(CreateDescriptorPool) X(AllocateDescriptorSets) X(CreateQueryPool)             \
-                      X(GetQueryPoolResults)
-#define ORTOLAN_COUNTED(X) X(FreeMemory) X(DestroyPipeline) X(DestroySemaphore) X(CmdCopyBuffer)
 #define ORTOLAN_INDEX(name) k##name,
   ORTOLAN_FALLIBLE(ORTOLAN_INDEX) ORTOLAN_COUNTED(ORTOLAN_INDEX) kCount
 };

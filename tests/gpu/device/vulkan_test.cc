@@ -113,8 +113,8 @@ TEST_F(VulkanTest, DevicesThatLackSomethingAreToldWithIt) {
   using Features = VkPhysicalDeviceFeatures2;
   expect_lack("shaderInt16", feature([](Features& told) { told.features.shaderInt16 = VK_FALSE; }));
   expect_lack("storageBuffer16BitAccess", feature([](Features& told) {
-                in_chain<VkPhysicalDevice16BitStorageFeatures>(
-                    &told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES)
+                in_chain<VkPhysicalDevice16BitStorageFeatures>(&told,
+                                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES)
                     .storageBuffer16BitAccess = VK_FALSE;
               }));
   expect_lack("timelineSemaphore", feature([](Features& told) {
@@ -123,8 +123,7 @@ TEST_F(VulkanTest, DevicesThatLackSomethingAreToldWithIt) {
                     .timelineSemaphore = VK_FALSE;
               }));
   expect_lack("a queue that computes", {{}, {}, {}, [](auto& family) { family.queueFlags &= ~VK_QUEUE_COMPUTE_BIT; }});
-  expect_lack("Vulkan 1.1",
-              {{}, [](auto& told) { told.properties.apiVersion = VK_API_VERSION_1_0; }, {}, {}});
+  expect_lack("Vulkan 1.1", {{}, [](auto& told) { told.properties.apiVersion = VK_API_VERSION_1_0; }, {}, {}});
 }
 
 TEST_F(VulkanTest, LyingDevicesAreMet) {
@@ -143,22 +142,26 @@ TEST_F(VulkanTest, WithoutTimestampsThereAreNoTimes) {
   LyingVulkan lying({{}, {}, {}, [](auto& family) { family.timestampValidBits = 0; }});
   use(open_watched());
   std::unique_ptr<Buffer> buffer = upload({1, 2});
-  auto list = device_->record({softmax_launch(device_->load(softmax_spec(16), {}), 1, 2, {whole(*buffer)},
-                                              external(0, 8))});
+  auto list =
+      device_->record({softmax_launch(device_->load(softmax_spec(16), {}), 1, 2, {whole(*buffer)}, external(0, 8))});
   std::unique_ptr<Buffer> out = device_->allocate(8);
   EXPECT_EQ(device_->create_queue(true)->run_timed(*list, std::vector<BufferRange>{whole(*out)}), nullptr);
   expect_near(download(*out), softmax_reference({1, 2}, 2));
 }
 
+void tell_of_budget(VkPhysicalDeviceMemoryProperties2& told) {
+  if (told.pNext == nullptr) return;
+  auto& budget = in_chain<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+      &told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  for (VkDeviceSize& bytes : budget.heapBudget) bytes = 1000;
+  for (VkDeviceSize& bytes : budget.heapUsage) bytes = 900;
+}
+
 TEST_F(VulkanTest, MemoryThatTheDriverHasNotIsNotAskedFor) {
-  if (!find().front().features.memory_budget) GTEST_SKIP() << "the driver tells of no budget";
-  LyingVulkan lying({{}, {}, [](VkPhysicalDeviceMemoryProperties2& told) {
-                       if (told.pNext == nullptr) return;
-                       auto& budget = in_chain<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
-                           &told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
-                       for (VkDeviceSize& bytes : budget.heapBudget) bytes = 1000;
-                       for (VkDeviceSize& bytes : budget.heapUsage) bytes = 900;
-                     }, {}});
+  vulkan::FoundDevice found = find().front();
+  found.features.memory_budget = true;
+  use(vulkan::open_device(found));
+  LyingVulkan lying({{}, {}, tell_of_budget, {}});
   EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, "has 100 bytes left for this process",
                      [&] { device_->allocate(size_t{50} << 20); }));
   expect_usable();  // in the slab that is there
@@ -181,7 +184,8 @@ TEST_F(VulkanTest, SmallBuffersShareMemory) {
 TEST_F(VulkanTest, AReplayRecordsNothing) {
   std::vector<float> x = random_floats(33);
   std::unique_ptr<Buffer> in = upload(x), other = upload(x), out = upload(x);
-  auto list = device_->record({softmax_launch(device_->load(softmax_spec(16), {}), 1, 33, external(0, 132), {whole(*out)})});
+  auto list =
+      device_->record({softmax_launch(device_->load(softmax_spec(16), {}), 1, 33, external(0, 132), {whole(*out)})});
   auto begun = [&](Buffer& external) {
     const int before = vulkan_calls("vkBeginCommandBuffer");
     queue_->run(*list, std::vector<BufferRange>{whole(external)});
@@ -237,8 +241,8 @@ TEST_F(VulkanTest, ALostDeviceStaysLost) {
   queue_->copy({buffer.get(), 0, 4}, {buffer.get(), 4, 4});
   {
     FailingVulkan failure("vkQueueSubmit", VK_ERROR_DEVICE_LOST);
-    EXPECT_TRUE(throws(ErrorKind::kDeviceLost, "vkQueueSubmit says VK_ERROR_DEVICE_LOST (-4)",
-                       [&] { queue_->finish(); }));
+    EXPECT_TRUE(
+        throws(ErrorKind::kDeviceLost, "vkQueueSubmit says VK_ERROR_DEVICE_LOST (-4)", [&] { queue_->finish(); }));
   }
   auto is_lost = [](auto&& body) { return throws(ErrorKind::kDeviceLost, "was lost in an earlier call", body); };
   EXPECT_TRUE(is_lost([&] { queue_->finish(); }));
