@@ -90,7 +90,7 @@ Context::Context(const FoundDevice& found) : found_(found), device_(open(found))
 }
 
 Context::~Context() {
-  call_.DeviceWaitIdle(device_);
+  wait_until_idle();
   retired_.clear();
   timelines_.clear();
   for (auto& [buffers, layout] : layouts_) {
@@ -113,8 +113,17 @@ void Context::look_up_functions() {
 }
 
 void Context::fail(VkResult result, const char* function, const std::string& asked) {
-  if (result == VK_ERROR_DEVICE_LOST) lost_ = true;
+  if (result == VK_ERROR_DEVICE_LOST) {
+    wait_until_idle();  // a part may still run
+    lost_ = true;
+  }
   throw error_of(result, function, asked + " on device '" + traits().name + "'");
+}
+
+void Context::wait_until_idle() noexcept {
+  for (Lane& lane : lanes_) lane.mutex.lock();
+  call_.DeviceWaitIdle(device_);
+  for (Lane& lane : lanes_) lane.mutex.unlock();
 }
 
 void Context::fail_if_lost() const {

@@ -75,6 +75,9 @@ class Context {
     if (result < 0) fail(result, function, asked());
   }
 
+  /** Waits until nothing runs, whatever the driver says of it. */
+  void wait_until_idle() noexcept;
+
   /** For kernels of so many buffers. */
   const KernelLayout& layout_of(uint32_t buffers);
   /** A queue for somebody new. */

@@ -51,7 +51,8 @@ VulkanQueue::VulkanQueue(std::shared_ptr<Context> context, MemoryPool& staging, 
 VulkanQueue::~VulkanQueue() {
   try {
     finish();
-  } catch (const Error&) {  // the device is lost: nothing runs any more
+  } catch (const Error&) {
+    context_->wait_until_idle();
   }
   progress_->timeline()->set_last(submitted_);
   context_->collect();
@@ -249,9 +250,10 @@ void VulkanQueue::submit(Lane& lane) {
   info.pCommandBuffers = pending_.data();
   info.signalSemaphoreCount = 1;
   info.pSignalSemaphores = &semaphore;
-  std::lock_guard lock(lane.mutex);
-  context_->check(context_->call().QueueSubmit(lane.queue, 1, &info, VK_NULL_HANDLE), "QueueSubmit",
-                  [] { return std::string("queued work"); });
+  std::unique_lock lock(lane.mutex);
+  VkResult result = context_->call().QueueSubmit(lane.queue, 1, &info, VK_NULL_HANDLE);
+  lock.unlock();
+  context_->check(result, "QueueSubmit", [] { return std::string("queued work"); });
 }
 
 }  // namespace ortolan::gpu::vulkan
