@@ -1,4 +1,4 @@
-// Windows over planes by items that bring lines into room of their own: pools and convolutions of one channel a group.
+// Windows over planes, whose items bring lines that windows share: pools and convolutions of one channel a group.
 #pragma once
 
 #include "gpu/core/product.h"

@@ -4,11 +4,11 @@
 
 #include "gpu/core/product_launches.h"
 #include "gpu/core/product_panels.h"
+#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {
 
-constexpr int kLaneItems = 8;    // of a group
 constexpr double kLoad = 30;     // the cost of a load to that of a vector's multiplications and sums
 constexpr size_t kFewTiles = 3;  // to try
 constexpr int kMostSums = 32;    // vectors of a tile: compilers take minutes for more than registers and caches hold

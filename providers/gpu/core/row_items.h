@@ -6,8 +6,14 @@
 
 namespace ortolan::gpu {
 
+/** Items of a group on devices whose items are lanes of a vector: as many as it has, which share values without memory.
+ */
+inline constexpr int kLaneItems = 8;
+
 /** Items of a group that has a row to itself: one on a CPU of wide vectors, where shared memory is no gain. */
-inline int row_items(const DeviceTraits& traits) { return traits.kind == DeviceClass::kWide ? 1 : 64; }
+inline int row_items(const DeviceTraits& traits) {
+  return traits.kind == DeviceClass::kWide ? 1 : traits.kind == DeviceClass::kLanes ? kLaneItems : 64;
+}
 
 /** A tensor as rows of `cols` elements that lie `inner` apart: those of the axes [first, last). */
 struct Rows {

@@ -1,6 +1,7 @@
 // Pools over windows (MaxPool, AveragePool, LpPool) and over whole planes (Global...).
 #include "gpu/core/operators.h"
 #include "gpu/core/plane_windows.h"
+#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -47,7 +48,7 @@ void lower_planes(Lowering& l, int op) {
   l.call("pool_plane")
       .group(by_vectors ? 1
              : wide     ? 16
-                        : 64)
+                        : row_items(l.traits()))
       .constant("OP", op)
       .constant("HALF", is_half)
       .constant("BY_VECTORS", by_vectors)
