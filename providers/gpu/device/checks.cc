@@ -18,7 +18,6 @@ constexpr int kMostGroupItems = 4096;
 constexpr uint32_t kLeastGroups = 65535;  // what Vulkan demands
 constexpr int kMostComputeUnits = 65536;
 constexpr size_t kMostParamBytes = 128;
-constexpr DeclaredConstant kFolded = {"FOLDED", 0, 2};  // of the dialect
 
 [[noreturn]] void fail(const char* backend, const std::string& what) {
   throw Error(ErrorKind::kInternal, std::string(backend) + ": " + what);
@@ -54,7 +53,6 @@ std::vector<DeclaredConstant> constants_of(const char* backend, const KernelSpec
   for (const DeclaredConstant& declared : declared_constants(text)) constants.push_back(declared);
   for (const KernelConstant& given : spec.constants) {
     auto found = std::find_if(constants.begin(), constants.end(), [&](auto& each) { return each.name == given.name; });
-    if (given.name == kFolded.name) found = constants.insert(constants.end(), kFolded);
     if (found == constants.end()) fail_spec("its text has no constant " + std::string(given.name));
     found->value = given.value;
   }

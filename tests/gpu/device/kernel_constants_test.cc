@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu/device/checks.h"
 #include "gpu/kernels/kernel_texts.h"
 #include "gpu/testdevice/registry.h"
 
@@ -37,6 +38,23 @@ TEST(KernelBuffers, AreCountedAsTheTestDeviceHasThem) {
     ASSERT_NE(description, nullptr) << kernel.name;
     EXPECT_EQ(count_buffers(kernel.text), description->buffers.size()) << kernel.name;
   }
+}
+
+TEST(KernelConstants, OfASpecAreThereOnceWithItsValues) {
+  auto constants = constants_of("x", {"softmax", {{"WGX", 8}, {"FOLDED", 1}, {"LOGARITHM", 1}}});
+  auto values_of = [&](std::string_view name) {
+    std::vector<std::pair<int, int>> found;  // id, value
+    for (const DeclaredConstant& each : constants) {
+      if (each.name == name) found.emplace_back(each.id, each.value);
+    }
+    return found;
+  };
+  using Values = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(values_of("WGX"), (Values{{0, 8}}));
+  EXPECT_EQ(values_of("WGY"), (Values{{1, 1}}));
+  EXPECT_EQ(values_of("FOLDED"), (Values{{2, 1}}));
+  EXPECT_EQ(values_of("LOGARITHM"), (Values{{3, 1}}));
+  EXPECT_EQ(values_of("HALF"), (Values{{4, 0}}));
 }
 
 }  // namespace
