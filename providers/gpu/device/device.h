@@ -206,6 +206,14 @@ class Device {
   virtual std::string identity(std::string_view kernel) const = 0;
   /** At least one byte. The contents are undefined. */
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;
+  /** Whether memory of others can be imported by file descriptors. */
+  virtual bool imports_memory() const { return false; }
+  /** Memory of another API or program, all `bytes` of it, which the descriptor stands for; that stays the caller's. Its
+   * work and this device's must not use it at once. Throws kInvalid where the driver does not take it. */
+  virtual std::unique_ptr<Buffer> import_memory(int file, size_t bytes) {
+    throw Error(ErrorKind::kInvalid, "device '" + traits().name + "' imports no memory: descriptor " +
+                                         std::to_string(file) + " of " + std::to_string(bytes) + " bytes");
+  }
   /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled.
    */
   virtual std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) = 0;

@@ -13,6 +13,8 @@ constexpr size_t kRangeBytes = size_t{1} << 40;  // of addresses, not of memory
 constexpr size_t kAlignment = 256;
 constexpr size_t kMostRemembered = 256;  // bytes of a tensor: shapes, lengths, axes
 
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 /** Sizes are rounded so that blocks fit more than one request: to an eighth of the next power of two. */
 size_t rounded(size_t bytes) {
   size_t step = kAlignment;
@@ -66,9 +68,22 @@ void DeviceMemory::drop_free_blocks() {
   free_.clear();
 }
 
+void* DeviceMemory::adopt(std::unique_ptr<Buffer> imported) {
+  std::lock_guard lock(mutex_);
+  const size_t bytes = imported->bytes();
+  auto block = place(std::move(imported), bytes);
+  block->second.is_shared = true;
+  return reinterpret_cast<void*>(block->first);
+}
+
+void DeviceMemory::let_go(void* address) {
+  std::lock_guard lock(mutex_);
+  blocks_.erase(reinterpret_cast<uintptr_t>(address));
+}
+
 DeviceMemory::Blocks::iterator DeviceMemory::place(std::unique_ptr<Buffer> buffer, size_t bytes) {
   uintptr_t address = shared_ == nullptr ? gap_for(bytes) : shared_->address_of(*buffer);
-  return blocks_.emplace(address, Block{std::move(buffer), bytes, {}}).first;
+  return blocks_.emplace(address, Block{std::move(buffer), bytes, {}, false}).first;
 }
 
 /** The first gap between blocks. */
@@ -76,13 +91,13 @@ uintptr_t DeviceMemory::gap_for(size_t bytes) const {
   uintptr_t address = base_;
   if (!blocks_.empty()) {
     auto last = std::prev(blocks_.end());
-    address = last->first + last->second.bytes;
+    address = last->first + aligned(last->second.bytes);
   }
   if (address + bytes > base_ + kRangeBytes) {
     address = base_;
     for (const auto& [start, block] : blocks_) {
       if (start - address >= bytes) break;
-      address = start + block.bytes;
+      address = start + aligned(block.bytes);
     }
   }
   if (address + bytes > base_ + kRangeBytes)
@@ -173,7 +188,7 @@ void DeviceMemory::remember(const void* address, const void* from, size_t bytes)
   const auto* first = static_cast<const std::byte*>(from);
   std::lock_guard lock(mutex_);
   auto [block, offset] = find(address, bytes);
-  if (block == nullptr) return;  // others may change it
+  if (block == nullptr || block->is_shared) return;  // others may change it
   block->remembered[offset].assign(first, first + bytes);
 }
 

@@ -23,6 +23,10 @@ class DeviceMemory {
   void* allocate(size_t bytes);
   /** Queued work may still use the block. NULL is accepted. */
   void free(void* address);
+  /** The address of imported memory, which others write too, so that nothing of it is remembered. */
+  void* adopt(std::unique_ptr<Buffer> imported);
+  /** Ends such memory. */
+  void let_go(void* address);
   /** Also memory of others, where they use the device too. Throws where it is lost. */
   bool holds(const void* address) const;
   /** The memory behind an address, which may be inside a block. Throws kInvalid unless all of it is in one block, or
@@ -46,6 +50,7 @@ class DeviceMemory {
     std::unique_ptr<Buffer> buffer;
     size_t bytes;
     std::map<size_t, std::vector<std::byte>> remembered;  // by offset
+    bool is_shared = false;                               // others write it too
     void forget(size_t offset, size_t bytes);
   };
   struct Freed {

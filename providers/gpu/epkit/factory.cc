@@ -6,6 +6,7 @@
 
 #include "gpu/epkit/allocator.h"
 #include "gpu/epkit/data_transfer.h"
+#include "gpu/epkit/importer.h"
 #include "gpu/epkit/options.h"
 #include "gpu/epkit/provider.h"
 #include "gpu/epkit/stream.h"
@@ -86,6 +87,7 @@ void Factory::set_functions() {
   CreateDataTransfer = create_data_transfer;
   IsStreamAware = is_stream_aware;
   CreateSyncStreamForDevice = create_stream;
+  CreateExternalResourceImporterForDevice = create_importer;
 }
 
 void Factory::describe(Entry& entry, size_t i) {
@@ -266,6 +268,19 @@ void ORT_API_CALL Factory::release_allocator(OrtEpFactory*, OrtAllocator* alloca
 OrtStatus* ORT_API_CALL Factory::create_data_transfer(OrtEpFactory* self, OrtDataTransferImpl** transfer) noexcept {
   Factory& factory = factory_of(self);
   return guard(factory.host_, [&] { *transfer = new DataTransfer(factory.host_, factory); });
+}
+
+/** None for devices that import nothing. */
+OrtStatus* ORT_API_CALL Factory::create_importer(OrtEpFactory* self, const OrtEpDevice* device,
+                                                 OrtExternalResourceImporterImpl** importer) noexcept {
+  Factory& factory = factory_of(self);
+  return guard(factory.host_, [&] {
+    *importer = nullptr;
+    size_t number = factory.host_.api->HardwareDevice_DeviceId(factory.host_.api->EpDevice_Device(device));
+    DeviceContext& context = factory.context(number);
+    if (!context.device().imports_memory()) return;
+    *importer = new Importer(factory.host_, context, device, factory.entries_.at(number).device_memory);
+  });
 }
 
 bool ORT_API_CALL Factory::is_stream_aware(const OrtEpFactory*) noexcept { return true; }

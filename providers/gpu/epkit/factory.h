@@ -56,6 +56,8 @@ class Factory : public OrtEpFactory {
                                                   const OrtKeyValuePairs* options, OrtAllocator** allocator) noexcept;
   static void ORT_API_CALL release_allocator(OrtEpFactory* self, OrtAllocator* allocator) noexcept;
   static OrtStatus* ORT_API_CALL create_data_transfer(OrtEpFactory* self, OrtDataTransferImpl** transfer) noexcept;
+  static OrtStatus* ORT_API_CALL create_importer(OrtEpFactory* self, const OrtEpDevice* device,
+                                                 OrtExternalResourceImporterImpl** importer) noexcept;
   static bool ORT_API_CALL is_stream_aware(const OrtEpFactory* self) noexcept;
   static OrtStatus* ORT_API_CALL create_stream(OrtEpFactory* self, const OrtMemoryDevice* memory,
                                                const OrtKeyValuePairs* options, OrtSyncStreamImpl** stream) noexcept;

@@ -1,6 +1,9 @@
 // The test device's memory, kernels and queues.
 #include "gpu/testdevice/test_device.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -21,17 +24,23 @@ bool is_due(std::atomic<int64_t>& count) { return count.load() >= 0 && count.fet
 
 class TestBuffer : public Buffer {
  public:
-  TestBuffer(TestDevice& device, size_t bytes)
-      : Buffer(bytes), device_(device), memory_(std::make_shared<std::vector<uint32_t>>((bytes + 3) / 4, 0x7fc0deadu)) {
+  TestBuffer(TestDevice& device, size_t bytes) : TestBuffer(device, bytes, fresh_memory(bytes)) {}
+  TestBuffer(TestDevice& device, size_t bytes, std::shared_ptr<std::byte> memory)
+      : Buffer(bytes), device_(device), memory_(std::move(memory)) {
     device_.bytes_in_use_ += bytes;
   }
   ~TestBuffer() override { device_.bytes_in_use_ -= bytes(); }
   /** Queued work holds it. */
-  std::shared_ptr<std::vector<uint32_t>> memory() const { return memory_; }
+  std::shared_ptr<std::byte> memory() const { return memory_; }
 
  private:
+  static std::shared_ptr<std::byte> fresh_memory(size_t bytes) {
+    auto words = std::make_shared<std::vector<uint32_t>>((bytes + 3) / 4, 0x7fc0deadu);
+    return {words, reinterpret_cast<std::byte*>(words->data())};
+  }
+
   TestDevice& device_;
-  std::shared_ptr<std::vector<uint32_t>> memory_;
+  std::shared_ptr<std::byte> memory_;
 };
 
 namespace {
@@ -43,7 +52,7 @@ Argument argument_of(const BufferRange& range) {
                                           std::to_string(range.offset + range.bytes) + " are outside of their buffer");
   }
   auto memory = static_cast<TestBuffer*>(range.buffer)->memory();
-  return {reinterpret_cast<std::byte*>(memory->data()) + range.offset, range.bytes};
+  return {memory.get() + range.offset, range.bytes};
 }
 
 class TestCommandList : public CommandList {
@@ -187,7 +196,7 @@ class TestQueue : public Queue {
 void TestQueue::enqueue(CommandList& list, std::span<const BufferRange> externals, std::shared_ptr<TestTimes> times) {
   device_.fail_if_lost();
   auto ready = std::make_shared<std::vector<ReadyLaunch>>();
-  auto held = std::make_shared<std::vector<std::shared_ptr<std::vector<uint32_t>>>>();
+  auto held = std::make_shared<std::vector<std::shared_ptr<std::byte>>>();
   for (const Launch& launch : static_cast<TestCommandList&>(list).launches()) {
     ready->push_back({&launch, {}});
     for (const Binding& binding : launch.bindings) {
@@ -262,6 +271,19 @@ std::unique_ptr<Buffer> TestDevice::allocate(size_t bytes) {
                                              std::to_string(traits_.memory_bytes) + " are in use");
   }
   return std::make_unique<TestBuffer>(*this, bytes);
+}
+
+std::unique_ptr<Buffer> TestDevice::import_memory(int file, size_t bytes) {
+  fail_if_lost();
+  struct stat status {};
+  bool fits = fstat(file, &status) == 0 && bytes > 0 && static_cast<size_t>(status.st_size) >= bytes;
+  void* start = fits ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  if (start == MAP_FAILED) {
+    throw Error(ErrorKind::kInvalid, "test device: descriptor " + std::to_string(file) + " is that of no memory of " +
+                                         std::to_string(bytes) + " bytes");
+  }
+  std::shared_ptr<std::byte> memory(static_cast<std::byte*>(start), [bytes](std::byte* data) { munmap(data, bytes); });
+  return std::make_unique<TestBuffer>(*this, bytes, std::move(memory));
 }
 
 std::shared_ptr<const Kernel> TestDevice::load(const KernelSpec& spec, std::span<const std::byte> binary) {

@@ -50,6 +50,9 @@ class TestDevice : public Device {
   const DeviceTraits& traits() const override { return traits_; }
   std::string identity(std::string_view kernel) const override { return traits_.name + ": " + std::string(kernel); }
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
+  bool imports_memory() const override { return true; }
+  /** Of files in memory. */
+  std::unique_ptr<Buffer> import_memory(int file, size_t bytes) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
   ProductLibrary* product_library() override { return library_.get(); }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/testdevice/test_device.h"
+#include "thrown_text.h"
 
 namespace ortolan::gpu::epkit {
 namespace {
@@ -95,6 +96,20 @@ TEST_F(DeviceMemoryTest, FewBytesFromTheHostAreRememberedUntilTheyMayChange) {
   EXPECT_TRUE(memory_.remembered(block + 8, 4).empty());
   memory_.remember(block, many.data(), many.size());
   EXPECT_TRUE(memory_.remembered(block, many.size()).empty()) << "what is large is on the device alone";
+}
+
+TEST_F(DeviceMemoryTest, NothingOfImportedMemoryIsRemembered) {
+  const std::vector<std::byte> four(4, std::byte{7});
+  void* imported = memory_.adopt(device_.allocate(1000));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(imported) % 256, 0u);
+  memory_.remember(imported, four.data(), 4);
+  EXPECT_TRUE(memory_.remembered(imported, 4).empty());
+  EXPECT_EQ(memory_.range(imported, 1000).bytes, 1000u);
+  EXPECT_TRUE(ortolan::test::throws<Error>("in no block", [&] { memory_.range(imported, 1001); }));
+  auto* next = static_cast<std::byte*>(memory_.allocate(kBytes));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(next) % 256, 0u);
+  memory_.let_go(imported);
+  EXPECT_TRUE(ortolan::test::throws<Error>("in no block", [&] { memory_.range(imported, 4); }));
 }
 
 }  // namespace
