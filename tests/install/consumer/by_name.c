@@ -1,10 +1,14 @@
 /* A program of another project: prints the digit on a picture (PGM), computed by an execution provider that it asks for
- * by name, or OpenCL's by the early functions. by_name MODEL PICTURE [NAME] */
+ * by name, or by the early functions: OpenCL's, or CREATE_FACTORY's. by_name MODEL PICTURE [NAME] */
 #include <ortolan.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "picture.h"
+
+#ifndef CREATE_FACTORY
+#define CREATE_FACTORY OrtCreateOpenCLExecutionProviderFactory
+#endif
 
 static void check(OrtStatus* status) {
   if (!status) return;
@@ -14,7 +18,7 @@ static void check(OrtStatus* status) {
 
 static void append_by_factory(OrtSessionOptions* options) {
   OrtProviderFactoryInterface** factory;
-  check(OrtCreateOpenCLExecutionProviderFactory(0, &factory));
+  check(CREATE_FACTORY(0, &factory));
   check(OrtSessionOptionsAppendExecutionProvider(options, factory));
   OrtReleaseObject(factory);
 }
