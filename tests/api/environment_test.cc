@@ -230,6 +230,7 @@ TEST(RunOptionsTest, AreWrittenAndRead) {
 }
 
 TEST(Providers, TheCpuIsThereAndOthersSayWhatIsMissing) {
+  Env env = make_env();
   char** names = nullptr;
   int count = 0;
   ASSERT_OK(api().GetAvailableProviders(&names, &count));
@@ -257,6 +258,7 @@ TEST(Providers, TheCpuIsThereAndOthersSayWhatIsMissing) {
 }
 
 TEST(Providers, OptionStructsKeepWhatTheyAreTold) {
+  Env env = make_env();
   OrtTensorRTProviderOptionsV2* tensorrt = nullptr;
   const char* keys[] = {"device_id", "trt_fp16_enable"};
   const char* values[] = {"1", "0"};
