@@ -25,12 +25,13 @@ using runtime::ProviderRequest;
 using runtime::SessionOptions;
 
 constexpr const char* kCpu = "CPUExecutionProvider";
+constexpr const char* kNotAvailable = " execution provider is not available: ";
 constexpr size_t kMaxSelected = 8;  // devices of one choice by a function
 
-/** The process's registry; throws when there is no environment. */
-EpRegistry& process_registry() {
+/** The process's registry; throws when there is no environment. `what` begins the text. */
+EpRegistry& process_registry(std::string_view what = {}) {
   auto environment = current_environment();
-  require(environment != nullptr, ErrorCode::kFail,
+  require(environment != nullptr, ErrorCode::kFail, what,
           "there is no environment, so no devices are known; create it first");
   return EpRegistry::of(*environment);
 }
@@ -281,7 +282,7 @@ bool append_registered(SessionOptions& options, std::string_view name, const Pro
   const BundledProvider* bundled = find_bundled(name);
   bool needs_environment = bundled != nullptr && is_here(*bundled);
   if (current_environment() == nullptr && !needs_environment) return false;
-  EpRegistry& registry = process_registry();
+  EpRegistry& registry = process_registry(join(name, kNotAvailable));
   auto [libraries, devices] = devices_by_name(registry, name);
   if (devices.empty()) return false;
   append_devices(options, registry, std::span(devices).first(1), settings);
@@ -292,7 +293,7 @@ void append_bundled(SessionOptions& options, std::string_view name, const Provid
   const BundledProvider* bundled = find_bundled(name);
   require(bundled != nullptr, ErrorCode::kInvalidArgument, "no provider called '", name, "' is bundled");
   if (!is_here(*bundled)) fail_absent_provider(name);
-  EpRegistry& registry = process_registry();
+  EpRegistry& registry = process_registry(join(bundled->name, kNotAvailable));
   auto [libraries, devices] = devices_by_name(registry, name);
   const EpDevice* chosen = &numbered(devices, device, bundled->name);
   append_devices(options, registry, {&chosen, 1}, settings);

@@ -154,7 +154,8 @@ void check_every_session(Suite& suite, const Runtime& runtime, const Early& earl
 void check_no_environment(Suite& suite, const Runtime& runtime) {
   suite.check("name: without an environment", 22, [&] {
     Handle<OrtSessionOptions> options = runtime.options();
-    runtime.fails(append(runtime, options.get(), "OpenCL"), "there is no environment");
+    runtime.fails(append(runtime, options.get(), "OpenCL"),
+                  "OpenCL execution provider is not available: there is no environment");
   });
 }
 
