@@ -8,9 +8,15 @@
 namespace ortolan::gpu::cuda {
 namespace {
 
+constexpr cublasStatus_t kCublasAllocFailed = 3;
 constexpr size_t kLeastOfGraph = 3;  // launches: fewer are not started faster by a graph
 
 const CudaKernel& kernel_of(const Launch& launch) { return static_cast<const CudaKernel&>(*launch.kernel); }
+
+void check_is_one_group(const CublasProduct& product, const Launch& launch) {
+  if (launch.groups == std::array<uint32_t, 3>{1, 1, 1} && launch.params.empty()) return;
+  throw Error(ErrorKind::kInternal, "cuda: a product of " + product.name() + " has parameters or several groups");
+}
 
 }  // namespace
 
@@ -28,12 +34,30 @@ CudaCommandList::CudaCommandList(std::shared_ptr<Context> context, const std::ve
   }
 }
 
-void CudaCommandList::record(const Launch& launch) {
+RecordedLaunch CudaCommandList::recorded(const Launch& launch) const {
+  if (const auto* product = dynamic_cast<const CublasProduct*>(launch.kernel.get())) {
+    check_launch("cuda", product->name(), 3, context_->traits(), launch);
+    check_is_one_group(*product, launch);
+    return {launch.kernel, nullptr, launch.groups, {}, launch.after_barrier, {}, {}, product, {}};
+  }
   const CudaKernel& kernel = kernel_of(launch);
   check_launch("cuda", kernel.name(), kernel.buffers(), context_->traits(), launch);
-  RecordedLaunch recorded{
-      launch.kernel, kernel.get(), launch.groups, kernel.group_size(), launch.after_barrier, {}, {}, {}};
-  std::copy(launch.params.begin(), launch.params.end(), recorded.params.begin());
+  RecordedLaunch made{
+      launch.kernel, kernel.get(), launch.groups, kernel.group_size(), launch.after_barrier, {}, {}, nullptr, {}};
+  std::copy(launch.params.begin(), launch.params.end(), made.params.begin());
+  return made;
+}
+
+void CudaCommandList::reserve_workspace(const CublasProduct& product) {
+  const size_t bytes = product.workspace_bytes();
+  if (bytes == 0 || (workspace_ != nullptr && workspace_->bytes() >= bytes)) return;
+  workspace_ = std::make_unique<CudaBuffer>(context_, bytes);
+}
+
+void CudaCommandList::record(const Launch& launch) {
+  RecordedLaunch recorded = this->recorded(launch);
+  if (recorded.product != nullptr) reserve_workspace(*recorded.product);
+  has_products_ |= recorded.product != nullptr;
   for (const Binding& binding : launch.bindings) {
     const BufferRange& range = binding.range;
     recorded.buffers.push_back(binding.external < 0 ? bound_address_of(range, context_->traits()) : 0);
@@ -66,7 +90,7 @@ void CudaCommandList::rebind(size_t i, std::span<const BufferRange> externals) {
 }
 
 void CudaCommandList::run(CUstream stream) {
-  if (!has_run_ || launches_.size() < kLeastOfGraph) {
+  if (!has_run_ || launches_.size() < kLeastOfGraph || has_products_) {
     for (size_t i = 0; i < launches_.size(); i++) launch(i, stream);
     has_run_ = true;
     return;
@@ -78,11 +102,21 @@ void CudaCommandList::run(CUstream stream) {
 
 void CudaCommandList::launch(size_t i, CUstream stream) {
   RecordedLaunch& launch = launches_[i];
+  if (launch.product != nullptr) return multiply(launch, stream);
   const auto [x, y, z] = launch.groups;
   CUresult code =
       context_->driver().cuLaunchKernel(launch.function, x, y, z, launch.group_size[0], launch.group_size[1], 1, 0,
                                         stream, launch.arguments.data(), nullptr);
   context_->check(code, "cuLaunchKernel", [&] { return "kernel " + launch.name(); });
+}
+
+void CudaCommandList::multiply(const RecordedLaunch& launch, CUstream stream) {
+  const CUdeviceptr workspace = workspace_ == nullptr ? 0 : workspace_->address();
+  const cublasStatus_t code = launch.product->enqueue(stream, launch.buffers, workspace);
+  if (code == 0) return;
+  throw Error(code == kCublasAllocFailed ? ErrorKind::kOutOfMemory : ErrorKind::kInternal,
+              "cuda: " + launch.name() + " says " + std::to_string(code) + ", asked for a product on device '" +
+                  context_->traits().name + "'; the option products=own leaves products to own kernels");
 }
 
 void CudaCommandList::prepare_graph() {

@@ -1,6 +1,7 @@
 // Recorded launches, and the graph of them that replays start at once.
 #pragma once
 
+#include "cuda/cublas.h"
 #include "cuda/kernel.h"
 #include "cuda/memory.h"
 
@@ -17,9 +18,10 @@ struct RecordedLaunch {
   bool after_barrier;
   std::vector<CUdeviceptr> buffers;
   std::array<std::byte, kMostParamBytes> params;
-  std::vector<void*> arguments;  // the addresses of buffers and params
+  const CublasProduct* product = nullptr;  // instead of a kernel
+  std::vector<void*> arguments;            // the addresses of buffers and params
 
-  const std::string& name() const { return static_cast<const CudaKernel&>(*kernel).name(); }
+  const std::string& name() const { return product ? product->name() : static_cast<const CudaKernel&>(*kernel).name(); }
   KernelNodeParams node();
 };
 
@@ -31,7 +33,7 @@ class CudaCommandList : public CommandList {
 
   /** Sets the addresses of external buffers that differ from those of the last call. */
   void bind(std::span<const BufferRange> externals);
-  /** Queues all launches; from the second time on, as one graph. */
+  /** Queues all launches; from the second time on, as one graph, where all are kernels. */
   void run(CUstream stream);
   /** Queues launch i. */
   void launch(size_t i, CUstream stream);
@@ -51,6 +53,9 @@ class CudaCommandList : public CommandList {
   };
 
   void record(const Launch& launch);
+  RecordedLaunch recorded(const Launch& launch) const;
+  void multiply(const RecordedLaunch& launch, CUstream stream);
+  void reserve_workspace(const CublasProduct& product);
   void rebind(size_t i, std::span<const BufferRange> externals);
   /** Makes the graph, or brings the one there is to the present addresses. */
   void prepare_graph();
@@ -61,11 +66,12 @@ class CudaCommandList : public CommandList {
   std::shared_ptr<Context> context_;
   std::vector<RecordedLaunch> launches_;
   std::vector<External> externals_;
+  std::unique_ptr<CudaBuffer> workspace_;  // of products, which run one after another
   GraphHandle graph_;
   GraphExecHandle exec_;
   std::vector<CUgraphNode> nodes_;  // by launch
   std::vector<size_t> changed_;     // launches that are not as in the graph; may name one twice
-  bool has_run_ = false;
+  bool has_run_ = false, has_products_ = false;
 };
 
 }  // namespace ortolan::gpu::cuda

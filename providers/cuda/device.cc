@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cuda/cublas.h"
 #include "cuda/queue.h"
 #include "gpu/device/checks.h"
 #include "gpu/device/shared_device.h"
@@ -24,6 +25,10 @@ class CudaDevice : public Device, public SharedDevice {
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
     return std::make_shared<CudaKernel>(context_, spec, binary);
   }
+  ProductLibrary* product_library() override {
+    std::call_once(library_is_sought_, [&] { library_ = Cublas::open(context_); });
+    return library_.get();
+  }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override {
     auto entered = context_->enter();
     return std::make_unique<CudaCommandList>(context_, launches);
@@ -40,6 +45,8 @@ class CudaDevice : public Device, public SharedDevice {
  private:
   std::shared_ptr<Context> context_;
   CudaBuffer all_memory_;
+  std::once_flag library_is_sought_;
+  std::unique_ptr<Cublas> library_;
 };
 
 bool CudaDevice::holds(const void* address) const {

@@ -50,6 +50,11 @@ bool set_stream(Options& options, const std::string& text) {
   return address.has_value();
 }
 
+bool set_tf32(Options& options, const std::string& text) {
+  if (text == "1" && options.precision == Precision::kFloat) options.precision = Precision::kTf32;
+  return is_switch(text);
+}
+
 bool take_switch(Options&, const std::string& text) { return is_switch(text); }
 bool take_number(Options&, const std::string& text) { return number_of(text).has_value(); }
 
@@ -81,7 +86,7 @@ constexpr epkit::ProviderOption kOptions[] = {
     {"tunable_op_enable", kSwitch, take_switch},
     {"tunable_op_max_tuning_duration_ms", kNumber, take_number},
     {"use_ep_level_unified_stream", kSwitch, take_switch},
-    {"use_tf32", kSwitch, take_switch},
+    {"use_tf32", kSwitch, set_tf32},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace ortolan::gpu {
 std::unique_ptr<Device> open_cuda() {
   setenv("ORTOLAN_LIBCUDA", STANDIN_LIBCUDA, 0);
   setenv("ORTOLAN_LIBNVRTC", STANDIN_LIBNVRTC, 0);
+  setenv("ORTOLAN_LIBCUBLASLT", STANDIN_LIBCUBLASLT, 0);
   return cuda::open_device(cuda::find_devices().front());
 }
 

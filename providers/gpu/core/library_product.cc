@@ -72,7 +72,7 @@ Memory memory_of(Lowering& l, const Matrix& matrix) {
 std::string problem_of(const ProductLibrary& library, const LibraryProduct& p) {
   std::string name = library.name();
   for (int64_t size : {p.m, p.n, p.k, p.count}) name += ' ' + std::to_string(size);
-  for (bool form : {p.a.turned, p.b.turned, p.beta != 0, p.is_half}) name += form ? " 1" : " 0";
+  for (bool form : {p.a.turned, p.b.turned, p.beta != 0, p.is_half, p.is_rounded}) name += form ? " 1" : " 0";
   return name;
 }
 
@@ -93,6 +93,7 @@ bool multiply_by_library(Lowering& l, const Product& product, const std::functio
   ProductLibrary* library = engine.product_library();
   if (library == nullptr) return false;
   std::optional<LibraryProduct> wanted = library_product_of(product);
+  if (wanted) wanted->is_rounded = l.precision() == Precision::kTf32;
   if (!wanted || (!is_asked && !library->suits(*wanted))) return false;
   LibraryCall call{library->name(), library->load(*wanted), {}};
   if (call.kernel == nullptr) return false;

@@ -4,7 +4,7 @@
 namespace ortolan::gpu {
 
 std::string refuse_precision(Precision precision, const DeviceTraits& traits, const std::string& half_feature) {
-  if (precision == Precision::kFloat) return "";
+  if (precision != Precision::kHalf) return "";
   if (!traits.has_half_arithmetic) return "it has no 16-bit arithmetic (" + half_feature + ")";
   return traits.kind == DeviceClass::kGpu ? "" : "kernels for processors compute in 32 bits";
 }

@@ -1,4 +1,4 @@
-// In how many bits float16 tensors are computed.
+// In how many bits tensors are computed.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@ namespace ortolan::gpu {
 
 enum class Precision {
   kFloat,  // all in 32
+  kTf32,   // the same, but libraries of products may round factors of float32 to 11 bits of mantissa
   kHalf,   // products of float16 tensors in 16 within runs of kHalfRun terms, whose sums are added up in 32
 };
 

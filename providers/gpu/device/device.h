@@ -108,6 +108,7 @@ struct LibraryProduct {
   Matrix a, b, c;
   float alpha = 1, beta = 0;  // C is not read where beta is 0
   bool is_half = false;       // elements are 16-bit floats; sums have 32 bits all the same
+  bool is_rounded = false;    // factors of floats may be rounded to 11 bits, as the device's fast units want them
 };
 
 /** Products by a library of the device's vendor, or of others who tuned it for the device. What it allocates inside of

@@ -40,8 +40,8 @@ bool set(Tuning& option, const std::string& text) {
 }
 
 bool set(Precision& option, const std::string& text) {
-  option = text == "fp16" ? Precision::kHalf : Precision::kFloat;
-  return text == "fp16" || text == "fp32";
+  option = text == "fp16" ? Precision::kHalf : text == "tf32" ? Precision::kTf32 : Precision::kFloat;
+  return text == "fp32" || option != Precision::kFloat;
 }
 
 bool set(Products& option, const std::string& text) {
@@ -60,7 +60,9 @@ constexpr const char* kSwitch = "0 or 1";
 
 constexpr Row kRows[] = {
     {{"device", "", [](Options& o, const std::string& text) { return set(o.device, text); }}, ""},
-    {{"precision", "fp32, or fp16: products of float16 tensors compute in 16 bits, those of float32 in 32",
+    {{"precision",
+      "fp32, or tf32: libraries may round the factors of products of float32 tensors to 11 bits, or fp16: products of "
+      "float16 tensors compute in 16 bits, those of float32 in 32",
       [](Options& o, const std::string& text) { return set(o.precision, text); }},
      "fp32"},
     {{"memory_limit", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }}, "0"},

@@ -127,6 +127,12 @@ TEST_F(CudaNames, OptionsThatMakeNoSense) {
   expect_refused("colour", "blue", "there is no option colour, which is set to 'blue'; there are device, precision");
 }
 
+TEST_F(CudaNames, ProductsThatMayRound) {
+  for (const char* tf32 : {"0", "1"})
+    expect_same(run(provider_.session({{"use_tf32", tf32}, {"products", "library"}})));
+  expect_same(run(provider_.session({{"precision", "tf32"}, {"products", "library"}})));
+}
+
 TEST_F(CudaNames, OwnNamesCountForMore) {
   Session session;
   EXPECT_REFUSED(provider_.create(session, {{"device", "9"}, {"device_id", "0"}}), ORT_INVALID_ARGUMENT,
