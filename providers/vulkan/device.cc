@@ -26,7 +26,13 @@ class VulkanDevice : public Device {
   std::unique_ptr<Buffer> allocate(size_t bytes) override {
     context_->fail_if_lost();
     check_buffer_size("vulkan", bytes, traits());
-    return std::make_unique<VulkanBuffer>(context_, *memory_, bytes);
+    return std::make_unique<VulkanBuffer>(context_, memory_->allocate(bytes), bytes);
+  }
+  bool imports_memory() const override;
+  std::unique_ptr<Buffer> import_memory(int file, size_t bytes) override {
+    context_->fail_if_lost();
+    check_buffer_size("vulkan", bytes, traits());
+    return std::make_unique<VulkanBuffer>(context_, memory_->import(file, bytes), bytes);
   }
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
     context_->fail_if_lost();
@@ -46,6 +52,18 @@ class VulkanDevice : public Device {
   std::shared_ptr<MemoryPool> memory_, staging_;
   std::shared_ptr<Piece> nothing_;
 };
+
+bool VulkanDevice::imports_memory() const {
+  if (!context_->features().external_memory) return false;
+  VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO};
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  VkExternalBufferProperties properties{VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+  const FoundDevice& found = context_->found();
+  found.instance->call().GetPhysicalDeviceExternalBufferProperties(found.device, &info, &properties);
+  const VkFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
+  return (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+}
 
 std::string VulkanDevice::identity(std::string_view kernel) const {
   std::span<const uint32_t> words = spirv_of(kernel, context_->features(), true).words;

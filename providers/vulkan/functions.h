@@ -7,15 +7,16 @@
 namespace ortolan::gpu::vulkan {
 
 // Each name without its vk. The last group may be missing where an extension is.
-#define ORTOLAN_VULKAN_OF_INSTANCE(X)       \
-  X(DestroyInstance)                        \
-  X(EnumeratePhysicalDevices)               \
-  X(EnumerateDeviceExtensionProperties)     \
-  X(GetPhysicalDeviceProperties2)           \
-  X(GetPhysicalDeviceFeatures2)             \
-  X(GetPhysicalDeviceMemoryProperties2)     \
-  X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(CreateDevice)                           \
+#define ORTOLAN_VULKAN_OF_INSTANCE(X)          \
+  X(DestroyInstance)                           \
+  X(EnumeratePhysicalDevices)                  \
+  X(EnumerateDeviceExtensionProperties)        \
+  X(GetPhysicalDeviceProperties2)              \
+  X(GetPhysicalDeviceFeatures2)                \
+  X(GetPhysicalDeviceMemoryProperties2)        \
+  X(GetPhysicalDeviceQueueFamilyProperties)    \
+  X(GetPhysicalDeviceExternalBufferProperties) \
+  X(CreateDevice)                              \
   X(GetDeviceProcAddr)
 
 #define ORTOLAN_VULKAN_OF_DEVICE(X) \

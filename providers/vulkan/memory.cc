@@ -1,6 +1,9 @@
 // Slabs and their pieces.
 #include "vulkan/memory.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -72,7 +75,7 @@ void MemoryPool::give_back(Slab& slab, size_t offset, size_t bytes) {
   auto is_empty = [](const Slab& each) { return each.free.size() == 1 && each.free.begin()->second == each.bytes; };
   if (!is_empty(slab)) return;
   auto others = std::count_if(slabs_.begin(), slabs_.end(), [&](auto& each) { return is_empty(*each); });
-  if (slab.bytes == kSlabBytes && others < 2) return;
+  if (slab.bytes == kSlabBytes && others < 2 && !slab.imported) return;
   end(slab);
   std::erase_if(slabs_, [&](const auto& each) { return each.get() == &slab; });
 }
@@ -92,15 +95,38 @@ Slab& MemoryPool::add_slab(size_t bytes) {
   return *slabs_.back();
 }
 
+std::shared_ptr<Piece> MemoryPool::import(int file, size_t bytes) {
+  context_->collect();
+  auto slab = std::make_unique<Slab>();
+  slab->number = next_number();
+  slab->bytes = bytes;
+  slab->imported = true;
+  try {
+    fill_from(*slab, file);
+  } catch (...) {
+    end(*slab);
+    throw;
+  }
+  std::lock_guard lock(mutex_);
+  slabs_.push_back(std::move(slab));
+  return std::make_shared<Piece>(shared_from_this(), *slabs_.back(), 0, bytes);
+}
+
+VkMemoryRequirements MemoryPool::make_buffer(Slab& slab, const void* more) {
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, more};
+  info.size = slab.bytes;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  auto asked = [&] { return words_for(slab.bytes); };
+  context_->check(context_->call().CreateBuffer(context_->get(), &info, nullptr, &slab.buffer), "CreateBuffer", asked);
+  VkMemoryRequirements needed;
+  context_->call().GetBufferMemoryRequirements(context_->get(), slab.buffer, &needed);
+  return needed;
+}
+
 void MemoryPool::fill(Slab& slab) {
   const DeviceFunctions& call = context_->call();
   auto asked = [&] { return words_for(slab.bytes); };
-  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
-  info.size = slab.bytes;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  context_->check(call.CreateBuffer(context_->get(), &info, nullptr, &slab.buffer), "CreateBuffer", asked);
-  VkMemoryRequirements needed;
-  call.GetBufferMemoryRequirements(context_->get(), slab.buffer, &needed);
+  const VkMemoryRequirements needed = make_buffer(slab, nullptr);
   const FoundDevice& found = context_->found();
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
   VkPhysicalDeviceMemoryProperties2 memory{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
@@ -113,10 +139,52 @@ void MemoryPool::fill(Slab& slab) {
   if (found.features.memory_budget) check_budget(slab, type.heapIndex, budget);
   context_->check(call.AllocateMemory(context_->get(), &allocation, nullptr, &slab.memory), "AllocateMemory", asked);
   context_->check(call.BindBufferMemory(context_->get(), slab.buffer, slab.memory, 0), "BindBufferMemory", asked);
-  if (kind_ == Kind::kDevice && !found.features.mapped) return;
+  if (kind_ == Kind::kStaging || found.features.mapped) map(slab);
+}
+
+void MemoryPool::map(Slab& slab) {
   void* mapped = nullptr;
-  context_->check(call.MapMemory(context_->get(), slab.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "MapMemory", asked);
+  context_->check(context_->call().MapMemory(context_->get(), slab.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "MapMemory",
+                  [&] { return words_for(slab.bytes); });
   slab.mapped = static_cast<std::byte*>(mapped);
+}
+
+/** A driver takes the kind of memory alone that the exporter chose, which nothing tells: each is tried. */
+void MemoryPool::fill_from(Slab& slab, int file) {
+  VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO};
+  external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  const VkMemoryRequirements needed = make_buffer(slab, &external);
+  for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES && fcntl(file, F_GETFD) >= 0; type++) {
+    if ((needed.memoryTypeBits >> type & 1) != 0 && bind_import(slab, file, needed, type)) return;
+  }
+  throw Error(ErrorKind::kInvalid, "vulkan: device '" + context_->traits().name + "' does not take descriptor " +
+                                       std::to_string(file) + " as " + words_for(slab.bytes) +
+                                       "; give one that a Vulkan device of this driver exported, with the size of all "
+                                       "that was allocated");
+}
+
+/** Whether the driver takes it so. It owns a descriptor that it takes. */
+bool MemoryPool::bind_import(Slab& slab, int file, const VkMemoryRequirements& needed, uint32_t type) {
+  const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR};
+  import.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  import.fd = own;
+  VkMemoryAllocateInfo allocation{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import};
+  allocation.allocationSize = needed.size;
+  allocation.memoryTypeIndex = type;
+  if (context_->call().AllocateMemory(context_->get(), &allocation, nullptr, &slab.memory) != VK_SUCCESS) {
+    slab.memory = VK_NULL_HANDLE;
+    close(own);
+    return false;
+  }
+  context_->check(context_->call().BindBufferMemory(context_->get(), slab.buffer, slab.memory, 0), "BindBufferMemory",
+                  [&] { return words_for(slab.bytes); });
+  const FoundDevice& found = context_->found();
+  VkPhysicalDeviceMemoryProperties2 memory{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+  found.instance->call().GetPhysicalDeviceMemoryProperties2(found.device, &memory);
+  const VkMemoryPropertyFlags flags = memory.memoryProperties.memoryTypes[type].propertyFlags;
+  if (found.features.mapped && (flags & kHost) == kHost) map(slab);
+  return true;
 }
 
 void MemoryPool::end(Slab& slab) {

@@ -18,6 +18,7 @@ struct Slab {
   std::byte* mapped = nullptr;  // NULL: the host does not see it
   size_t bytes = 0;
   std::map<size_t, size_t> free;  // bytes by offset; neighbours are one
+  bool imported = false;          // memory of others: one piece has all of it
 };
 
 class MemoryPool;
@@ -53,6 +54,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   /** Throws kOutOfMemory. */
   std::shared_ptr<Piece> allocate(size_t bytes);
+  /** All of the memory that a file descriptor stands for. Throws kInvalid where the driver does not take it. */
+  std::shared_ptr<Piece> import(int file, size_t bytes);
 
  private:
   friend class Piece;
@@ -60,6 +63,10 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::shared_ptr<Piece> take(size_t bytes);
   Slab& add_slab(size_t bytes);
   void fill(Slab& slab);
+  void fill_from(Slab& slab, int file);
+  bool bind_import(Slab& slab, int file, const VkMemoryRequirements& needed, uint32_t type);
+  VkMemoryRequirements make_buffer(Slab& slab, const void* more);
+  void map(Slab& slab);
   void end(Slab& slab);
   uint32_t choose_type(const Slab& slab, uint32_t allowed, const VkPhysicalDeviceMemoryProperties& memory);
   void check_budget(const Slab& slab, uint32_t heap, const VkPhysicalDeviceMemoryBudgetPropertiesEXT& budget);
@@ -72,8 +79,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
 class VulkanBuffer : public Buffer {
  public:
-  VulkanBuffer(std::shared_ptr<Context> context, MemoryPool& pool, size_t bytes)
-      : Buffer(bytes), context_(std::move(context)), piece_(pool.allocate(bytes)) {}
+  VulkanBuffer(std::shared_ptr<Context> context, std::shared_ptr<Piece> piece, size_t bytes)
+      : Buffer(bytes), context_(std::move(context)), piece_(std::move(piece)) {}
   ~VulkanBuffer() override { context_->retire(std::move(piece_)); }
   const Piece& piece() const { return *piece_; }
 
