@@ -25,6 +25,14 @@ bool is_readable(const Value& value) {
   return counts ? !value.shape || is_list : value.type == ElementType::kFloat && is_list;
 }
 
+/** Of a value whose size is known: a constant, or one of a whole shape; else 0. */
+size_t known_bytes(const Value& value) {
+  if (value.constant) return value.constant->bytes.size();
+  bool is_whole =
+      value.shape && std::all_of(value.shape->begin(), value.shape->end(), [](int64_t n) { return n >= 0; });
+  return is_whole ? static_cast<size_t>(element_count(*value.shape)) * element_bytes(value.type) : 0;
+}
+
 class Judge {
  public:
   Judge(const Graph& graph, const DeviceTraits& traits) : graph_(graph), traits_(traits), known_(graph.values.size()) {
@@ -65,7 +73,20 @@ class Judge {
         return "its input " + std::to_string(i) + " is computed on the device and would be needed before the run";
       }
     }
-    return row->refuse(Candidate(graph_, node, traits_));
+    std::string refusal = row->refuse(Candidate(graph_, node, traits_));
+    return refusal.empty() ? what_no_buffer_holds(node) : refusal;
+  }
+  /** Says which of the node's tensors is larger than the device's buffers may be; empty: none is known to be. */
+  std::string what_no_buffer_holds(const Node& node) const {
+    for (const auto* values : {&node.inputs, &node.outputs}) {
+      for (int value : *values) {
+        size_t bytes = value == kMissing ? 0 : known_bytes(graph_.values[value]);
+        if (bytes <= traits_.max_buffer_bytes) continue;
+        return "its tensor '" + graph_.values[value].name + "' has " + std::to_string(bytes) +
+               " bytes; a buffer of the device may have " + std::to_string(traits_.max_buffer_bytes);
+      }
+    }
+    return "";
   }
 
   const Graph& graph_;
