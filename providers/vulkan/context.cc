@@ -193,6 +193,13 @@ void Context::retire(std::shared_ptr<void> object) {
   if (!retired.uses.empty()) retired_.push_back(std::move(retired));
 }
 
+void Context::release_retired() noexcept {
+  wait_until_idle();
+  std::vector<Retired> done;  // whose objects end without the lock
+  std::lock_guard lock(mutex_);
+  done.swap(retired_);
+}
+
 void Context::collect() {
   std::vector<Retired> done;  // whose objects end without the lock
   std::lock_guard lock(mutex_);

@@ -89,6 +89,8 @@ class Context {
   void retire(std::shared_ptr<void> object);
   /** Lets go of what no work uses any more. */
   void collect();
+  /** Waits until nothing runs, and lets go of everything that is retired. */
+  void release_retired() noexcept;
 
  private:
   using Work = std::vector<std::pair<const Timeline*, uint64_t>>;

@@ -21,6 +21,8 @@ class VulkanDevice : public Device {
         staging_(std::make_shared<MemoryPool>(context_, MemoryPool::Kind::kStaging)),
         nothing_(memory_->allocate(kNothingBytes)) {}
 
+  ~VulkanDevice() override { context_->release_retired(); }
+
   const DeviceTraits& traits() const override { return context_->traits(); }
   std::string identity(std::string_view kernel) const override;
   std::unique_ptr<Buffer> allocate(size_t bytes) override {

@@ -20,8 +20,18 @@ void Progress::land_later(uint64_t number, void* to, std::shared_ptr<Piece> from
   landings_.push_back({number, to, std::move(from), bytes});
 }
 
+void Progress::forget_landings() {
+  std::lock_guard lock(mutex_);
+  landings_.clear();
+}
+
 void Progress::wait(uint64_t number) {
-  timeline_->wait(number);
+  try {
+    timeline_->wait(number);
+  } catch (...) {
+    forget_landings();
+    throw;
+  }
   std::lock_guard lock(mutex_);
   auto first = std::partition(landings_.begin(), landings_.end(), [&](auto& each) { return each.number > number; });
   for (auto landing = first; landing != landings_.end(); ++landing) {
@@ -141,12 +151,21 @@ void VulkanQueue::read(void* to, const BufferRange& from) {
     std::memcpy(to, place.mapped, from.bytes);
     return;
   }
-  for (size_t at = 0; at < from.bytes; at += kPartBytes) {
-    const size_t bytes = std::min(kPartBytes, from.bytes - at);
-    std::shared_ptr<Piece> piece = stage(bytes);
-    add_copy(piece->slab().buffer, piece->offset(), place.buffer, place.offset + at, bytes);
-    progress_->land_later(next(), static_cast<std::byte*>(to) + at, std::move(piece), bytes);
+  try {
+    for (size_t at = 0; at < from.bytes; at += kPartBytes) {
+      const VkDeviceSize bytes = std::min<VkDeviceSize>(kPartBytes, from.bytes - at);
+      read_part(static_cast<std::byte*>(to) + at, {place.slab, place.buffer, place.offset + at, bytes, nullptr});
+    }
+  } catch (...) {
+    progress_->forget_landings();
+    throw;
   }
+}
+
+void VulkanQueue::read_part(std::byte* to, const Place& from) {
+  std::shared_ptr<Piece> piece = stage(from.bytes);
+  add_copy(piece->slab().buffer, piece->offset(), from.buffer, from.offset, from.bytes);
+  progress_->land_later(next(), to, std::move(piece), from.bytes);
 }
 
 void VulkanQueue::copy(const BufferRange& to, const BufferRange& from) {
@@ -253,6 +272,7 @@ void VulkanQueue::submit(Lane& lane) {
   std::unique_lock lock(lane.mutex);
   VkResult result = context_->call().QueueSubmit(lane.queue, 1, &info, VK_NULL_HANDLE);
   lock.unlock();
+  if (result < 0) progress_->forget_landings();
   context_->check(result, "QueueSubmit", [] { return std::string("queued work"); });
 }
 

@@ -15,8 +15,10 @@ class Progress {
   Context& context() const { return *context_; }
   const std::shared_ptr<Timeline>& timeline() const { return timeline_; }
   void land_later(uint64_t number, void* to, std::shared_ptr<Piece> from, size_t bytes);
-  /** Waits for the work with this number and before, and moves its bytes to the host. */
+  /** Waits for the work with this number and before, and moves its bytes to the host. Where it throws, no bytes go to
+   * the host any more: who was to have them has been told. */
   void wait(uint64_t number);
+  void forget_landings();
 
  private:
   struct Landing {
@@ -94,6 +96,7 @@ class VulkanQueue : public Queue {
   void write_part(const Place& to, const std::byte* from);
   void submit();
   void submit(Lane& lane);
+  void read_part(std::byte* to, const Place& from);
   void wait_for_all();
 
   std::shared_ptr<Context> context_;
