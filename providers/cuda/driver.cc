@@ -58,15 +58,10 @@ const char* find_functions(void* library, Driver& d) {
   return find_symbols(library, symbols);
 }
 
-const char* remedy(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kOutOfMemory:
-      return "; release sessions or tensors on the device, or run smaller batches";
-    case ErrorKind::kDeviceLost:
-      return "; this process cannot use the device any more: start it anew, the system's log (Xid) may tell why";
-    default:
-      return "; a newer driver may help";
-  }
+/** An error of CUDA's stays with the process; else what all backends advise. */
+const char* advice(ErrorKind kind) {
+  if (kind != ErrorKind::kDeviceLost) return remedy(kind);
+  return "; this process cannot use the device any more: start it anew, the system's log (Xid) may tell why";
 }
 
 }  // namespace
@@ -124,7 +119,7 @@ ErrorKind kind_of(CUresult code) {
 Error error_of(const Driver& driver, CUresult code, const char* function, const std::string& asked) {
   ErrorKind kind = kind_of(code);
   return Error(kind, std::string("cuda: ") + function + " says " + code_name(driver, code) + ", asked for " + asked +
-                         remedy(kind));
+                         advice(kind));
 }
 
 }  // namespace ortolan::gpu::cuda

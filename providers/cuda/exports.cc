@@ -6,7 +6,7 @@
 namespace ortolan::gpu::cuda {
 namespace {
 
-class CudaBackend : public epkit::Backend {
+class CudaBackend : public epkit::FindingBackend<find_devices, open_device> {
  public:
   const char* provider() const override { return "CUDAExecutionProvider"; }
   const char* memory() const override { return "Cuda"; }
@@ -15,18 +15,6 @@ class CudaBackend : public epkit::Backend {
 
   uint32_t memory_vendor() const override { return 0x10de; }  // NVIDIA's: the memory of all who use CUDA
   std::span<const epkit::ProviderOption> options() const override { return official_options(); }
-
-  std::vector<DeviceTraits> list_devices() override {
-    found_ = find_devices();
-    std::vector<DeviceTraits> traits;
-    for (const FoundDevice& device : found_) traits.push_back(device.traits);
-    return traits;
-  }
-
-  std::unique_ptr<Device> open(size_t i) override { return open_device(found_.at(i)); }
-
- private:
-  std::vector<FoundDevice> found_;
 };
 
 epkit::Backend& backend() {

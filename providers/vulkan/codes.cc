@@ -37,17 +37,6 @@ const Result* find(VkResult result) {
   return nullptr;
 }
 
-const char* remedy(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kOutOfMemory:
-      return "; release sessions or tensors on the device, or run smaller batches";
-    case ErrorKind::kDeviceLost:
-      return "; make the sessions on this device anew, the system's log may tell why its driver stopped";
-    default:
-      return "; a newer driver may help, as may another device";
-  }
-}
-
 }  // namespace
 
 std::string result_name(VkResult result) {

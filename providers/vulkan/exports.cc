@@ -5,24 +5,14 @@
 namespace ortolan::gpu::vulkan {
 namespace {
 
-class VulkanBackend : public epkit::Backend {
+std::vector<FoundDevice> find_installed_devices() { return find_devices(loader_entry()); }
+
+class VulkanBackend : public epkit::FindingBackend<find_installed_devices, open_device> {
  public:
   const char* provider() const override { return "VulkanExecutionProvider"; }
   const char* memory() const override { return "Vulkan"; }
   const char* version() const override { return ORTOLAN_VERSION; }
   const char* half_feature() const override { return "shaderFloat16"; }
-
-  std::vector<DeviceTraits> list_devices() override {
-    found_ = find_devices(loader_entry());
-    std::vector<DeviceTraits> traits;
-    for (const FoundDevice& device : found_) traits.push_back(device.traits);
-    return traits;
-  }
-
-  std::unique_ptr<Device> open(size_t i) override { return open_device(found_.at(i)); }
-
- private:
-  std::vector<FoundDevice> found_;
 };
 
 epkit::Backend& backend() {

@@ -212,7 +212,7 @@ void MemoryPool::check_budget(const Slab& slab, uint32_t heap,
   if (slab.bytes <= left || budget.heapBudget[heap] == 0) return;
   throw Error(ErrorKind::kOutOfMemory, "vulkan: device '" + context_->traits().name + "' has " + std::to_string(left) +
                                            " bytes left for this process, asked for " + words_for(slab.bytes) +
-                                           "; release sessions or tensors on the device, or run smaller batches");
+                                           remedy(ErrorKind::kOutOfMemory));
 }
 
 Place place_of(const BufferRange& range) {

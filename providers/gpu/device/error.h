@@ -25,4 +25,16 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/** What to do about a call of a driver that failed: the end of an error's text. */
+inline const char* remedy(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kOutOfMemory:
+      return "; release sessions or tensors on the device, or run smaller batches";
+    case ErrorKind::kDeviceLost:
+      return "; make the sessions on this device anew, the system's log may tell why its driver stopped";
+    default:
+      return "; a newer driver may help, as may another device";
+  }
+}
+
 }  // namespace ortolan::gpu

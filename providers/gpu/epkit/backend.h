@@ -29,4 +29,20 @@ class Backend {
   virtual std::unique_ptr<Device> open(size_t i) = 0;
 };
 
+/** A backend whose devices kFind lists as records with `traits`, and kOpen opens. */
+template <auto kFind, auto kOpen>
+class FindingBackend : public Backend {
+ public:
+  std::vector<DeviceTraits> list_devices() override {
+    found_ = kFind();
+    std::vector<DeviceTraits> traits;
+    for (const auto& device : found_) traits.push_back(device.traits);
+    return traits;
+  }
+  std::unique_ptr<Device> open(size_t i) override { return kOpen(found_.at(i)); }
+
+ private:
+  decltype(kFind()) found_;
+};
+
 }  // namespace ortolan::gpu::epkit
