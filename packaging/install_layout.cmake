@@ -8,6 +8,8 @@ include(GNUInstallDirs)
 set(ORTOLAN_PROVIDER_FOLDER ortolan-1/providers)
 # Parts of the runtime that it loads when a model needs them.
 set(ORTOLAN_MODULE_FOLDER ortolan-1/modules)
+# Other names of libonnxruntime.so.1, by the releases that programs were linked with: Debian's, and SynapseML's.
+set(ORTOLAN_COMPAT_LINKS libonnxruntime.so.1.8.1 libonnxruntime.so.1.21 libonnxruntime.so.1.23)
 set(ORTOLAN_HEADER_FOLDER ${CMAKE_INSTALL_INCLUDEDIR}/onnxruntime)
 
 # install_headers(COMPONENT FILES...): public headers, once under include/onnxruntime, where programs for ONNX Runtime

@@ -47,3 +47,11 @@ function(write_version_script out_script out_aliases)
   file(CONFIGURE OUTPUT ${out_script} CONTENT "${script}" @ONLY)
   file(CONFIGURE OUTPUT ${out_aliases} CONTENT "${aliases}" @ONLY)
 endfunction()
+
+# write_version_nodes(OUT_SCRIPT): the linker script of a library that has the version nodes, and no name.
+function(write_version_nodes out_script)
+  read_names(versions ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/versions.txt)
+  list(POP_BACK versions newest)
+  list(JOIN versions " {};\n" script)
+  file(CONFIGURE OUTPUT ${out_script} CONTENT "${script} {};\n${newest} { local: *; };\n" @ONLY)
+endfunction()

@@ -176,12 +176,16 @@ const char* isa_name(IsaLevel level) noexcept {
   return "generic";
 }
 
+int thread_limit(int processors, double quota, const char* asked) noexcept {
+  int limit = quota > 0 ? std::clamp(static_cast<int>(quota), 1, processors) : processors;
+  char* end = nullptr;
+  const long wanted = asked != nullptr ? std::strtol(asked, &end, 10) : 0;
+  const bool is_number = end != asked && end != nullptr && (*end == 0 || *end == ',' || *end == ' ');
+  return is_number && wanted > 0 ? static_cast<int>(std::min<long>(wanted, limit)) : limit;
+}
+
 int available_threads() noexcept {
-  static const int threads = [] {
-    const int mask = affinity_threads();
-    const double quota = cgroup_quota();
-    return quota > 0 ? std::clamp(static_cast<int>(quota), 1, mask) : mask;
-  }();
+  static const int threads = thread_limit(affinity_threads(), cgroup_quota(), std::getenv("OMP_NUM_THREADS"));
   return threads;
 }
 

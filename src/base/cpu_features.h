@@ -26,7 +26,12 @@ const CpuFeatures& cpu_features() noexcept;
 // that the processor has.
 const char* isa_name(IsaLevel level) noexcept;
 
-// Threads that can really run at once: the process's affinity mask, cut to its cgroup's CPU quota; at least 1.
+// Threads that this process should have at work at once: its affinity mask, cut to its cgroup's CPU quota and to the
+// environment variable OMP_NUM_THREADS, by which engines tell a task its share of the machine; at least 1. Read once.
 int available_threads() noexcept;
+
+// The same of given numbers: `quota` in processors, 0 for none; `asked` as OMP_NUM_THREADS has it, of which the first
+// number of a list counts and what is no number above 0 does not; NULL for none.
+int thread_limit(int processors, double quota, const char* asked) noexcept;
 
 }  // namespace ortolan::base

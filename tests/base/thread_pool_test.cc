@@ -318,5 +318,18 @@ TEST(CpuFeatures, AreSane) {
   EXPECT_STREQ(isa_name(IsaLevel::kAmx), "amx");
 }
 
+TEST(CpuFeatures, ThreadsAreWithinMaskQuotaAndWhatAnEngineGives) {
+  EXPECT_EQ(thread_limit(16, 0, nullptr), 16);
+  EXPECT_EQ(thread_limit(16, 2.5, nullptr), 2);
+  EXPECT_EQ(thread_limit(16, 0.5, nullptr), 1);
+  EXPECT_EQ(thread_limit(16, 0, "3"), 3);
+  EXPECT_EQ(thread_limit(16, 0, "3,2"), 3);
+  EXPECT_EQ(thread_limit(2, 0, "64"), 2);
+  EXPECT_EQ(thread_limit(16, 4, "8"), 4);
+  for (const char* none : {"", "0", "-1", "many", "3x", "99999999999999999999x"}) {
+    EXPECT_EQ(thread_limit(16, 0, none), 16) << none;
+  }
+}
+
 }  // namespace
 }  // namespace ortolan::base

@@ -91,9 +91,11 @@ class Files(Installed):
         links = {name: os.readlink(self.libraries / name) for name in os.listdir(self.libraries)
                  if (self.libraries / name).is_symlink()}
         version = next(self.libraries.glob("libortolan.so.1.*")).name
-        compat = [f"libonnxruntime.so{version}" for version in ("", ".1", ".1.21", ".1.23")]
+        releases = [f"libonnxruntime.so.{release}" for release in ("1.8.1", "1.21", "1.23")]
         self.assertEqual(links, {"libortolan.so": "libortolan.so.1", "libortolan.so.1": version,
-                                 **dict.fromkeys(compat, "libortolan.so.1")})
+                                 "libonnxruntime.so": "libortolan.so.1",
+                                 **dict.fromkeys(releases, "libonnxruntime.so.1")})
+        self.assertIn("Library soname: [libonnxruntime.so.1]", self.dynamic_section(self.libraries / "libonnxruntime.so.1"))
         self.assertTrue((self.libraries / "ortolan-1" / "providers" / "libonnxruntime_ep_example.so").is_file())
 
     def test_archive_defines_the_exported_names_only(self):
