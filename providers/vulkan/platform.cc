@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kMostFound = 64;
 constexpr uint32_t kMostQueues = 4;  // that sessions share
 constexpr int kMostGroupItems = 1024;
+constexpr int64_t kRoundsOfLlvmpipe = 65535;  // of all loops of an item: then they end, and results are wrong
 constexpr size_t kParamBytes = 128;
 
 struct Vendor {
@@ -163,6 +164,7 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
   traits.max_group_items = static_cast<int>(std::min<uint32_t>(
       {told.limits().maxComputeWorkGroupInvocations, told.limits().maxComputeWorkGroupSize[0], kMostGroupItems}));
   std::copy_n(told.limits().maxComputeWorkGroupCount, 3, traits.max_groups.begin());
+  if (traits.type == DeviceType::kCpu) traits.max_rounds = kRoundsOfLlvmpipe;
   traits.shared_bytes = told.limits().maxComputeSharedMemorySize;
   traits.memory_bytes = largest_heap(memory);
   traits.max_buffer_bytes =

@@ -17,7 +17,7 @@ bool is_half(const Lowering& l) { return l.type(0) == ElementType::kFloat16; }
 KernelCall start_rotation(Lowering& l, const FreshRows& f, Memory past) {
   const Rotary& r = f.rotary;
   KernelCall call = l.call("rotate_rows");
-  call.group(row_items(l.traits())).constant("HALF", is_half(l)).constant("LENGTHS", f.past.given);
+  call.row_group(f.size).constant("HALF", is_half(l)).constant("LENGTHS", f.past.given);
   call.constant("FIRST", f.past.first).constant("POSITIONS", r.positions).constant("INTERLEAVED", r.interleaved);
   call.constant("BIAS", f.bias.has_value());
   Memory x = f.from.memory;
@@ -108,6 +108,7 @@ void attend(Lowering& l, const AttentionPlan& p, Memory y, bool by_head) {
   bool wide = attends_in_vectors(l, p);
   int lanes = wide ? l.traits().vector_width : 64;
   KernelCall call = l.call(wide ? "attention_wide" : "attention");
+  call.rounds((p.keys / lanes + 1) * (p.size + (p.value_size / lanes + 1) * (lanes + 1)));
   call.group(wide ? 1 : lanes).constant("HALF", is_half(l)).constant("BIAS", p.bias);
   call.constant("BIAS_STEP", !p.bias_repeats).constant("MASK", p.mask).constant("LENGTHS", p.lengths);
   call.constant("FIRST", p.starts_at_zero).constant("BY_HEAD", by_head);

@@ -6,6 +6,7 @@
 
 #include "gpu/core/fusion.h"
 #include "gpu/core/result_shapes.h"
+#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -29,6 +30,20 @@ void store(TensorState& tensor) {
 KernelCall& KernelCall::group(int x, int y) {
   group_x_ = x;
   spec_.constants.insert(spec_.constants.begin(), {{"WGX", x}, {"WGY", y}});
+  return *this;
+}
+
+KernelCall& KernelCall::row_group(int64_t columns) {
+  const int items = row_items(lowering_.traits(), columns);
+  return rounds(row_rounds(columns, items)).group(items);
+}
+
+KernelCall& KernelCall::rounds(int64_t count) {
+  if (count > lowering_.traits().max_rounds) {
+    lowering_.fail("its kernel loops " + std::to_string(count) + " times, and the driver of '" +
+                   lowering_.traits().name + "' ends loops after " + std::to_string(lowering_.traits().max_rounds) +
+                   "; run the node on the CPU");
+  }
   return *this;
 }
 

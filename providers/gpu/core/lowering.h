@@ -39,6 +39,10 @@ class KernelCall {
  public:
   KernelCall(Lowering& lowering, std::string_view kernel) : lowering_(lowering), spec_{kernel, {}} {}
   KernelCall& group(int x, int y = 1);
+  /** A group for each row of so many elements, along which its items loop. */
+  KernelCall& row_group(int64_t columns);
+  /** How many rounds an item's loops make, of all together; fails where the device's driver would end them before. */
+  KernelCall& rounds(int64_t count);
   KernelCall& constant(std::string_view name, int value);
   KernelCall& read(Memory memory);
   KernelCall& write(Memory memory);

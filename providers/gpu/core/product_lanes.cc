@@ -83,6 +83,7 @@ TiledLaunch in_lanes(Lowering& l, const Product& product, const LaneTile& tile, 
   int steps = product.k % 2 == 0 ? 2 : 1;
   KernelCall call = l.call("product_lanes");
   call.group(kLaneItems).constant("TM", tile.rows).constant("TN", tile.vectors).constant("KU", steps);
+  call.rounds(divide_up(product.k, steps) + tile.rows);
   call.constant("A_FORM", form_of_rows(a, tile, panels.a, steps));
   call.constant("B_FORM", form_of_columns(b, panels.b, product.n));
   call.constant("B_HALF", b.taps > 0 && b.type == ElementType::kFloat16);

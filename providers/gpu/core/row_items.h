@@ -10,9 +10,18 @@ namespace ortolan::gpu {
  */
 inline constexpr int kLaneItems = 8;
 
-/** Items of a group that has a row to itself: one on a CPU of wide vectors, where shared memory is no gain. */
-inline int row_items(const DeviceTraits& traits) {
-  return traits.kind == DeviceClass::kWide ? 1 : traits.kind == DeviceClass::kLanes ? kLaneItems : 64;
+/** Loops along a row that a kernel may have, one after the other. */
+inline constexpr int64_t kRowLoops = 4;
+
+/** The rounds of an item's loops along a row. */
+inline int64_t row_rounds(int64_t columns, int items) { return kRowLoops * (columns / items + 1); }
+
+/** Items of a group that has a row to itself: one on a CPU of wide vectors, where shared memory is no gain; more where
+ * a driver would end the loops of few. */
+inline int row_items(const DeviceTraits& traits, int64_t columns) {
+  int items = traits.kind == DeviceClass::kWide ? 1 : traits.kind == DeviceClass::kLanes ? kLaneItems : 64;
+  while (row_rounds(columns, items) > traits.max_rounds && 2 * items <= traits.max_group_items) items *= 2;
+  return items;
 }
 
 /** A tensor as rows of `cols` elements that lie `inner` apart: those of the axes [first, last). */

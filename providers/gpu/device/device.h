@@ -42,6 +42,9 @@ struct DeviceTraits {
   // three numbers; constant FOLDED says that the launch has them in another shape (kernels/README.md).
   std::array<uint32_t, 3> max_groups = {kMostGroups, kMostGroups, kMostGroups};
   bool limits_groups() const { return max_groups != std::array{kMostGroups, kMostGroups, kMostGroups}; }
+  // Rounds of loops, of all together, after which a driver ends an item's loops without a word. Launches whose items
+  // loop along data say their rounds (KernelCall::rounds).
+  int64_t max_rounds = INT64_MAX;
   size_t shared_bytes = 0;        // shared memory of a group
   size_t memory_bytes = 0;        // of the device
   size_t max_buffer_bytes = 0;    // of one buffer

@@ -250,6 +250,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.shared_bytes = 32768;
   traits_.memory_bytes = options.memory_bytes;
   traits_.max_buffer_bytes = options.max_buffer_bytes;
+  traits_.max_rounds = options.max_rounds;
   traits_.offset_alignment = 64;
   traits_.has_int64 = true;
   traits_.has_half_arithmetic = options.has_half_arithmetic;

@@ -27,6 +27,7 @@ void lower_cumulation(Lowering& l, bool product) {
   int64_t lines = l.count(0) / shape[axis];
   l.call("cumulate")
       .group(l.traits().kind == DeviceClass::kWide ? 1 : 64)
+      .rounds(shape[axis])
       .constant("KIND", kind_of(l.type(0)))
       .constant("PRODUCT", product)
       .constant("EXCLUSIVE", l.node().integer("exclusive", 0) != 0)

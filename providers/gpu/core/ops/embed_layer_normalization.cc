@@ -53,7 +53,7 @@ void lower(Lowering& l) {
   ErrorBit error = l.error("an id is outside of its table of " + std::to_string(words) + " words, " +
                            std::to_string(places) + " places or " + std::to_string(kinds) + " segments");
   KernelCall call = l.call("embed_layer_norm");
-  call.group(row_items(l.traits())).constant("HALF", type == ElementType::kFloat16).constant("SEGMENTS", segments);
+  call.row_group(hidden).constant("HALF", type == ElementType::kFloat16).constant("SEGMENTS", segments);
   call.constant("PLACES", l.has(kPlaces)).constant("TOTAL", l.node().has_output(2));
   call.read(l.input(kWords)).read(optional(kSegments)).read(optional(kPlaces)).read(l.input(kWordTable));
   call.read(l.input(kPlaceTable)).read(optional(kSegmentTable)).read(l.input(kScale)).read(l.input(kShift));

@@ -36,6 +36,7 @@ void lower(Lowering& l) {
   int64_t plane = grid[1] * grid[2];
   l.call("grid_sample")
       .group(l.traits().kind == DeviceClass::kWide ? 1 : 64)
+      .rounds(image[1] * 16)
       .constant("MODE", mode_of(l.node()))
       .constant("PADDING", padding_of(l.node()))
       .constant("CORNERS", l.node().integer("align_corners", 0) != 0)

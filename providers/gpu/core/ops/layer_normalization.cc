@@ -96,7 +96,7 @@ class RowNormalization {
   void lower() {
     check_parameters(l_, form_, columns_);
     x_ = l_.input(0);
-    call_.group(row_items(l_.traits()));
+    call_.row_group(columns_);
     bool half = l_.type(0) == ElementType::kFloat16;
     call_.constant("HALF", half).constant("RMS", form_.rms);
     call_.constant("WIDE", l_.traits().kind == DeviceClass::kWide && !half).read(x_);

@@ -151,7 +151,7 @@ void lower(Lowering& l) {
   int tile = row_tile(rows);
   Memory a = l.input(0), b = l.input(1), scales = l.input(2);
   KernelCall call = l.call("matmul_nbits");
-  call.group(row_items(l.traits())).constant("HALF", l.type(0) == ElementType::kFloat16);
+  call.row_group(f.k).constant("HALF", l.type(0) == ElementType::kFloat16);
   call.constant("BITS", static_cast<int>(f.bits)).constant("ZEROS", zeros_of(l)).constant("BIAS", l.has(5));
   call.constant("ROWS", tile).read(a).read(b).read(scales);
   call.read(l.has(3) ? l.input(3) : a).read(l.has(5) ? l.input(5) : a).write(y);

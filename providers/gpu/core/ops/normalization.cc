@@ -98,7 +98,7 @@ Moments row_moments(Lowering& l, int64_t rows, int64_t columns) {
   Moments moments{l.scratch(bytes), l.scratch(bytes), 1, false};
   bool half = l.type(0) == ElementType::kFloat16;
   KernelCall call = l.call("layer_norm");
-  call.group(row_items(l.traits())).constant("HALF", half).constant("MOMENTS", 1).constant("ONLY_MOMENTS", 1);
+  call.row_group(columns).constant("HALF", half).constant("MOMENTS", 1).constant("ONLY_MOMENTS", 1);
   call.constant("WIDE", l.traits().kind == DeviceClass::kWide && !half);
   for (int i = 0; i < 5; i++) call.read(x);
   call.write(l.scratch(4)).write(moments.mean).write(moments.spread).write(l.scratch(4));
@@ -128,7 +128,7 @@ void standardize(Lowering& l, const std::vector<bool>& is_reduced, int form) {
   ReducedAxes axes = reduced_axes(l.shape(0), is_reduced);
   Memory x = l.input(0), y = l.output(0, l.shape(0));
   l.call("standardize")
-      .group(row_items(l.traits()))
+      .row_group(axes.reduced.count())
       .constant("HALF", l.type(0) == ElementType::kFloat16)
       .constant("FORM", form)
       .read(x)

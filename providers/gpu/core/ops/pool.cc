@@ -48,7 +48,8 @@ void lower_planes(Lowering& l, int op) {
   l.call("pool_plane")
       .group(by_vectors ? 1
              : wide     ? 16
-                        : row_items(l.traits()))
+                        : row_items(l.traits(), size))
+      .rounds(row_rounds(size, by_vectors || wide ? 16 : row_items(l.traits(), size)))
       .constant("OP", op)
       .constant("HALF", is_half)
       .constant("BY_VECTORS", by_vectors)

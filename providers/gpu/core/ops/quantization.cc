@@ -107,7 +107,7 @@ Memory extreme(Lowering& l, int first) {
   Memory result = l.scratch(sizeof(float));
   ReducedAxes axes = reduced_axes({l.count(0)}, {true});
   KernelCall call = l.call("reduce");
-  call.group(row_items(l.traits())).constant("FIRST", first).constant("ROWS", 1).constant("FLAT", 1);
+  call.row_group(l.count(0)).constant("FIRST", first).constant("ROWS", 1).constant("FLAT", 1);
   call.read(l.input(0)).write(result);
   call.params(1, l.count(0), 1, axes.kept.place_params(), axes.reduced.place_params()).run(1);
   return result;

@@ -44,7 +44,7 @@ struct Operands {
 
 void reduce_integers(Lowering& l, const Operands& o) {
   l.call("reduce_integers")
-      .group(row_items(l.traits()))
+      .row_group(o.axes.reduced.count())
       .constant("OP", o.finish == kMean ? kIntegerMean : o.first)
       .constant("BYTES", static_cast<int>(element_bytes(l.type(0))))
       .read(o.x)
@@ -63,11 +63,12 @@ void reduce_floats(Lowering& l, const Operands& o) {
   const Grid &kept = o.axes.kept, &reduced = o.axes.reduced;
   constexpr int64_t kShortRow = 32, kLongLine = 16;
   int64_t line = kept.sizes[3];
-  bool rows = !o.axes.ends_kept || (line < kLongLine && reduced.count() > kShortRow);
+  bool rows = !o.axes.ends_kept || (line < kLongLine && reduced.count() > kShortRow) ||
+              row_rounds(reduced.count(), 1) > l.traits().max_rounds;
   bool flat = reduced.used <= 1;
   bool wide = goes_wide(l, o) && (!rows || (flat && reduced.strides[3] == 1));
   KernelCall call = l.call("reduce");
-  call.group(row_items(l.traits())).constant("FIRST", o.first).constant("FINISH", o.finish);
+  call.row_group(rows ? reduced.count() : 0).constant("FIRST", o.first).constant("FINISH", o.finish);
   call.constant("HALF", l.type(0) == ElementType::kFloat16).constant("ROWS", rows).constant("FLAT", flat);
   call.constant("WIDE", wide).read(o.x).write(o.y);
   call.params(kept.count(), reduced.count(), line, kept.place_params(), reduced.place_params());

@@ -38,6 +38,7 @@ void combine(Lowering& l, Memory y, Memory slots, int64_t inner, const Lines& li
   int group = l.traits().kind == DeviceClass::kWide ? 1 : 64;
   l.call("scatter_reduce")
       .group(group)
+      .rounds(lines.count)
       .constant("KIND", kind_of(l.type(0)))
       .constant("REDUCTION", static_cast<int>(reduction_of(l.node())))
       .read(l.input(2))

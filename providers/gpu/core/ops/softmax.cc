@@ -27,7 +27,7 @@ void lower_softmax(Lowering& l, bool logarithm) {
   bool half = l.type(0) == ElementType::kFloat16;
   Memory x = l.input(0), y = l.output(0, l.shape(0));
   l.call("softmax")
-      .group(row_items(l.traits()))
+      .row_group(rows.cols)
       .constant("LOGARITHM", logarithm)
       .constant("HALF", half)
       .constant("WIDE", l.traits().kind == DeviceClass::kWide && !half && rows.inner == 1)
@@ -42,7 +42,7 @@ int kind_of(ElementType type) { return type == ElementType::kFloat ? 0 : type ==
 void find_extremes(Lowering& l, const Rows& rows, Memory y, bool least, bool hardmax) {
   bool last = l.node().since_version >= 12 && l.node().integer("select_last_index", 0) != 0;
   l.call("extreme")
-      .group(row_items(l.traits()))
+      .row_group(rows.cols)
       .constant("KIND", kind_of(l.type(0)))
       .constant("LEAST", least)
       .constant("LAST", !hardmax && last)

@@ -44,7 +44,11 @@ class LineOrder {
     if (l_.traits().kind == DeviceClass::kWide) {
       call("top_insert", 1).write(order).params(lines_.count, lines_.size, lines_.stride, k).run_items(lines_.count);
     } else {
-      call("top_select", 64).write(order).params(lines_.size, lines_.stride, k).run(lines_.count);
+      call("top_select", 64)
+          .rounds(k * (lines_.size / 64 + 8))
+          .write(order)
+          .params(lines_.size, lines_.stride, k)
+          .run(lines_.count);
     }
     return {order, k};
   }
