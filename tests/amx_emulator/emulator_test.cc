@@ -109,7 +109,7 @@ TEST_F(Tiles, MultiplyBfloat16InTheManualsOrder) {
   }
 }
 
-TEST(TileUnitFaults, AreWhatTheProcessorRefuses) {
+TEST_F(Tiles, FailWhereTheProcessorRefuses) {
   TileUnit unit;
   const auto fails = [](const char* part, auto&& body) { return test::throws<TileFault>(part, body); };
   EXPECT_TRUE(fails("without configuration", [&] { unit.zero(0); }));
