@@ -6,10 +6,18 @@
 #include "vulkan/device.h"
 
 namespace ortolan::gpu {
+namespace {
 
-std::unique_ptr<Device> open_vulkan() {
+const std::vector<vulkan::FoundDevice>& kept_devices() {
   setenv("MESA_SHADER_CACHE_DIR", ORTOLAN_BINARY_DIR "/mesa-cache", 0);
-  return vulkan::open_device(vulkan::find_devices(vulkan::loader_entry()).front());
+  static const auto* devices = new std::vector<vulkan::FoundDevice>(vulkan::find_devices(vulkan::loader_entry()));
+  return *devices;
 }
+
+}  // namespace
+
+void keep_vulkan_driver() { kept_devices(); }
+
+std::unique_ptr<Device> open_vulkan() { return vulkan::open_device(kept_devices().front()); }
 
 }  // namespace ortolan::gpu

@@ -7,7 +7,11 @@
 
 namespace ortolan::gpu {
 
-/** Throws kNoDevice where there is no driver. Mesa keeps what it compiles in the build tree. */
+/** Has the driver stay loaded until the process ends: whenever it is loaded it takes memory that it never gives back.
+ * Mesa keeps what it compiles in the build tree. Throws kNoDevice where there is no driver. */
+void keep_vulkan_driver();
+
+/** The same, and the first device. */
 std::unique_ptr<Device> open_vulkan();
 
 }  // namespace ortolan::gpu

@@ -52,7 +52,12 @@ class VulkanTest : public DeviceTest {
   static std::unique_ptr<Device> open_watched() {
     return vulkan::open_device(vulkan::find_devices(watched_entry).front());
   }
-  void SetUp() override { open_or_skip(open_watched); }
+  void SetUp() override {
+    open_or_skip([] {
+      keep_vulkan_driver();
+      return open_watched();
+    });
+  }
   static std::vector<vulkan::FoundDevice> find() { return vulkan::find_devices(watched_entry); }
   void expect_usable() { EXPECT_EQ(download(*upload({1, 2})), std::vector<float>({1, 2})); }
 
