@@ -1,0 +1,150 @@
+// The stand-in driver's modules, launches and graphs.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "driver_calls.h"
+#include "kernel_launch.h"
+
+namespace ortolan::gpu::cuda {
+
+struct CUgraphNode_st {
+  KernelLaunch launch;
+  std::vector<CUgraphNode> before;
+};
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+};
+/** The launches of a graph, under the graph's nodes. */
+struct CUgraphExec_st {
+  std::map<CUgraphNode, CUgraphNode_st> nodes;
+};
+
+namespace {
+
+/** What a graph's nodes do, each after those before it, else the last that was added first. */
+std::vector<KernelLaunch> order_of(const CUgraphExec_st& exec) {
+  std::vector<KernelLaunch> launches;
+  std::set<CUgraphNode> done;
+  while (done.size() < exec.nodes.size()) {
+    for (auto node = exec.nodes.rbegin(); node != exec.nodes.rend(); ++node) {
+      const auto& before = node->second.before;
+      bool is_ready = std::all_of(before.begin(), before.end(), [&](CUgraphNode one) { return done.count(one) > 0; });
+      if (!is_ready || done.count(node->first) > 0) continue;
+      launches.push_back(node->second.launch);
+      done.insert(node->first);
+      break;
+    }
+  }
+  return launches;
+}
+
+/** Reads what libnvrtc.cc wrote. */
+CUresult read_image(const char* image, CUmod_st& module) {
+  int capability = 0, value = 0, taken = 0;
+  char target[16] = {}, name[128] = {};
+  const size_t mark = std::strlen(kImageMark);
+  if (std::strncmp(image, kImageMark, mark) != 0) return kInvalidImage;
+  if (std::sscanf(image + mark, "%15[a-z]_%d %127s\n%n", target, &capability, name, &taken) != 3) return kInvalidImage;
+  bool fits = std::strcmp(target, "sm") == 0 ? capability == DriverState::capability()
+                                             : capability <= DriverState::capability();
+  if (!fits) return kNoBinaryForGpu;
+  module.kernel = name;
+  for (const char* line = image + mark + taken; std::sscanf(line, "%127[A-Z0-9a-z_]=%d\n%n", name, &value, &taken) == 2;
+       line += taken) {
+    module.constants[name] = value;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return call_in_context("cuModuleLoadData", [&](DriverState&) {
+    auto made = std::make_unique<CUmod_st>();
+    CUresult code = read_image(static_cast<const char*>(image), *made);
+    if (code == kSuccess) *module = made.release();
+    return code;
+  });
+}
+CUresult cuModuleUnload(CUmodule module) {
+  return call("cuModuleUnload", [&](DriverState&) { return delete module, kSuccess; });
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return call_in_context("cuModuleGetFunction", [&](DriverState&) {
+    static std::map<std::pair<CUmodule, std::string>, std::unique_ptr<CUfunc_st>> functions;
+    const auto* description = test::find_kernel(name, module->constants["K_VW"]);
+    if (module->kernel != name || description == nullptr) return kNotFound;
+    *function = (functions[{module, name}] = std::make_unique<CUfunc_st>(CUfunc_st{module, description})).get();
+    return kSuccess;
+  });
+}
+CUresult cuFuncGetAttribute(int* value, int, CUfunction) {
+  return call_in_context("cuFuncGetAttribute", [&](DriverState& state) {
+    auto lie = state.lies.find(kMaxThreadsPerBlock);
+    *value = lie == state.lies.end() ? 1024 : lie->second;
+    return kSuccess;
+  });
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params,
+                        void** extra) {
+  return call_in_context("cuLaunchKernel", [&](DriverState& state) {
+    KernelLaunch launch;
+    CUresult code = KernelLaunch::make(
+        {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, params, extra}, launch);
+    if (code != kSuccess) return code;
+    return enqueue(state, stream, [&state, launch] { return launch.run(state); });
+  });
+}
+
+CUresult cuGraphCreate(CUgraph* graph, unsigned) {
+  return call_in_context("cuGraphCreate", [&](DriverState&) { return *graph = new CUgraph_st, kSuccess; });
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  return call("cuGraphDestroy", [&](DriverState&) { return delete graph, kSuccess; });
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, size_t number,
+                              const KernelNodeParams* params) {
+  return call_in_context("cuGraphAddKernelNode", [&](DriverState&) {
+    auto made = std::make_unique<CUgraphNode_st>();
+    CUresult code = KernelLaunch::make(*params, made->launch);
+    if (code != kSuccess) return code;
+    made->before.assign(before, before + number);
+    *node = made.get();
+    graph->nodes.push_back(std::move(made));
+    return kSuccess;
+  });
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  return call_in_context("cuGraphInstantiate", [&](DriverState&) {
+    *exec = new CUgraphExec_st;
+    for (const auto& node : graph->nodes) (*exec)->nodes[node.get()] = *node;
+    return kSuccess;
+  });
+}
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  return call("cuGraphExecDestroy", [&](DriverState&) { return delete exec, kSuccess; });
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const KernelNodeParams* params) {
+  return call_in_context("cuGraphExecKernelNodeSetParams", [&](DriverState&) {
+    KernelLaunch launch;
+    CUresult code = KernelLaunch::make(*params, launch);
+    if (code == kSuccess) exec->nodes.at(node).launch = std::move(launch);
+    return code;
+  });
+}
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  return call_in_context("cuGraphLaunch", [&](DriverState& state) {
+    for (const KernelLaunch& launch : order_of(*exec)) {
+      enqueue(state, stream, [&state, launch] { return launch.run(state); });
+    }
+    return kSuccess;
+  });
+}
+
+}  // extern "C"
+
+}  // namespace ortolan::gpu::cuda
