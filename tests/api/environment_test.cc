@@ -179,6 +179,17 @@ TEST(SessionOptionsTest, SettersTakeAndRefuse) {
   EXPECT_OK(api().DisableCpuMemArena(options));
   EXPECT_OK(api().SetSessionLogVerbosityLevel(options, 2));
   EXPECT_OK(api().SetDeterministicCompute(options, true));
+  ASSERT_OK(api().CloneSessionOptions(options, copy.out()));
+  ExecutionMode mode;
+  EXPECT_OK(api().GetSessionExecutionMode(copy, &mode));
+  EXPECT_EQ(mode, ORT_PARALLEL);
+  EXPECT_REFUSED(api().EnableOrtCustomOps(options), ORT_FAIL, "onnxruntime-extensions");
+  EXPECT_REFUSED(api().SetIntraOpNumThreads(nullptr, 1), ORT_INVALID_ARGUMENT, "'options' must not be NULL");
+}
+
+TEST(SessionOptionsTest, EntriesAreKeptAndCloned) {
+  SessionOptions options, copy;
+  ASSERT_OK(api().CreateSessionOptions(options.out()));
   EXPECT_OK(api().AddSessionConfigEntry(options, "some.key", "value"));
   EXPECT_OK(api().AddSessionConfigEntry(options, "unknown.key", "is fine"));
   EXPECT_REFUSED(api().AddSessionConfigEntry(options, "", "value"), ORT_INVALID_ARGUMENT, "config_key is empty");
@@ -201,11 +212,6 @@ TEST(SessionOptionsTest, SettersTakeAndRefuse) {
   KeyValuePairs entries;
   EXPECT_OK(api().GetSessionOptionsConfigEntries(copy, entries.out()));
   EXPECT_STREQ(api().GetKeyValue(entries, "unknown.key"), "is fine");
-  ExecutionMode mode;
-  EXPECT_OK(api().GetSessionExecutionMode(copy, &mode));
-  EXPECT_EQ(mode, ORT_PARALLEL);
-  EXPECT_REFUSED(api().EnableOrtCustomOps(options), ORT_FAIL, "onnxruntime-extensions");
-  EXPECT_REFUSED(api().SetIntraOpNumThreads(nullptr, 1), ORT_INVALID_ARGUMENT, "'options' must not be NULL");
 }
 
 TEST(RunOptionsTest, AreWrittenAndRead) {
@@ -257,13 +263,14 @@ TEST(Providers, TheCpuIsThereAndOthersSayWhatIsMissing) {
   EXPECT_REFUSED(api().GetExecutionProviderApi("DML", 1, &functions), ORT_INVALID_ARGUMENT, "'DML'");
 }
 
-TEST(Providers, OptionStructsKeepWhatTheyAreTold) {
+constexpr const char* kOptionKeys[] = {"device_id", "trt_fp16_enable"};
+constexpr const char* kOptionValues[] = {"1", "0"};
+
+TEST(Providers, OptionStructsOfNvidiaKeepWhatTheyAreTold) {
   Env env = make_env();
   OrtTensorRTProviderOptionsV2* tensorrt = nullptr;
-  const char* keys[] = {"device_id", "trt_fp16_enable"};
-  const char* values[] = {"1", "0"};
   ASSERT_OK(api().CreateTensorRTProviderOptions(&tensorrt));
-  EXPECT_OK(api().UpdateTensorRTProviderOptions(tensorrt, keys, values, 2));
+  EXPECT_OK(api().UpdateTensorRTProviderOptions(tensorrt, kOptionKeys, kOptionValues, 2));
   char* text = nullptr;
   EXPECT_OK(api().GetTensorRTProviderOptionsAsString(tensorrt, default_allocator(), &text));
   EXPECT_EQ(take(text), "device_id=1;trt_fp16_enable=0");
@@ -283,22 +290,27 @@ TEST(Providers, OptionStructsKeepWhatTheyAreTold) {
   EXPECT_REFUSED(api().SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda), ORT_FAIL,
                  "CUDA execution provider");
   api().ReleaseCUDAProviderOptions(cuda);
+}
 
+TEST(Providers, OptionStructsOfOthersKeepWhatTheyAreTold) {
+  Env env = make_env();
+  char* text = nullptr;
   OrtROCMProviderOptions* rocm = nullptr;
   ASSERT_OK(api().CreateROCMProviderOptions(&rocm));
-  EXPECT_OK(api().UpdateROCMProviderOptions(rocm, keys, values, 1));
+  EXPECT_OK(api().UpdateROCMProviderOptions(rocm, kOptionKeys, kOptionValues, 1));
   EXPECT_EQ(rocm->device_id, 1);
-  EXPECT_REFUSED(api().UpdateROCMProviderOptions(rocm, keys, values, 2), ORT_INVALID_ARGUMENT, "trt_fp16_enable");
+  EXPECT_REFUSED(api().UpdateROCMProviderOptions(rocm, kOptionKeys, kOptionValues, 2), ORT_INVALID_ARGUMENT,
+                 "trt_fp16_enable");
   EXPECT_OK(api().GetROCMProviderOptionsAsString(rocm, default_allocator(), &text));
   EXPECT_NE(take(text).find("device_id=1"), std::string::npos);
   api().ReleaseROCMProviderOptions(rocm);
   OrtCANNProviderOptions* cann = nullptr;
   ASSERT_OK(api().CreateCANNProviderOptions(&cann));
-  EXPECT_OK(api().UpdateCANNProviderOptions(cann, keys, values, 1));
+  EXPECT_OK(api().UpdateCANNProviderOptions(cann, kOptionKeys, kOptionValues, 1));
   api().ReleaseCANNProviderOptions(cann);
   OrtDnnlProviderOptions* dnnl = nullptr;
   ASSERT_OK(api().CreateDnnlProviderOptions(&dnnl));
-  EXPECT_OK(api().UpdateDnnlProviderOptions(dnnl, keys, values, 1));
+  EXPECT_OK(api().UpdateDnnlProviderOptions(dnnl, kOptionKeys, kOptionValues, 1));
   api().ReleaseDnnlProviderOptions(dnnl);
 }
 

@@ -159,15 +159,15 @@ void check_no_environment(Suite& suite, const Runtime& runtime) {
   });
 }
 
-int run(const char* library, const char* plugin, const char* deviceless) {
-  Installed installed(library, plugin);
+int run(char** argv) {
+  Installed installed(argv[1], argv[2]);
   Runtime runtime = open_runtime(installed.library().string(), 30);
   Early early{dlopen(installed.library().c_str(), RTLD_NOW)};
   Suite suite(30);
   check_no_environment(suite, runtime);
   runtime.ok(EARLY(OrtInitialize)(ORT_LOGGING_LEVEL_FATAL, "beside", &runtime.env));
   check_absent(suite, runtime, early, installed);
-  installed.add("libonnxruntime_ep_cuda.so", deviceless);
+  installed.add("libonnxruntime_ep_cuda.so", argv[3]);
   check_deviceless(suite, runtime);
   check_every_session(suite, runtime, early);
   check_factories(suite, runtime, early);
@@ -180,14 +180,6 @@ int run(const char* library, const char* plugin, const char* deviceless) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: beside_host LIBRARY PLUGIN DEVICELESS\n");
-    return 99;
-  }
-  try {
-    return ortolan::plugin_test::run(argv[1], argv[2], argv[3]);
-  } catch (const ortolan::plugin_test::Mismatch& mismatch) {
-    std::fprintf(stderr, "beside_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
+  return ortolan::plugin_test::run_checks(argc, argv, "beside_host LIBRARY PLUGIN DEVICELESS",
+                                          ortolan::plugin_test::run);
 }

@@ -8,8 +8,7 @@ using namespace ortolan::plugin_test;
 
 namespace {
 
-int run(int argc, char** argv) {
-  if (argc != 4) throw Mismatch{"usage: conformance_host LIBRARY PLUGIN API"};
+int run(char** argv) {
   setenv("ORT_EXAMPLE_EP_API", argv[3], 1);  // the plugin asks for the same level
   auto level = static_cast<uint32_t>(std::atoi(argv[3]));
   Runtime runtime = open_runtime(argv[1], level);
@@ -33,11 +32,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const Mismatch& mismatch) {
-    std::fprintf(stderr, "conformance_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
-}
+int main(int argc, char** argv) { return run_checks(argc, argv, "conformance_host LIBRARY PLUGIN API", run); }

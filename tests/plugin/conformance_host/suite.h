@@ -1,6 +1,7 @@
 // Named checks, each printed as one line: ok, FAIL with the reason, or n/a where the API level is too old for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -62,5 +63,18 @@ class Suite {
   int failed_ = 0;
   int not_applicable_ = 0;
 };
+
+/** What a program of checks ends with: what `run` gives, or 99 where its arguments are not those that `usage` names
+ * behind the program's name, or where the checks cannot begin. */
+inline int run_checks(int argc, char** argv, const std::string& usage, int (*run)(char** argv)) {
+  const std::string name = usage.substr(0, usage.find(' '));
+  try {
+    if (argc != 1 + std::count(usage.begin(), usage.end(), ' ')) throw Mismatch{"usage: " + usage};
+    return run(argv);
+  } catch (const Mismatch& mismatch) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), mismatch.text.c_str());
+    return 99;
+  }
+}
 
 }  // namespace ortolan::plugin_test

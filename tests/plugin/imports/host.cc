@@ -78,7 +78,7 @@ Handle<OrtSession> session_of(const Imports& imports) {
   return imports.runtime.session(graph, options.get());
 }
 
-void check_runs(Suite& suite, const Imports& imports) {
+void check_kinds(Suite& suite, const Imports& imports) {
   const Runtime& runtime = imports.runtime;
   suite.check("imports: what there is to import", 24, [&] {
     Handle<OrtExternalResourceImporter> importer = importer_of(imports);
@@ -89,6 +89,10 @@ void check_runs(Suite& suite, const Imports& imports) {
     runtime.ok(imports.interop.CanImportMemory(importer.get(), ORT_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP, &can));
     expect(!can, "memory of Windows");
   });
+}
+
+void check_runs(Suite& suite, const Imports& imports) {
+  const Runtime& runtime = imports.runtime;
   suite.check("imports: runs see what is written between them", 24, [&] {
     Handle<OrtExternalResourceImporter> importer = importer_of(imports);
     auto memory = make_shared_memory(imports.provider, kBytes);
@@ -197,6 +201,7 @@ int run(char** argv) {
   if (make_shared_memory(argv[3], kBytes) == nullptr) return 77;
   const Imports imports{runtime, argv[3], *runtime.api->GetInteropApi()};
   Suite suite(30);
+  check_kinds(suite, imports);
   check_runs(suite, imports);
   check_lifetimes(suite, imports);
   check_errors(suite, imports);
@@ -209,14 +214,6 @@ int run(char** argv) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: imports_host LIBRARY PLUGIN PROVIDER\n");
-    return 99;
-  }
-  try {
-    return ortolan::plugin_test::run(argv);
-  } catch (const ortolan::plugin_test::Mismatch& mismatch) {
-    std::fprintf(stderr, "imports_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
+  return ortolan::plugin_test::run_checks(argc, argv, "imports_host LIBRARY PLUGIN PROVIDER",
+                                          ortolan::plugin_test::run);
 }

@@ -218,14 +218,6 @@ int run(char** argv) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: peers_host LIBRARY PLUGIN_A PROVIDER_A PLUGIN_B PROVIDER_B\n");
-    return 99;
-  }
-  try {
-    return ortolan::plugin_test::run(argv);
-  } catch (const ortolan::plugin_test::Mismatch& mismatch) {
-    std::fprintf(stderr, "peers_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
+  return ortolan::plugin_test::run_checks(argc, argv, "peers_host LIBRARY PLUGIN_A PROVIDER_A PLUGIN_B PROVIDER_B",
+                                          ortolan::plugin_test::run);
 }

@@ -113,14 +113,5 @@ int run(char** argv) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: twins_host LIBRARY PLUGIN\n");
-    return 99;
-  }
-  try {
-    return ortolan::plugin_test::run(argv);
-  } catch (const ortolan::plugin_test::Mismatch& mismatch) {
-    std::fprintf(stderr, "twins_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
+  return ortolan::plugin_test::run_checks(argc, argv, "twins_host LIBRARY PLUGIN", ortolan::plugin_test::run);
 }

@@ -90,14 +90,5 @@ int run(char** argv) {
 }  // namespace ortolan::plugin_test
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: wishes_host LIBRARY PLUGIN API\n");
-    return 99;
-  }
-  try {
-    return ortolan::plugin_test::run(argv);
-  } catch (const ortolan::plugin_test::Mismatch& mismatch) {
-    std::fprintf(stderr, "wishes_host: %s\n", mismatch.text.c_str());
-    return 99;
-  }
+  return ortolan::plugin_test::run_checks(argc, argv, "wishes_host LIBRARY PLUGIN API", ortolan::plugin_test::run);
 }
