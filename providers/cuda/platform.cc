@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kLongestName = 256, kMostDevices = 64;
 constexpr uint32_t kMostRows = 65535;  // of a grid, by y and z
-constexpr int kFirstWithHalf = 53;
+constexpr int kFirstWithHalf = 53, kFirstWithUnits = 75, kFirstWithTf32 = 80;
 
 /** A number of a device; 0 where the driver does not tell. */
 int number_of(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
@@ -50,6 +50,7 @@ FoundDevice describe(const Driver& driver, CUdevice device) {
   traits.compute_units = number(kMultiprocessorCount);
   traits.has_int64 = true;
   traits.has_half_arithmetic = capability >= kFirstWithHalf;
+  traits.matrix_units = {capability >= kFirstWithUnits, capability >= kFirstWithTf32};
   return {device, capability, with_sane_bounds(std::move(traits))};
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every kernel text is GLSL too: glsl_test.py REPOSITORY. Compiles each to SPIR-V for both widths and validates it."""
+"""Every kernel text is GLSL too, but for those of matrix units: glsl_test.py REPOSITORY. Compiles each to SPIR-V for both
+widths and validates it."""
 import concurrent.futures
 import pathlib
 import re
@@ -42,7 +43,9 @@ def complaints(name, width):
 
 class Glsl(unittest.TestCase):
     def test_every_kernel_compiles_and_is_valid(self):
-        names = [path.stem for path in sorted(KERNELS.glob("*.k")) if re.search(r"^K_KERNEL\(", path.read_text(), re.M)]
+        texts = {path.stem: path.read_text() for path in sorted(KERNELS.glob("*.k"))}
+        kernels = {name: text for name, text in texts.items() if re.search(r"^K_KERNEL\(", text, re.M)}
+        names = [name for name, text in kernels.items() if "K_UNIT_MULTIPLY" not in text]
         self.assertGreater(len(names), 20)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             found = list(pool.map(complaints, [n for n in names for _ in (1, 4)], [1, 4] * len(names)))

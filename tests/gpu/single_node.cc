@@ -80,6 +80,13 @@ Device& test_device(DeviceClass kind, int width, unsigned order, std::optional<i
   return *new TestDevice(options);
 }
 
+Device& units_device() {
+  TestDeviceOptions options;
+  options.order = 3;
+  options.matrix_units = {true, true};
+  return *new TestDevice(options);
+}
+
 /** With a limit that most launches here pass. */
 Device& few_groups_device() {
   TestDeviceOptions options;
@@ -180,6 +187,7 @@ const std::vector<NamedDevice>& all_devices() {
         {"test_gpu", &test_device(DeviceClass::kGpu, 4, 7)},
         {"test_scalar", &test_device(DeviceClass::kGpu, 1, 2)},
         {"test_library", &test_device(DeviceClass::kGpu, 4, 1, 0)},
+        {"test_units", &units_device()},
         {"test_few_groups", &few_groups_device()},
     };
     all->push_back({"cuda", open_cuda().release()});

@@ -9,8 +9,9 @@ namespace ortolan::gpu {
 
 enum class Precision {
   kFloat,  // all in 32
-  kTf32,   // the same, but libraries of products may round factors of float32 to 11 bits of mantissa
-  kHalf,   // products of float16 tensors in 16 within runs of kHalfRun terms, whose sums are added up in 32
+  kTf32,   // the same, but libraries of products and matrix units may round factors of float32 to 11 bits of mantissa
+  kHalf,   // products of float16 tensors in 16 within runs of kHalfRun terms, whose sums are added up in 32; all in 32
+           // where the device's matrix units take them
 };
 
 inline constexpr int kHalfRun = 16;

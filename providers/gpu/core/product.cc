@@ -10,10 +10,9 @@
 namespace ortolan::gpu {
 namespace {
 
-constexpr int kPacked = 0, kRows = 1, kOffsets = 2;  // B_FORM of the kernels
-constexpr int64_t kFarRows = int64_t{4} << 20;       // bytes of B beyond which rows that lie apart leave the caches
-constexpr int64_t kFewRows = 384;                    // of A, for which B is not worth a copy
-constexpr double kWorthExtra = 0.93;                 // of the cost of tiles without an extra column
+constexpr int64_t kFarRows = int64_t{4} << 20;  // bytes of B beyond which rows that lie apart leave the caches
+constexpr int64_t kFewRows = 384;               // of A, for which B is not worth a copy
+constexpr double kWorthExtra = 0.93;            // of the cost of tiles without an extra column
 
 struct Tile {
   int rows, vectors;
@@ -90,7 +89,9 @@ TiledLaunch in_registers(Lowering& l, const Product& product, const Tile& tile, 
   KernelCall call = l.call("product_registers");
   call.group(group).constant("TM", tile.rows).constant("TN", tile.vectors).constant("EXTRA", tile.extra);
   call.constant("A_PACKED", packs.a || product.a_is_packed);
-  call.constant("B_FORM", packs.b || product.b_is_packed ? kPacked : from.b.offsets.empty() ? kRows : kOffsets);
+  call.constant("B_FORM", packs.b || product.b_is_packed ? kColumnsPacked
+                          : from.b.offsets.empty()       ? kColumnsInRows
+                                                         : kColumnsByOffsets);
   add_product(l, call, product, from.a, from.b);
   return {std::move(call),
           {divide_up(tiles, group), divide_up(product.n, tile.width(traits)), product.outer * product.inner}};
@@ -165,8 +166,7 @@ struct SharedTile {
 };
 
 bool computes_in_halves(const Lowering& l, const Product& p) {
-  bool of_halves = p.a.type == ElementType::kFloat16 && p.b.type == ElementType::kFloat16;
-  return l.precision() == Precision::kHalf && (of_halves || p.type == ElementType::kFloat16);
+  return l.precision() == Precision::kHalf && has_half_factors(p) && !l.traits().matrix_units.half;
 }
 
 /** `first`, and what differs from it in one number, or all. */
@@ -195,7 +195,8 @@ TiledLaunch in_shared_memory(Lowering& l, const Product& product, const SharedTi
   KernelCall call = l.call(in_halves ? "product_shared_half" : "product_shared");
   if (in_halves) call.constant("RUN", std::min(tile.depth, kHalfRun));
   call.group(tile.side, tile.side).constant("TM", tile.rows).constant("TN", tile.vectors).constant("BK", tile.depth);
-  call.constant("B_FORM", b.offsets.empty() ? kRows : kOffsets).constant("B_HALF", b.type == ElementType::kFloat16);
+  call.constant("B_FORM", b.offsets.empty() ? kColumnsInRows : kColumnsByOffsets)
+      .constant("B_HALF", b.type == ElementType::kFloat16);
   add_product(l, call, product, a, b);
   return {std::move(call), {divide_up(product.m, rows), divide_up(product.n, columns), product.outer * product.inner}};
 }
@@ -216,6 +217,11 @@ TiledLaunch choose_in_shared_memory(Lowering& l, const Product& product) {
 }
 
 }  // namespace
+
+bool has_half_factors(const Product& p) {
+  bool of_halves = p.a.type == ElementType::kFloat16 && p.b.type == ElementType::kFloat16;
+  return of_halves || p.type == ElementType::kFloat16;
+}
 
 Matrix in_memory(Lowering& l, Matrix matrix) {
   if (matrix.input >= 0) matrix.memory = l.input(matrix.input);
@@ -277,7 +283,9 @@ double columns_cost(const DeviceTraits& traits, int64_t n) {
 void multiply(Lowering& l, const Product& product) {
   if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) return;
   if (l.traits().kind == DeviceClass::kGpu) {
-    TiledLaunch own = choose_in_shared_memory(l, product);
+    TiledLaunch plain = choose_in_shared_memory(l, product);
+    std::optional<TiledLaunch> on_units = on_matrix_units(l, product, [&] { return plain.measure(); });
+    TiledLaunch& own = on_units ? *on_units : plain;
     bool by_library = !computes_in_halves(l, product) && multiply_by_library(l, product, [&] { return own.measure(); });
     if (!by_library) own.run();
   } else if (!multiply_by_library(l, product, {})) {

@@ -5,6 +5,8 @@
 
 namespace ortolan::gpu {
 
+enum ColumnsForm { kColumnsPacked = 0, kColumnsInRows = 1, kColumnsByOffsets = 2 };  // B_FORM of kernels
+
 /** A launch with its groups. */
 struct TiledLaunch {
   KernelCall call;
@@ -19,6 +21,14 @@ void add_product(Lowering& l, KernelCall& call, const Product& product, const Ma
 Matrix in_memory(Lowering& l, Matrix matrix);
 /** Names a product for the tuner. */
 std::string problem_of(const Product& product, bool packs_b);
+
+/** Whether 16 bits hold the factors. */
+bool has_half_factors(const Product& product);
+
+/** On the device's matrix units; nothing where it has none for the product, or where `plain_time`, which measures our
+ * other kernel and is not asked where nothing is tuned, is shorter. */
+std::optional<TiledLaunch> on_matrix_units(Lowering& l, const Product& product,
+                                           const std::function<int64_t()>& plain_time);
 
 /** For devices whose items are lanes of a vector (product_lanes.k). */
 void multiply_in_lanes(Lowering& l, const Product& product);

@@ -28,6 +28,13 @@ enum class DeviceClass {
 
 enum class DeviceType { kGpu, kCpu, kAccelerator };
 
+/** Units that multiply small matrices (K_HAS_MATRIX_UNITS), of groups that have 32 items a row, by the factors that
+ * they take; sums have 32 bits. */
+struct MatrixUnits {
+  bool half = false;  // 16-bit floats
+  bool tf32 = false;  // floats rounded to 11 bits of mantissa
+};
+
 inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch
 
 struct DeviceTraits {
@@ -52,6 +59,7 @@ struct DeviceTraits {
   int compute_units = 1;
   bool has_int64 = false;            // 64-bit integers in kernels
   bool has_half_arithmetic = false;  // 16-bit floats in kernels (K_HAS_HALF), rounded to nearest, with infinities
+  MatrixUnits matrix_units = {};
 };
 
 /** A block of device memory. It may end while queued work uses it: the backend keeps the memory until that is done. */

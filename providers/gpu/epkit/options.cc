@@ -61,7 +61,8 @@ constexpr const char* kSwitch = "0 or 1";
 constexpr Row kRows[] = {
     {{"device", "", [](Options& o, const std::string& text) { return set(o.device, text); }}, ""},
     {{"precision",
-      "fp32, or tf32: libraries may round the factors of products of float32 tensors to 11 bits, or fp16: products of "
+      "fp32, or tf32: libraries and matrix units may round the factors of products of float32 tensors to 11 bits, or "
+      "fp16: products of "
       "float16 tensors compute in 16 bits, those of float32 in 32",
       [](Options& o, const std::string& text) { return set(o.precision, text); }},
      "fp32"},

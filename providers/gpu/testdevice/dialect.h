@@ -10,6 +10,7 @@
 #include "gpu/device/half_float.h"
 #include "gpu/testdevice/checked_memory.h"
 #include "gpu/testdevice/half_arithmetic.h"
+#include "gpu/testdevice/matrix_units.h"
 #include "gpu/testdevice/registry.h"
 
 namespace ortolan::gpu::test {
@@ -207,6 +208,7 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_TEST_DEVICE 1
 #define K_HAS_LONG 1
 #define K_HAS_HALF 1
+#define K_HAS_MATRIX_UNITS 1
 
 #define K_PARAMS(F)     \
   struct K_ParamBlock { \
@@ -294,6 +296,17 @@ inline int K_DOT4(uint a, uint b, int sum) {
 #define K_STOREHV(y, i, v) store_vector<K_VW>(y, i, v)
 #define K_FMAHS(v, s, acc) fused_scaled((v), (s), (acc))
 #define K_FV(v) floats_of(v)
+// Four words that lie together, at a multiple of four.
+#define K_STOREQ(y, i, a, b, c, d) \
+  (y)[(i)] = (a);                  \
+  (y)[(i) + 1] = (b);              \
+  (y)[(i) + 2] = (c);              \
+  (y)[(i) + 3] = (d)
+#define K_TF32(f) rounded_to_tf32(f)
+#define K_UNIT_MULTIPLY(sums, s, a, i, b, j, is_half)        \
+  offer_factors(k_group, k_item.number, (a), (i), (b), (j)); \
+  co_await Barrier{__LINE__, true};                          \
+  multiply_factors(k_group, k_item.number, (sums), (s), (is_half))
 #define K_TO_U8(x) (static_cast<K_U8>(x))
 #define K_TO_U16(x) (static_cast<K_U16>(x))
 #define K_OP_ADD(a, b) ((a) + (b))

@@ -46,7 +46,7 @@ class RunningItems {
     }
     if (ended == tasks_.size()) return false;
     if (ended > 0) fail_at("a barrier is not reached by all items; ended", static_cast<int>(ended), line);
-    group_.interval++;
+    (tasks_[0].handle.promise().is_exchange ? group_.exchanges : group_.interval)++;
     return true;
   }
 

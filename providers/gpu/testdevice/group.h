@@ -43,12 +43,19 @@ struct Item {
   int number;  // within the group
 };
 
+/** What an item brings to a product on matrix units: its parts of two matrices. */
+struct UnitFactors {
+  unsigned a[4], b[2];
+};
+
 struct Group {
   LaunchFrame* launch;
   int position[3];
   int number;
-  unsigned interval = 1;       // between which barriers we are
-  const Item* item = nullptr;  // that runs now
+  unsigned interval = 1;                       // between which barriers we are
+  const Item* item = nullptr;                  // that runs now
+  unsigned exchanges = 0;                      // that items met for
+  std::vector<UnitFactors> unit_factors = {};  // by item; two of each, for products in turn
 
   /** Throws: what a kernel did wrong, at which element of what, and who did it. */
   [[noreturn]] void fail(const char* what, const char* name, long index, long size) const {
@@ -62,7 +69,8 @@ struct Group {
 /** The coroutine of one item. */
 struct ItemTask {
   struct promise_type {
-    int line = 0;  // of the barrier it waits at
+    int line = 0;              // of the barrier it waits at
+    bool is_exchange = false;  // no barrier: items meet there, but memory is not ordered
     std::exception_ptr error;
     ItemTask get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
@@ -75,8 +83,12 @@ struct ItemTask {
 
 struct Barrier {
   int line;
+  bool is_exchange = false;
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<ItemTask::promise_type> item) noexcept { item.promise().line = line; }
+  void await_suspend(std::coroutine_handle<ItemTask::promise_type> item) noexcept {
+    item.promise().line = line;
+    item.promise().is_exchange = is_exchange;
+  }
   void await_resume() noexcept {}
 };
 

@@ -254,6 +254,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.offset_alignment = 64;
   traits_.has_int64 = true;
   traits_.has_half_arithmetic = options.has_half_arithmetic;
+  traits_.matrix_units = options.matrix_units;
 }
 
 TestDevice::~TestDevice() = default;

@@ -32,6 +32,7 @@ struct TestDeviceOptions {
   int vector_width = 4;  // 1, 4 or 16
   unsigned order = 0;    // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
   bool has_half_arithmetic = true;
+  MatrixUnits matrix_units = {};
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
   std::array<uint32_t, 3> max_groups = DeviceTraits{}.max_groups;

@@ -14,6 +14,17 @@ KERNELS = FOLDER / "gpu" / "kernels"
 TARGETS = ["compute_70", "compute_75", "compute_80", "compute_86", "compute_89", "compute_90"]
 MACHINES = ["sm_70", "sm_80", "sm_90"]
 MOST_SPILLED = 8  # bytes a thread
+FIRST_WITH_UNITS = 75
+UNIT_TILE = {"WGX": 32, "WGY": 8, "DOWN": 2, "TM": 4, "TN": 4, "BK": 16}  # the largest
+UNIT_HALVES = {"HALF": 1, "A_HALF": 1, "B_HALF": 1}
+UNIT_PRODUCTS = [
+    {**UNIT_TILE, **UNIT_HALVES},
+    {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_QUADS": 1, "ADDEND": 1, "RESIDUAL": 1, "STEP0": 22},
+    {**UNIT_TILE, **UNIT_HALVES, "A_LINES": 1, "B_LINES": 0, "A_QUADS": 1, "B_QUADS": 1, "BK": 32},
+    {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_FORM": 2, "GRID": 1},
+    {**UNIT_TILE, "PACKED": 1, "A_QUADS": 1, "B_QUADS": 1},
+    {**UNIT_TILE, "PACKED": 1, "B_FORM": 2, "GRID": 1},
+]
 
 
 def expanded(path, seen):
@@ -28,10 +39,10 @@ def expanded(path, seen):
     return re.sub(r'#include "(\w+\.k)"\n', part, path.read_text())
 
 
-def constants_of(text):
-    """The -D options for a text with its own values, and a group as kernels have them."""
+def constants_of(text, given):
+    """The -D options for a text with the values given or its own, and a group as kernels have them."""
     declared = re.findall(r"^[ \t]*K_CONST\(\s*\d+\s*,\s*(\w+)\s*,\s*(-?\w+)\s*\)", text, re.M)
-    values = {"WGX": "64", "WGY": "1", "FOLDED": "0", **dict(declared)}
+    values = {"WGX": "64", "WGY": "1", "FOLDED": "0", **dict(declared), **given}
     return [f"-D{name}={value}" for name, value in values.items()]
 
 
@@ -40,7 +51,7 @@ class Compiler:
         self.library = ctypes.CDLL(path)
 
     def compile(self, name, text, options):
-        """Whether it compiles, and what the compiler says."""
+        """Whether it compiles, what the compiler says, and the PTX."""
         program, size = ctypes.c_void_p(), ctypes.c_size_t()
         given = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
         self.library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None)
@@ -48,8 +59,16 @@ class Compiler:
         self.library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(size.value)
         self.library.nvrtcGetProgramLog(program, log)
+        self.library.nvrtcGetPTXSize(program, ctypes.byref(size))
+        ptx = ctypes.create_string_buffer(size.value + 1)
+        self.library.nvrtcGetPTX(program, ptx)
         self.library.nvrtcDestroyProgram(ctypes.byref(program))
-        return code == 0, log.value.decode()
+        return code == 0, log.value.decode(), ptx.value.decode()
+
+
+def runs_on(text, option):
+    """Whether the text is for that GPU: what needs matrix units is not for those without."""
+    return "K_UNIT_MULTIPLY" not in text or int(option[0].rpartition("_")[2]) >= FIRST_WITH_UNITS
 
 
 def kernels():
@@ -63,25 +82,38 @@ class Nvrtc(unittest.TestCase):
         self.dialect = (KERNELS / "dialect" / "cuda.dialect").read_text()
         self.compiler = Compiler(sys.argv[2])
 
-    def complaint(self, name, text, options):
-        """Empty where the text compiles for that without a word, but for those on its registers."""
+    def complaint(self, name, text, options, constants=None, instruction=""):
+        """Empty where the text compiles for that without a word, but for those on its registers, and its PTX has the
+        instruction."""
         source = f'{self.dialect}#line 1 "{name}"\n{text}'
-        compiles, log = self.compiler.compile(name, source, ["-std=c++17", *options, *constants_of(text)])
+        given = constants_of(text, constants or {})
+        compiles, log, ptx = self.compiler.compile(name, source, ["-std=c++17", *options, *given])
         warnings = [line for line in re.findall(r".*(?:warning|error).*", log) if "Architectures prior to" not in line]
         spilled = [int(bytes) for bytes in re.findall(r"(\d+) bytes spill stores", log)]
-        if compiles and not warnings and max(spilled, default=0) <= MOST_SPILLED:
+        if compiles and not warnings and max(spilled, default=0) <= MOST_SPILLED and instruction in ptx:
             return ""
-        return f"{name} {' '.join(options)}: {log}"
+        return f"{name} {' '.join(options)} {constants or ''}: {log}"
 
     def test_every_kernel_compiles_for_every_gpu(self):
         options = [[f"-arch={target}", f"-DK_VW={width}"] for target in TARGETS for width in (1, 4)]
         options += [[f"-arch={target}", "-DK_VW=4", "--ptxas-options=-v"] for target in MACHINES]
         options += [["-arch=compute_70", "-DK_VW=4", "-UFOLDED", "-DFOLDED=1"]]
-        cases = [(name, text, option) for name, text in kernels() for option in options]
+        cases = [(name, text, option) for name, text in kernels() for option in options if runs_on(text, option)]
         self.assertGreater(len(cases), 20 * len(options))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             found = list(pool.map(lambda case: self.complaint(*case), cases))
         self.assertFalse(any(found), "\n" + "\n".join(text for text in found if text))
+
+    def test_products_use_the_matrix_units(self):
+        name, text = "product_matrix_units.k", expanded(KERNELS / "product_matrix_units.k", set())
+        for machine in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90"):
+            for constants in UNIT_PRODUCTS:
+                factors = "tf32.tf32" if "PACKED" in constants else "f16.f16"
+                if factors == "f16.f16" or machine != "sm_75":
+                    depth = {"sm_75": "8"}.get(machine, "8" if "PACKED" in constants else "16")
+                    instruction = f"mma.sync.aligned.m16n8k{depth}.row.col.f32.{factors}.f32"
+                    option = [f"-arch={machine}", "-DK_VW=4", "--ptxas-options=-v"]
+                    self.assertEqual(self.complaint(name, text, option, constants, instruction), "")
 
     def test_a_text_that_is_wrong_is_told(self):
         name, text = next(kernels())

@@ -117,7 +117,20 @@ TEST_F(CudaTest, LyingDevicesAreMet) {
   EXPECT_EQ(traits_with(cuda::kMaxSharedMemoryPerBlock, 0).shared_bytes, 32768u);
   EXPECT_EQ(find_devices().front().traits.max_groups, (std::array<uint32_t, 3>{0x7fffffff, 65535, 65535}));
   EXPECT_FALSE(traits_with(cuda::kComputeCapabilityMajor, 5).has_half_arithmetic);
+  EXPECT_FALSE(find_devices().front().traits.matrix_units.half);
   EXPECT_EQ(find_devices().front().traits.driver, "CUDA 12.4, sm_70 by NVRTC 12.4");
+}
+
+TEST_F(CudaTest, MatrixUnitsByComputeCapability) {
+  auto units_of = [](int major, int minor) {
+    DriverLie a(cuda::kComputeCapabilityMajor, major), b(cuda::kComputeCapabilityMinor, minor);
+    const MatrixUnits units = find_devices().front().traits.matrix_units;
+    return std::pair(units.half, units.tf32);
+  };
+  EXPECT_EQ(units_of(7, 0), std::pair(false, false));
+  EXPECT_EQ(units_of(7, 5), std::pair(true, false));
+  EXPECT_EQ(units_of(8, 0), std::pair(true, true));
+  EXPECT_EQ(units_of(9, 0), std::pair(true, true));
 }
 
 TEST_F(CudaTest, ProhibitedDevicesAreLeftOut) {

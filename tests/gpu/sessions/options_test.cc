@@ -58,7 +58,8 @@ TEST_F(ProviderOptions, ABadValueIsNamedWithWhatIsAllowed) {
   expect_refused({{"memory_limit", "much"}}, "option memory_limit is 'much', it must be a number from 0");
   expect_refused({{"tuning", "slow"}}, "option tuning is 'slow', it must be none, fast or full");
   expect_refused({{"products", "mine"}}, "option products is 'mine', it must be auto, own or library");
-  expect_refused({{"precision", "fp8"}}, "option precision is 'fp8', it must be fp32, or tf32: libraries ");
+  expect_refused({{"precision", "fp8"}},
+                 "option precision is 'fp8', it must be fp32, or tf32: libraries and matrix units ");
   expect_refused({{"profiling", "yes"}}, "option profiling is 'yes', it must be 0 or 1");
   expect_refused({{"cache_folder", "here"}}, "option cache_folder is 'here', it must be a path from the root, off");
 }

@@ -1,0 +1,74 @@
+// Products on matrix units as PTX defines them: 32 items with neighbouring numbers each hold parts of A (16 rows), of B
+// (8 columns) and of the sums, by the tables of mma.sync.m16n8k16 for 16-bit floats and mma.sync.m16n8k8 for tf32.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#include "gpu/device/half_float.h"
+#include "gpu/testdevice/group.h"
+
+namespace ortolan::gpu::test {
+
+inline constexpr int kUnitItems = 32;
+
+/** The bits of a float with 10 bits behind the point, to nearest, ties away from 0: cvt.rna.tf32.f32. */
+inline unsigned rounded_to_tf32(float value) {
+  if (std::isnan(value)) return 0x7fffffffu;
+  unsigned bits = std::bit_cast<unsigned>(value);
+  return std::isinf(value) ? bits : (bits + 0x1000u) & ~0x1fffu;
+}
+
+/** An element of a lane's parts: one of two halves of a word, or a word of tf32, whose low bits units do not read. */
+inline float unit_element(const unsigned* parts, int element, bool is_half) {
+  if (!is_half) return std::bit_cast<float>(parts[element] & ~0x1fffu);
+  return from_half(parts[element / 2] >> element % 2 * 16 & 0xffffu);
+}
+
+/** A[row, k] of the 32 items that begin there: of m16n8k16 rows are element / 2 % 2, k is thread * 2 + element % 2 and
+ * 8 more from element 4 on; of m16n8k8 element % 2 and thread, 4 more from element 2 on. */
+inline float unit_a(const UnitFactors* items, int row, int k, bool is_half) {
+  const int element = is_half ? k % 2 + row / 8 * 2 + k / 8 * 4 : row / 8 + k / 4 * 2;
+  const int thread = is_half ? k % 8 / 2 : k % 4;
+  return unit_element(items[row % 8 * 4 + thread].a, element, is_half);
+}
+
+/** B[k, column] likewise: of m16n8k16 k is thread * 2 + element % 2 and 8 more from element 2 on. */
+inline float unit_b(const UnitFactors* items, int k, int column, bool is_half) {
+  const int element = is_half ? k % 2 + k / 8 * 2 : k / 4;
+  const int thread = is_half ? k % 8 / 2 : k % 4;
+  return unit_element(items[column * 4 + thread].b, element, is_half);
+}
+
+/** The parts of the group's items for that exchange. */
+inline UnitFactors* factors_of(Group& group, unsigned exchange) {
+  const int* size = group.launch->group_size;
+  if (size[0] != kUnitItems) group.fail("rows of a group that uses matrix units have 32 items", "WGX", size[0], 32);
+  const size_t items = static_cast<size_t>(size[0]) * size[1];
+  group.unit_factors.resize(2 * items);
+  return &group.unit_factors[exchange % 2 * items];
+}
+
+/** What an item brings to the next exchange, after which all have it. */
+template <class Parts>
+void offer_factors(Group& group, int item, Parts& a, int i, Parts& b, int j) {
+  UnitFactors& factors = factors_of(group, group.exchanges)[item];
+  for (int part = 0; part < 4; part++) factors.a[part] = a[i + part];
+  for (int part = 0; part < 2; part++) factors.b[part] = b[j + part];
+}
+
+/** Adds to the item's four sums: rows thread-group and 8 more, two neighbouring columns of each. */
+template <class Sums>
+void multiply_factors(Group& group, int item, Sums& sums, int s, bool is_half) {
+  const UnitFactors* items = factors_of(group, group.exchanges - 1) + item / kUnitItems * kUnitItems;
+  const int lane = item % kUnitItems;
+  for (int element = 0; element < 4; element++) {
+    const int row = lane / 4 + element / 2 * 8, column = lane % 4 * 2 + element % 2;
+    float sum = sums[s + element];
+    for (int k = 0; k < (is_half ? 16 : 8); k++)
+      sum += unit_a(items, row, k, is_half) * unit_b(items, k, column, is_half);
+    sums[s + element] = sum;
+  }
+}
+
+}  // namespace ortolan::gpu::test
