@@ -119,10 +119,10 @@ class Files(Installed):
         for path in self.prefix.rglob("*"):
             if path.is_symlink():
                 self.assert_apart(os.readlink(path))
-            elif path.is_file() and path.suffix in (".cmake", ".pc", ".h", ".1"):
-                self.assert_apart(path.read_text())
             elif path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
                 self.assert_apart(self.dynamic_section(path))
+            elif path.is_file() and path.suffix in (".cmake", ".pc", ".h", ".1"):
+                self.assert_apart(path.read_text())
 
     def test_staged_installation_knows_its_final_place_only(self):
         stage = self.work / "stage"
