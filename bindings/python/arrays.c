@@ -5,7 +5,7 @@
 #include "handles.h"
 #include "numpy_api.h"
 
-enum { kTypes = NPY_NTYPES, kElements = 16, kCopiedBytes = 2048, kUnknown = -1 };
+enum { kTypes = NPY_NTYPES_LEGACY, kElements = 16, kCopiedBytes = 2048, kUnknown = -1 };
 
 /* What NumPy calls the element types that both have; long and long long are of one width here. */
 static int element_of_type[kTypes];
@@ -153,7 +153,7 @@ static int same_width(const Tensor* tensor, int type) {
   if (!descr) return 0;
   size_t count = 1;
   for (size_t i = 0; i < tensor->rank; ++i) count *= (size_t)tensor->shape[i];
-  int same = count * (size_t)descr->elsize == tensor->size;
+  int same = count * (size_t)PyDataType_ELSIZE(descr) == tensor->size;
   Py_DECREF(descr);
   if (!same) PyErr_SetString(PyExc_ValueError, "NumPy's type is not as wide as the tensor's elements");
   return same;
