@@ -36,10 +36,10 @@ static void pair_types(void) {
   pair(NPY_CDOUBLE, ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128);
 }
 
-int prepare_arrays(void) {
-  import_array1(0);
+PyObject* prepare_arrays(void) {
+  import_array1(NULL);
   pair_types();
-  return 1;
+  Py_RETURN_NONE;
 }
 
 int element_in_place(PyObject* object) {
@@ -47,6 +47,25 @@ int element_in_place(PyObject* object) {
   PyArrayObject* array = (PyArrayObject*)object;
   int type = PyArray_TYPE(array);
   return type < kTypes && PyArray_ISCARRAY_RO(array) ? element_of_type[type] : 0;
+}
+
+void* memory_of(PyObject* object, int writable, size_t* length) {
+  if (PyArray_Check(object)) {
+    PyArrayObject* array = (PyArrayObject*)object;
+    *length = (size_t)PyArray_NBYTES(array);
+    if (PyArray_IS_C_CONTIGUOUS(array) && (!writable || PyArray_ISWRITEABLE(array))) return PyArray_DATA(array);
+    PyErr_SetString(PyExc_ValueError,
+                    writable ? "the array must be contiguous and writable" : "the array must be contiguous");
+    return NULL;
+  }
+  if (PyByteArray_Check(object)) {
+    *length = (size_t)PyByteArray_Size(object);
+    return PyByteArray_AsString(object);
+  }
+  if (writable || !PyBytes_Check(object))
+    return raise_wrong_type(object, writable ? "a bytearray or an array is needed" : "bytes or an array is needed");
+  *length = (size_t)PyBytes_Size(object);
+  return PyBytes_AsString(object);
 }
 
 _Static_assert(sizeof(npy_intp) == sizeof(int64_t), "the bindings are for 64-bit machines");
@@ -95,7 +114,7 @@ static PyObject* shape_of(const Tensor* tensor) {
   for (size_t i = 0; shape && i < tensor->rank; ++i) {
     PyObject* size = PyLong_FromLongLong(tensor->shape[i]);
     if (!size) Py_CLEAR(shape);
-    if (size) PyTuple_SET_ITEM(shape, (Py_ssize_t)i, size);
+    if (size) PyTuple_SetItem(shape, (Py_ssize_t)i, size);
   }
   return shape;
 }

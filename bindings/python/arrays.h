@@ -6,12 +6,12 @@
 #include "calls.h"
 
 #ifndef SWIG
-/** Readies NumPy and the tables of types; 0 with a Python exception where NumPy is not there. */
-int prepare_arrays(void);
-
 /** ONNXTensorElementDataType of the array's elements when the library can read the array as it lies: C-contiguous,
  *  aligned, in the machine's byte order, of a type that both sides have. 0 otherwise, and for what is no array. */
 int element_in_place(PyObject* object);
+
+/** The memory of bytes, a bytearray or a C-contiguous array, and its length in bytes; borrowed. */
+void* memory_of(PyObject* object, int writable, size_t* length);
 
 /** A tensor over an array for which element_in_place is `element`. The array must stay alive as long. */
 OrtValue* tensor_over_elements(PyObject* array, int element, OrtStatus** status);
@@ -21,6 +21,9 @@ OrtValue* tensor_over_elements(PyObject* array, int element, OrtStatus** status)
  *  then the value stays the caller's. */
 PyObject* take_array(OrtValue* value);
 #endif
+
+/** Readies NumPy and the tables of types, before all else here. ImportError where NumPy is not there. */
+PyObject* prepare_arrays(void);
 
 /** A handle of a tensor over the array, which it keeps alive. The array must be C-contiguous, aligned, in the machine's
  *  byte order, and its elements as wide as those of `element`, ONNXTensorElementDataType. */

@@ -2,6 +2,7 @@
 #include "handles.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -65,7 +66,7 @@ void* handle_pointer(PyObject* handle, const char* type) {
   if (handle == Py_None)
     PyErr_Format(PyExc_ValueError, "the %s is closed", type);
   else
-    PyErr_Format(PyExc_TypeError, "a handle of an %s is needed, not '%s'", type, Py_TYPE(handle)->tp_name);
+    raise_wrong_type(handle, "a handle of an %s is needed", type);
   return NULL;
 }
 
@@ -101,19 +102,32 @@ static PyObject* exceptions;
 
 PyObject* set_exceptions(PyObject* types) {
   if (!PyTuple_Check(types)) return PyErr_Format(PyExc_TypeError, "exceptions come in a tuple");
-  Py_INCREF(types);
-  Py_XSETREF(exceptions, types);
+  PyObject* before = exceptions;
+  Py_INCREF(exceptions = types);
+  Py_XDECREF(before);
   Py_RETURN_NONE;
 }
 
 void raise_status(OrtStatus* status) {
-  Py_ssize_t code = OrtGetErrorCode(status), known = exceptions ? PyTuple_GET_SIZE(exceptions) : 0;
-  PyObject* type = known ? PyTuple_GET_ITEM(exceptions, code < known ? code : 0) : PyExc_RuntimeError;
+  Py_ssize_t code = OrtGetErrorCode(status), known = exceptions ? PyTuple_Size(exceptions) : 0;
+  PyObject* type = known ? PyTuple_GetItem(exceptions, code < known ? code : 0) : PyExc_RuntimeError;
   PyObject* name = PyObject_GetAttrString(type, "code_name");
   if (!name) PyErr_Clear();
   PyErr_Format(type, "[ONNXRuntimeError] : %zd : %S : %s", code, name ? name : Py_None, OrtGetErrorMessage(status));
   Py_XDECREF(name);
   OrtReleaseStatus(status);
+}
+
+void* raise_wrong_type(PyObject* object, const char* needed, ...) {
+  va_list values;
+  va_start(values, needed);
+  PyObject* start = PyUnicode_FromFormatV(needed, values);
+  va_end(values);
+  PyObject* name = start ? PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__") : NULL;
+  if (name) PyErr_Format(PyExc_TypeError, "%U, not '%S'", start, name);
+  Py_XDECREF(name);
+  Py_XDECREF(start);
+  return NULL;
 }
 
 /* ---- Texts and numbers ---- */
@@ -123,10 +137,7 @@ const char* text_of(PyObject* object) {
     char* bytes = NULL;
     return PyBytes_AsStringAndSize(object, &bytes, NULL) ? NULL : bytes;
   }
-  if (!PyUnicode_Check(object)) {
-    PyErr_Format(PyExc_TypeError, "a str is needed, not '%s'", Py_TYPE(object)->tp_name);
-    return NULL;
-  }
+  if (!PyUnicode_Check(object)) return raise_wrong_type(object, "a str is needed");
   Py_ssize_t length = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object, &length);
   if (text && strlen(text) != (size_t)length) {
@@ -141,13 +152,17 @@ PyObject* new_text(const char* text) {
   return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
+PyObject* item_of(PyObject* fast, size_t i) {
+  return PyList_Check(fast) ? PyList_GetItem(fast, (Py_ssize_t)i) : PyTuple_GetItem(fast, (Py_ssize_t)i);
+}
+
 int64_t* new_int64s(PyObject* sequence, size_t* count) {
   PyObject* fast = PySequence_Fast(sequence, "a sequence of int is needed");
   if (!fast) return NULL;
-  *count = (size_t)PySequence_Fast_GET_SIZE(fast);
+  *count = (size_t)PySequence_Size(fast);
   int64_t* numbers = PyMem_New(int64_t, *count + 1);
   for (size_t i = 0; numbers && i < *count; ++i) {
-    PyObject* number = PyNumber_Index(PySequence_Fast_GET_ITEM(fast, i));
+    PyObject* number = PyNumber_Index(item_of(fast, i));
     numbers[i] = number ? PyLong_AsLongLong(number) : -1;
     Py_XDECREF(number);
     if (numbers[i] == -1 && PyErr_Occurred()) {
@@ -179,10 +194,10 @@ int32_t* new_int32s(PyObject* sequence, size_t* count) {
 void** new_pointers(PyObject* sequence, const char* type, int none_allowed, size_t* count) {
   PyObject* fast = PySequence_Fast(sequence, "a sequence of handles is needed");
   if (!fast) return NULL;
-  *count = (size_t)PySequence_Fast_GET_SIZE(fast);
+  *count = (size_t)PySequence_Size(fast);
   void** pointers = PyMem_New(void*, *count + 1);
   for (size_t i = 0; pointers && i < *count; ++i) {
-    PyObject* handle = PySequence_Fast_GET_ITEM(fast, i);
+    PyObject* handle = item_of(fast, i);
     int none = none_allowed && handle == Py_None;
     pointers[i] = none ? NULL : handle_pointer(handle, type);
     if (!none && !pointers[i]) {
@@ -197,7 +212,7 @@ void** new_pointers(PyObject* sequence, const char* type, int none_allowed, size
 
 int update_handles(PyObject* list, OrtValue** values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    int wanted = (Py_ssize_t)i < PyList_GET_SIZE(list) && PyList_GET_ITEM(list, i) == Py_None;
+    int wanted = (Py_ssize_t)i < PyList_Size(list) && PyList_GetItem(list, (Py_ssize_t)i) == Py_None;
     if (!wanted || !values[i]) continue;
     PyObject* handle = new_handle(values[i], "OrtValue", destroy_OrtValue);
     if (handle) PyList_SetItem(list, (Py_ssize_t)i, handle);

@@ -1,6 +1,7 @@
 /* Handles: objects of the library as Python objects that free them; and the small change of the border: texts, arrays
  * of numbers, errors and log lines. Functions that return NULL or 0 on failure have set a Python exception. All are
- * called with the interpreter's lock held, but for log_to_callable. */
+ * called with the interpreter's lock held, but for log_to_callable. This folder uses no more of CPython than the
+ * limited API of 3.10, so that one binary runs on all later versions. */
 #pragma once
 
 #include <Python.h>
@@ -35,10 +36,16 @@ void destroy_OrtIoBinding(PyObject* handle);
 /** Raises the exception of the status's code, and releases the status. */
 void raise_status(OrtStatus* status);
 
+/** Raises TypeError: the text, a format of PyUnicode_FromFormat, and the type of what is there instead. NULL. */
+void* raise_wrong_type(PyObject* object, const char* needed, ...);
+
 /** The UTF-8 of a str, or the bytes of a bytes; borrowed from it. A NUL inside is an error. */
 const char* text_of(PyObject* object);
 /** None for NULL. */
 PyObject* new_text(const char* text);
+
+/** The item of what PySequence_Fast gave, borrowed. */
+PyObject* item_of(PyObject* fast, size_t i);
 
 /** The numbers of a sequence; freed by PyMem_Free. */
 int64_t* new_int64s(PyObject* sequence, size_t* count);

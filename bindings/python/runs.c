@@ -42,17 +42,17 @@ static int fill_port(Port* port, PyObject* pair) {
   }
   Py_INCREF(port->name);
   PyUnicode_InternInPlace(&port->name);
-  return (port->text = PyUnicode_AsUTF8(port->name)) != NULL;
+  return (port->text = PyUnicode_AsUTF8AndSize(port->name, NULL)) != NULL;
 }
 
 static int fill_list(Port** list, size_t* count, PyObject* pairs) {
   PyObject* fast = PySequence_Fast(pairs, "a sequence of (name, element type) is needed");
   if (!fast) return 0;
-  size_t size = (size_t)PySequence_Fast_GET_SIZE(fast);
+  size_t size = (size_t)PySequence_Size(fast);
   *list = PyMem_Calloc(size + 1, sizeof(Port));
   for (size_t i = 0; *list && i < size && !PyErr_Occurred(); ++i) {
     ++*count;
-    fill_port(*list + i, PySequence_Fast_GET_ITEM(fast, i));
+    fill_port(*list + i, item_of(fast, i));
   }
   Py_DECREF(fast);
   if (!*list) PyErr_NoMemory();
@@ -153,7 +153,7 @@ static int missing_inputs(const Ports* ports, const Side* feed) {
 static int hold_feed(Side* side, PyObject* feed) {
   PyObject *name, *value;
   Py_ssize_t position = 0;
-  if (!open_side(side, (size_t)PyDict_GET_SIZE(feed))) return 0;
+  if (!open_side(side, (size_t)PyDict_Size(feed))) return 0;
   for (size_t i = 0; i < side->count && PyDict_Next(feed, &position, &name, &value); ++i) {
     Py_INCREF(side->held[2 * i] = name);
     Py_INCREF(side->held[2 * i + 1] = value);
@@ -172,7 +172,8 @@ static int make_value(const Ports* ports, Side* side, size_t i, Py_ssize_t port)
   }
   PyObject* handle = PyObject_CallFunction(ports->convert, "nOO", port, side->held[2 * i], object);
   if (!handle) return 0;
-  Py_SETREF(side->held[2 * i + 1], handle);
+  side->held[2 * i + 1] = handle;
+  Py_DECREF(object);
   return (side->values[i] = handle_pointer(handle, "OrtValue")) != NULL;
 }
 
@@ -181,7 +182,7 @@ static int fill_feed(const Ports* ports, Side* side) {
   for (size_t i = 0; i < side->count; ++i) {
     PyObject* name = side->held[2 * i];
     if (!PyUnicode_Check(name)) {
-      PyErr_Format(PyExc_TypeError, "the names of inputs must be str, not '%s'", Py_TYPE(name)->tp_name);
+      raise_wrong_type(name, "the names of inputs must be str");
       return 0;
     }
     Py_ssize_t port = find_port(ports->inputs, ports->input_count, name);
@@ -201,10 +202,10 @@ static int all_outputs(const Ports* ports, Side* side) {
 static int chosen_outputs(const Ports* ports, Side* side, PyObject* names) {
   PyObject* fast = PySequence_Fast(names, "the names of outputs must be a sequence of str, or None");
   if (!fast) return 0;
-  size_t count = (size_t)PySequence_Fast_GET_SIZE(fast);
+  size_t count = (size_t)PySequence_Size(fast);
   int filled = count ? open_side(side, count) : all_outputs(ports, side);
   for (size_t i = 0; filled && i < count; ++i) {
-    PyObject* name = PySequence_Fast_GET_ITEM(fast, i);
+    PyObject* name = item_of(fast, i);
     Py_ssize_t port = PyUnicode_Check(name) ? find_port(ports->outputs, ports->output_count, name) : -1;
     side->names[i] = port >= 0 ? ports->outputs[port].text : text_of(name);
     Py_INCREF(side->held[2 * i] = name);
@@ -230,7 +231,7 @@ static PyObject* read_outputs(const Ports* ports, Side* side) {
   for (size_t i = 0; list && i < side->count; ++i) {
     PyObject* output = read_output(ports, side, i);
     if (!output) Py_CLEAR(list);
-    if (output) PyList_SET_ITEM(list, (Py_ssize_t)i, output);
+    if (output) PyList_SetItem(list, (Py_ssize_t)i, output);
   }
   return list;
 }

@@ -6,10 +6,6 @@
 #include "runs.h"
 %}
 
-%init %{
-  if (!prepare_arrays()) return NULL;
-%}
-
 // ---- Handles ----
 
 %define %handle(TYPE)
@@ -71,20 +67,13 @@
   $2 = $input;
 }
 
-// ---- Memory: what has the buffer interface; memory that outlives the call is an (address, length) pair ----
+// ---- Memory: bytes and arrays; memory that outlives the call is an (address, length) pair ----
 
-%typemap(in) (const void* READ_BYTES, size_t LENGTH) (Py_buffer view = {0}) {
-  if (PyObject_GetBuffer($input, &view, PyBUF_SIMPLE)) SWIG_fail;
-  $1 = view.buf;
-  $2 = (size_t)view.len;
+%typemap(in) (const void* READ_BYTES, size_t LENGTH) {
+  if (!($1 = memory_of($input, 0, &$2))) SWIG_fail;
 }
-%typemap(in) (void* WRITE_BYTES, size_t LENGTH) (Py_buffer view = {0}) {
-  if (PyObject_GetBuffer($input, &view, PyBUF_WRITABLE)) SWIG_fail;
-  $1 = view.buf;
-  $2 = (size_t)view.len;
-}
-%typemap(freearg) (const void* READ_BYTES, size_t LENGTH), (void* WRITE_BYTES, size_t LENGTH) {
-  PyBuffer_Release(&view$argnum);
+%typemap(in) (void* WRITE_BYTES, size_t LENGTH) {
+  if (!($1 = memory_of($input, 1, &$2))) SWIG_fail;
 }
 %typemap(in) (void* HELD_BYTES, size_t LENGTH) {
   unsigned long long address;
@@ -94,7 +83,7 @@
   $2 = (size_t)length;
 }
 
-// ---- Arrays of numbers: sequences of int to read, writable buffers to write ----
+// ---- Arrays of numbers: sequences of int to read, arrays to write ----
 
 %typemap(in) (const int64_t* READ_INT64, size_t LENGTH) (int64_t* numbers = NULL) {
   if (!(numbers = new_int64s($input, &$2))) SWIG_fail;
@@ -106,12 +95,10 @@
   $1 = numbers;
 }
 %typemap(freearg) (const int32_t* READ_INT32, size_t LENGTH) "PyMem_Free(numbers$argnum);"
-%typemap(in) (int64_t* WRITE_INT64, size_t LENGTH) (Py_buffer view = {0}) {
-  if (PyObject_GetBuffer($input, &view, PyBUF_WRITABLE)) SWIG_fail;
-  $1 = view.buf;
-  $2 = (size_t)view.len / sizeof(int64_t);
+%typemap(in) (int64_t* WRITE_INT64, size_t LENGTH) {
+  if (!($1 = memory_of($input, 1, &$2))) SWIG_fail;
+  $2 /= sizeof(int64_t);
 }
-%typemap(freearg) (int64_t* WRITE_INT64, size_t LENGTH) "PyBuffer_Release(&view$argnum);"
 
 // ---- Arrays of handles: sequences; a list that is written has None where a new handle is wanted ----
 

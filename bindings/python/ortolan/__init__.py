@@ -4,7 +4,11 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {"x": array})
 """
-from . import _native, capi
+from . import _native
+
+_native.prepare_arrays()
+
+from . import capi
 from ._binding import IOBinding
 from ._environment import (
     Environment, OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, OrtLoggingLevel, get_ep_devices,
