@@ -4,8 +4,11 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {"x": array})
 """
-from . import _native
-
+try:
+    from . import _native
+except ImportError as error:
+    from ._loading import refusal
+    raise ImportError(refusal(error)) from error
 _native.prepare_arrays()
 
 from . import capi

@@ -100,13 +100,15 @@ class _Options:
 
 class SessionOptions(_Options):
     """How sessions are made. A session takes a copy: later changes do not touch it. One thread changes an object at a
-    time."""
+    time. Options pickle, unless they hold what is of this process alone: a logger, an initializer or devices."""
 
     def __init__(self) -> None:
         self._handle = _native.create_session_options()
         self._enable_profiling, self._profile_file_prefix = False, "onnxruntime_profile_"
         self._appended: list[str] = []
         self._has_policy = False
+        self._calls: list[tuple[str, tuple[Any, ...]]] = []  # of methods, for copies in other processes
+        self._bound_to = ""  # what ties the options to this process
 
     graph_optimization_level = _Setting[int](
         GraphOptimizationLevel.ORT_ENABLE_ALL, GraphOptimizationLevel, _native.set_optimization_level,
@@ -162,10 +164,12 @@ class SessionOptions(_Options):
         kept as long as the options and their sessions; it should not refer to them."""
         _native.set_session_log(self._handle, logger)
         _native.keep(self._handle, logger)
+        self._bound_to = "a logger"
 
     def add_session_config_entry(self, key: str, value: str) -> None:
         """Sets an entry, such as "session.disable_cpu_ep_fallback" to "1"."""
         _native.add_session_setting(self._handle, key, value)
+        self._calls.append(("add_session_config_entry", (key, value)))
 
     def get_session_config_entry(self, key: str) -> str:
         """The value of an entry; InvalidArgument when it is not set."""
@@ -177,24 +181,29 @@ class SessionOptions(_Options):
     def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
         """Fixes the symbolic dimension of that name."""
         _native.add_free_dimension_by_name(self._handle, name, int(size))
+        self._calls.append(("add_free_dimension_override_by_name", (name, int(size))))
 
     def add_free_dimension_override_by_denotation(self, denotation: str, size: int) -> None:
         """Fixes the dimensions of that denotation, such as DATA_BATCH."""
         _native.add_free_dimension(self._handle, denotation, int(size))
+        self._calls.append(("add_free_dimension_override_by_denotation", (denotation, int(size))))
 
     def add_initializer(self, name: str, value: Any) -> None:
         """Uses an OrtValue in place of the model's initializer of that name. Its memory is shared, not copied."""
         handle = value._value_handle()
         _native.add_initializer(self._handle, name, handle)
         _native.keep(self._handle, handle)
+        self._bound_to = f"the memory of the initializer '{name}'"
 
     def register_custom_ops_library(self, path: Path) -> None:
         """Opens a library of custom operators for the sessions."""
         _native.register_custom_operators(self._handle, os.fsencode(path))
+        self._calls.append(("register_custom_ops_library", (os.path.abspath(os.fsdecode(path)),)))
 
     def add_provider(self, provider_name: str, provider_options: Optional[dict[str, Any]] = None) -> None:
         """Adds a provider by name; earlier ones are asked first. Fail when it is known but not here."""
         _native.append_provider(self._handle, provider_name, settings_of(provider_options))
+        self._calls.append(("add_provider", (provider_name, dict(provider_options or {}))))
         self._appended.append(provider_name)
 
     def add_provider_for_devices(self, ep_devices: Sequence[OrtEpDevice],
@@ -204,15 +213,36 @@ class SessionOptions(_Options):
         devices = list(ep_devices)
         (environment or default_environment())._append_devices(self._handle, devices, provider_options or {})
         self._appended.append(devices[0].ep_name)
+        self._bound_to = "devices of this process"
 
     def set_provider_selection_policy(self, policy: int) -> None:
         """Lets sessions choose among the registered devices: OrtExecutionProviderDevicePolicy."""
         _native.set_device_policy(self._handle, int(policy))
+        self._calls.append(("set_provider_selection_policy", (int(policy),)))
         self._has_policy = True
 
     def has_providers(self) -> bool:
         """Whether a provider has been added."""
         return bool(self._appended)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._bound_to:
+            raise TypeError(f"session options that hold {self._bound_to} cannot be pickled; make them in the process that "
+                            "uses them")
+        attributes = {name: getattr(self, name) for name, attribute in vars(SessionOptions).items()
+                      if isinstance(attribute, _Setting) and attribute.is_set(self)}
+        attributes.update(profile_file_prefix=self.profile_file_prefix, enable_profiling=self.enable_profiling)
+        return type(self)._restored, (attributes, list(self._calls))
+
+    @classmethod
+    def _restored(cls, attributes: dict[str, Any], calls: list[tuple[str, tuple[Any, ...]]]) -> SessionOptions:
+        """Options in another process: what pickle calls."""
+        options = cls()
+        for name, value in attributes.items():
+            setattr(options, name, value)
+        for name, arguments in calls:
+            getattr(options, name)(*arguments)
+        return options
 
 
 class RunOptions(_Options):

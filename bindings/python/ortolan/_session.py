@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from . import _convert, _environment, _native
 from ._binding import IOBinding
 from ._environment import Environment, Path, default_environment
-from ._errors import InvalidArgument, fail
+from ._errors import InvalidArgument, NoSuchFile, fail
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, Provider, append, normalise, texts
 from ._types import Dimension, Kind, ValueType, read_type
@@ -90,7 +90,10 @@ def _converter(types: dict[str, ValueType]) -> Callable[[int, str, Any], Any]:
 
 class InferenceSession:
     """A model that is ready to run. Any number of threads may run it at once, and other Python threads go on meanwhile.
-    close() gives it up early; runs in progress end well, and later calls raise ValueError."""
+    close() gives it up early; runs in progress end well, and later calls raise ValueError.
+
+    A session of a path pickles as that path, its options and its providers: where it is unpickled the model is loaded
+    anew, in the default environment."""
 
     def __init__(self, path_or_bytes: Union[Path, bytearray, memoryview], sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Provider]] = None,
@@ -139,7 +142,7 @@ class InferenceSession:
         self._provider_options.update(present)
         self._provider_options.setdefault(CPU, {})
         self._describe(handle)
-        self._handle = handle
+        self._handle, self._requested = handle, requested
 
     def _create(self, options: Any) -> Any:
         environment = self._environment._handle
@@ -275,6 +278,24 @@ class InferenceSession:
     def close(self) -> None:
         """Gives the session up, when runs in progress have ended; twice is once."""
         self._handle = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._open_handle()
+        if not isinstance(self._model, tuple):
+            raise TypeError("a session made from bytes cannot be pickled; open the session in the worker, from a path or from "
+                            "the bytes")
+        path = os.path.abspath(os.fsdecode(self._model[0]))
+        return type(self)._restored, (path, self._options, self._requested, self._fallback, self._disabled_optimizers)
+
+    @classmethod
+    def _restored(cls, path: str, options: SessionOptions, providers: list[tuple[str, dict[str, str]]],
+                  fallback: Optional[bool], disabled_optimizers: str) -> InferenceSession:
+        """A session in another process: what pickle calls."""
+        if not os.path.exists(path):
+            fail(NoSuchFile, f"the model of a pickled session is not here: {path} does not exist; the file must be on every "
+                             "machine that unpickles the session")
+        return cls(path, options, providers, fallback=fallback,
+                   disabled_optimizers=[name for name in disabled_optimizers.split(";") if name])
 
     def __enter__(self) -> InferenceSession:
         return self

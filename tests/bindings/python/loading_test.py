@@ -1,0 +1,60 @@
+"""What import says where the package's binaries do not fit: a sentence, and what to do."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import ortolan
+from support import main
+
+PACKAGE = pathlib.Path(ortolan.__file__).parent
+MACHINE = 18  # offset of the processor in an ELF file
+
+
+def import_without(change):
+    """The last line of an import of a copy of the package, after `change(path of the extension)`."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(PACKAGE, pathlib.Path(folder, "ortolan"))
+        binary, = copy.glob("_native*.so")
+        change(binary)
+        program = f"import sys; sys.path.insert(0, {folder!r}); import ortolan"
+        done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr.strip().splitlines()[-1:]
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, change, pattern):
+        status, said = import_without(change)
+        self.assertEqual(status, 1)
+        self.assertRegex(said[0], f"^ImportError: ortolan does not load in cpython 3[0-9.a-z+]* on .*{pattern}")
+
+    def test_a_copy_that_nothing_happened_to_loads(self):
+        self.assertEqual(import_without(lambda binary: None), (0, []))
+
+    def test_a_missing_library(self):
+        def ask_for_another(binary):
+            content = binary.read_bytes()
+            self.assertIn(b"libortolan.so.1\0", content)
+            binary.write_bytes(content.replace(b"libortolan.so.1\0", b"libortolan.so.0\0"))
+
+        self.refused(ask_for_another, "libortolan.so.0: cannot open shared object file.*; install ortolan again$")
+
+    def test_no_binary(self):
+        self.refused(pathlib.Path.unlink, "holds no binary; build it")
+
+    def test_another_processor(self):
+        def exchange(binary):
+            content = bytearray(binary.read_bytes())
+            content[MACHINE] ^= 0x55
+            binary.write_bytes(content)
+
+        self.refused(exchange, "; its binaries are for another Python, processor or C library")
+
+    def test_a_damaged_binary(self):
+        self.refused(lambda binary: binary.write_bytes(b"no library"), "; its binaries are for another Python")
+
+
+if __name__ == "__main__":
+    main()
