@@ -40,7 +40,7 @@ class Options(unittest.TestCase):
             self.assertEqual((restored.profile_file_prefix, restored.enable_profiling), ("there", False))
             self.assertEqual(restored.get_session_config_entry("session.intra_op.allow_spinning"), "1")
             self.assertFalse(restored.has_providers())
-            with self.assertRaises(ort.InvalidArgument):
+            with self.assertRaisesRegex(ort.InvalidArgument, "have no entry"):
                 restored.get_session_config_entry("session.disable_prepacking")
 
     def test_restored_options_reach_the_library(self):
