@@ -1,4 +1,5 @@
-"""What import says where the package's binaries do not fit: a sentence, and what to do."""
+"""What import says where the package's binaries do not fit: a sentence, and what to do; and that old processors fit."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ import tempfile
 import unittest
 
 import ortolan
-from support import main
+from support import DIGITS, main
 
 PACKAGE = pathlib.Path(ortolan.__file__).parent
 MACHINE = 18  # offset of the processor in an ELF file
@@ -54,6 +55,23 @@ class Refusals(unittest.TestCase):
 
     def test_a_damaged_binary(self):
         self.refused(lambda binary: binary.write_bytes(b"no library"), "; its binaries are for another Python")
+
+
+class Processors(unittest.TestCase):
+    def test_one_without_vector_extensions_will_do(self):
+        program = ("import numpy as np, ortolan, sys; session = ortolan.InferenceSession(sys.argv[1]);"
+                   "picture = np.linspace(0, 1, 64, dtype=np.float32).reshape(1, 1, 8, 8);"
+                   "print(*session.run(None, {session.get_inputs()[0].name: picture})[0].ravel())")
+
+        def numbers(variables):
+            out = subprocess.run([sys.executable, "-c", program, str(DIGITS / "digits.onnx")], env={**os.environ, **variables},
+                                 stdout=subprocess.PIPE, text=True, check=True).stdout
+            return [float(word) for word in out.split()]
+
+        plain = numbers({"ORTOLAN_CPU_ISA": "generic"})
+        self.assertEqual(len(plain), 10)
+        for one, other in zip(plain, numbers({})):
+            self.assertAlmostEqual(one, other, places=5)
 
 
 if __name__ == "__main__":
