@@ -53,6 +53,20 @@ TEST(LoopRounds, WhatCannotBeSharedIsAnErrorThatSaysSo) {
   }));
 }
 
+TEST(LoopRounds, WindowsSayTheirTaps) {
+  TestDeviceOptions options;
+  options.max_rounds = 300;
+  TestDevice device(options);
+  const Tensor x = random_floats({1, 1, 4}, 1), taps = random_floats({1, 1, 301}, 2);
+  const Tensor channels = random_floats({1, 301, 1, 1}, 3);
+  EXPECT_TRUE(ortolan::test::throws<Error>("loops 303 times", [&] {
+    run_node(device, {"ConvTranspose"}, {{x}, constant(taps)});
+  }));
+  EXPECT_TRUE(ortolan::test::throws<Error>("loops 301 times", [&] {
+    run_node(device, {"LRN", {{"size", int64_t{301}}}}, {{channels}});
+  }));
+}
+
 class LongLoops : public testing::TestWithParam<NamedDevice> {};
 
 TEST_P(LongLoops, MomentsOfALongRow) {

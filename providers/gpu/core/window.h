@@ -15,6 +15,8 @@ struct Window {
   Triple in = {1, 1, 1}, out = {1, 1, 1}, kernel = {1, 1, 1};
   Triple stride = {1, 1, 1}, dilation = {1, 1, 1}, begin = {0, 0, 0}, end = {0, 0, 0};  // begin and end: pads
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  /** What an item goes through that loops over the taps, the loops' ends included. */
+  int64_t rounds() const { return kernel[0] * (kernel[1] * (kernel[2] + 1) + 1); }
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };

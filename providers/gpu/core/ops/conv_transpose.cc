@@ -108,6 +108,7 @@ void lower(Lowering& l) {
   Memory taps = spread_taps(l, w, group, l.shape(1)[1]);
   l.call("gather_taps")
       .group(l.traits().kind == DeviceClass::kWide ? 16 : 64)
+      .rounds(w.rounds())
       .constant("BIAS", l.has(2))
       .constant("HALF", l.type(0) == ElementType::kFloat16)
       .read(taps)

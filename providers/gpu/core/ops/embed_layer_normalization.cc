@@ -36,7 +36,13 @@ void check(const Lowering& l, int64_t hidden) {
 void count_mask(Lowering& l, int64_t batch, int64_t sequence) {
   Memory counts = l.output(1, ElementType::kInt32, {batch});
   if (!l.has(kMask)) return fill(l, counts, 4, batch, {});
-  l.call("count_ones").group(1).read(l.input(kMask)).write(counts).params(batch, sequence).run_items(batch);
+  l.call("count_ones")
+      .group(1)
+      .rounds(sequence)
+      .read(l.input(kMask))
+      .write(counts)
+      .params(batch, sequence)
+      .run_items(batch);
 }
 
 void lower(Lowering& l) {

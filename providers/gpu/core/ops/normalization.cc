@@ -164,6 +164,7 @@ void lower_lrn(Lowering& l) {
   float scale = l.node().number("alpha", 1e-4f) / static_cast<float>(size);
   l.call("lrn")
       .group(64)
+      .rounds(std::min(size, c.channels))
       .constant("HALF", l.type(0) == ElementType::kFloat16)
       .read(x)
       .write(y)

@@ -23,6 +23,7 @@ void lower_windows(Lowering& l, int op) {
   }
   l.call("pool")
       .group(l.traits().kind == DeviceClass::kWide ? 16 : 64)
+      .rounds(w.rounds())
       .constant("OP", op)
       .constant("HALF", l.type(0) == ElementType::kFloat16)
       .read(x)
@@ -45,11 +46,10 @@ void lower_planes(Lowering& l, int op) {
   Memory x = l.input(0), y = l.output(0, shape);
   const bool wide = l.traits().kind == DeviceClass::kWide, is_half = l.type(0) == ElementType::kFloat16;
   const bool by_vectors = wide && !is_half && op == 1;
+  const int items = by_vectors ? 1 : wide ? 16 : row_items(l.traits(), size);
   l.call("pool_plane")
-      .group(by_vectors ? 1
-             : wide     ? 16
-                        : row_items(l.traits(), size))
-      .rounds(row_rounds(size, by_vectors || wide ? 16 : row_items(l.traits(), size)))
+      .group(items)
+      .rounds(row_rounds(size, items))
       .constant("OP", op)
       .constant("HALF", is_half)
       .constant("BY_VECTORS", by_vectors)

@@ -170,6 +170,7 @@ void resample(Lowering& l, const ResizeAxis& axis, const ResizeTable& table, flo
   int64_t chunk = last ? 1 : grain.chunk, chunks = last ? 1 : grain.chunks, items = pass.outer * blocks * chunks;
   l.call("resample")
       .group(grain.group)
+      .rounds(block * (last ? 1 : chunk) * (static_cast<int64_t>(table.taps) + 1))
       .constant("FROM", pass.from_kind)
       .constant("TO", pass.to_kind)
       .constant("TAPS", static_cast<int>(table.taps))
