@@ -495,6 +495,13 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtCopyTensors(_In_ const OrtEnv* env,
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtTensorAt(_Inout_ OrtValue* value, const int64_t* location_values,
                                                size_t location_values_count, _Outptr_ void** out) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetValueCount(_In_ const OrtValue* value, _Out_ size_t* out) NO_EXCEPTION;
+/** An item of a sequence, or the keys and the values of a map (each a tensor of one dimension, the keys ascending),
+ * where they lie, without a copy: they live as long as the sequence or map, and must be neither written nor released.
+ */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetSequenceItem(_In_ const OrtValue* sequence, size_t index,
+                                                      _Outptr_ const OrtValue** out) NO_EXCEPTION;
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetMapParts(_In_ const OrtValue* map, _Outptr_ const OrtValue** keys,
+                                                  _Outptr_ const OrtValue** values) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetValue(_In_ const OrtValue* value, int index, _Inout_ OrtAllocator* allocator,
                                                _Outptr_ OrtValue** out) NO_EXCEPTION;
 

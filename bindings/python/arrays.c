@@ -167,6 +167,20 @@ PyObject* take_array(OrtValue* value) {
   return array;
 }
 
+PyObject* copy_array(const OrtValue* value) {
+  Tensor tensor = {0};
+  OrtStatus* status = read_tensor_facts((OrtValue*)value, &tensor);
+  const OrtMemoryInfo* memory = status ? NULL : tensor_memory(value, &status);
+  if (status) {
+    raise_status(status);
+    return NULL;
+  }
+  if (memory_device_type(memory) != OrtMemoryInfoDeviceType_CPU)
+    return PyErr_Format(PyExc_ValueError, "the tensor is in the memory of a device; copy it to the CPU first");
+  int known = (unsigned)tensor.element < kElements && type_of_element[tensor.element] != kUnknown;
+  return known ? copied_array(&tensor, type_of_element[tensor.element]) : NULL;
+}
+
 static int same_width(const Tensor* tensor, int type) {
   PyArray_Descr* descr = PyArray_DescrFromType(type);
   if (!descr) return 0;

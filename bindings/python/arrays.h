@@ -20,6 +20,9 @@ OrtValue* tensor_over_elements(PyObject* array, int element, OrtStatus** status)
  *  they are and keep the value alive. NULL without an exception when the value is no tensor of a type that NumPy has:
  *  then the value stays the caller's. */
 PyObject* take_array(OrtValue* value);
+
+/** An array of its own with the tensor's elements. NULL without an exception when NumPy has no such type. */
+PyObject* copy_array(const OrtValue* tensor);
 #endif
 
 /** Readies NumPy and the tables of types, before all else here. ImportError where NumPy is not there. */

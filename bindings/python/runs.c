@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "handles.h"
+#include "objects.h"
 
 typedef struct {
   PyObject* name;   /* str, interned */
@@ -221,7 +222,7 @@ static PyObject* read_output(const Ports* ports, Side* side, size_t i) {
   PyObject* array = take_array(value);
   if (array || PyErr_Occurred()) return array;
   PyObject* handle = new_handle(value, "OrtValue", destroy_OrtValue);
-  PyObject* read = handle ? PyObject_CallFunctionObjArgs(ports->read, handle, NULL) : NULL;
+  PyObject* read = handle ? object_of_value(handle, ports->read) : NULL;
   Py_XDECREF(handle);
   return read;
 }

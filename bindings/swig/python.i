@@ -3,6 +3,7 @@
 %{
 #include "arrays.h"
 #include "handles.h"
+#include "objects.h"
 #include "runs.h"
 %}
 
@@ -149,4 +150,5 @@
 %handle(OrtSession)
 %include "handles.h"
 %include "arrays.h"
+%include "objects.h"
 %include "runs.h"

@@ -2,6 +2,7 @@
 #include "api/allocators.h"
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "ortolan.h"
 #include "tensor/value.h"
 
 namespace ortolan::api {
@@ -81,3 +82,23 @@ OrtStatus* ORT_API_CALL GetOpaqueValue(const char* domain_name, const char* type
 }
 
 }  // namespace ortolan::api
+
+using namespace ortolan;
+using namespace ortolan::api;
+
+OrtStatus* ORT_API_CALL OrtGetSequenceItem(const OrtValue* sequence, size_t index, const OrtValue** out) noexcept {
+  return guard([&] {
+    const auto& items = unwrap(sequence, "sequence").sequence().items;
+    require(index < items.size(), ErrorCode::kInvalidArgument, "index ", index, " is out of range; the sequence has ",
+            items.size(), " items");
+    put(out, wrap<const OrtValue>(&items[index]));
+  });
+}
+
+OrtStatus* ORT_API_CALL OrtGetMapParts(const OrtValue* map, const OrtValue** keys, const OrtValue** values) noexcept {
+  return guard([&] {
+    const tensor::Map& core = unwrap(map, "map").map();
+    put(keys, wrap<const OrtValue>(&core.keys), "keys");
+    put(values, wrap<const OrtValue>(&core.values), "values");
+  });
+}

@@ -28,8 +28,8 @@ TypeDescription describe_items(const Sequence& sequence) {
 
 TypeDescription describe_map(const Map& map) {
   TypeDescription value{ValueKind::kTensor};
-  value.tensor.element = map.values.type();
-  return {ValueKind::kMap, {}, map.keys.type(), std::make_shared<TypeDescription>(std::move(value)), {}};
+  value.tensor.element = map.values.tensor().type();
+  return {ValueKind::kMap, {}, map.keys.tensor().type(), std::make_shared<TypeDescription>(std::move(value)), {}};
 }
 
 /** A cast between kinds of type infos: the same object, or NULL when it is of another kind. */

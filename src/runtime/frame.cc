@@ -33,6 +33,8 @@ Value unshared(Value value, bool unshare, const RunServices& services) {
     return borrowed || (unshare && tensor->owner().use_count() > 1) ? Value(duplicate(*tensor, services)) : value;
   }
   if (value.kind() != ValueKind::kSequence) return value;
+  auto stays = [](const Value& item) { return item.kind() == ValueKind::kMap; };
+  if (std::ranges::all_of(value.sequence().items, stays)) return value;  // maps are never written
   auto copy = std::make_shared<Sequence>();
   copy->element_type = value.sequence().element_type;
   for (const Value& item : value.sequence().items) copy->items.push_back(unshared(item, unshare, services));

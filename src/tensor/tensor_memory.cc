@@ -79,8 +79,8 @@ std::shared_ptr<void> allocate_elements(ElementType type, int64_t count, const s
 void charge_strings(const Value& value) {
   if (const Tensor* tensor = value.tensor_if()) return charge_strings_of(*tensor);
   if (value.kind() == ValueKind::kMap) {
-    charge_strings_of(value.map().keys);
-    charge_strings_of(value.map().values);
+    charge_strings(value.map().keys);
+    charge_strings(value.map().values);
   }
   if (value.kind() != ValueKind::kSequence) return;
   ElementType type = value.sequence().element_type;

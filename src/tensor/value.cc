@@ -40,7 +40,7 @@ std::shared_ptr<Map> make_map(const Tensor& keys, const Tensor& values) {
           keys.element_count(), " keys and ", values.element_count(), " values");
   std::vector<size_t> order = dispatch<kKeyTypes>(
       keys.type(), [&]<class T>(TypeTag<T>) -> std::vector<size_t> { return order_of(keys.span<T>()); });
-  return std::make_shared<Map>(Map{reordered(keys, order), reordered(values, order)});
+  return std::make_shared<Map>(Map{{reordered(keys, order)}, {reordered(values, order)}});
 }
 
 std::shared_ptr<Sequence> make_sequence(std::vector<Value> items) {

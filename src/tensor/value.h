@@ -23,11 +23,7 @@ enum class ValueKind : uint8_t {
   kOptional = 6
 };
 
-/** Keys and values are rank-1 tensors of equal length, keys (int64 or string) ascending. */
-struct Map {
-  Tensor keys;
-  Tensor values;
-};
+struct Map;
 
 /** Numbers are those of OrtSparseFormat. */
 enum class SparseFormat : int { kUndefined = 0, kCoo = 1, kCsrc = 2, kBlockSparse = 4 };
@@ -88,6 +84,12 @@ class Value {
 
   std::variant<std::monostate, Tensor, std::shared_ptr<Sequence>, std::shared_ptr<Map>, std::shared_ptr<SparseTensor>>
       content_;
+};
+
+/** Keys and values are rank-1 tensors of equal length, keys (int64 or string) ascending. */
+struct Map {
+  Value keys;
+  Value values;
 };
 
 /** A map of copies of the elements, ordered by key. Throws for keys that are neither int64 nor string, a key that

@@ -1,5 +1,6 @@
 // Tensors of every type, strings, sequences, maps and sparse tensors.
 #include "api_test_support.h"
+#include "ortolan.h"
 
 namespace {
 
@@ -208,6 +209,32 @@ TEST(Containers, SequencesHoldCopies) {
   const OrtMapTypeInfo* map_info = nullptr;
   EXPECT_OK(api().CastTypeInfoToMapTypeInfo(info, &map_info));
   EXPECT_EQ(map_info, nullptr);
+}
+
+TEST(Containers, PartsAreReadWhereTheyLie) {
+  std::vector<int64_t> keys = {2, 1};
+  std::vector<float> values = {20, 10};
+  Value key_tensor = tensor_around(keys, {2}, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64);
+  Value value_tensor = floats(values, {2}), map, sequence;
+  const OrtValue* parts[] = {key_tensor, value_tensor};
+  ASSERT_OK(api().CreateValue(parts, 2, ONNX_TYPE_MAP, map.out()));
+  const OrtValue* maps[] = {map, map};
+  ASSERT_OK(api().CreateValue(maps, 2, ONNX_TYPE_SEQUENCE, sequence.out()));
+  map = Value();
+  const OrtValue *item = nullptr, *same = nullptr, *key_part = nullptr, *value_part = nullptr;
+  ASSERT_OK(OrtGetSequenceItem(sequence, 1, &item));
+  EXPECT_OK(OrtGetSequenceItem(sequence, 1, &same));
+  EXPECT_EQ(item, same);
+  ASSERT_OK(OrtGetMapParts(item, &key_part, &value_part));
+  const void *key_data = nullptr, *value_data = nullptr;
+  EXPECT_OK(api().GetTensorData(key_part, &key_data));
+  EXPECT_OK(api().GetTensorData(value_part, &value_data));
+  EXPECT_EQ(static_cast<const int64_t*>(key_data)[0], 1);
+  EXPECT_EQ(static_cast<const float*>(value_data)[0], 10);
+  EXPECT_REFUSED(OrtGetSequenceItem(sequence, 2, &item), ORT_INVALID_ARGUMENT, "the sequence has 2 items");
+  EXPECT_REFUSED(OrtGetSequenceItem(item, 0, &item), ORT_INVALID_ARGUMENT, "a map, not a sequence");
+  EXPECT_REFUSED(OrtGetMapParts(sequence, &key_part, &value_part), ORT_INVALID_ARGUMENT, "a sequence, not a map");
+  EXPECT_REFUSED(OrtGetMapParts(item, nullptr, &value_part), ORT_INVALID_ARGUMENT, "keys");
 }
 
 TEST(Containers, MixedSequencesAreRefused) {

@@ -107,7 +107,8 @@ std::string describe(const Value& value) {
   bool same = a.kind() == b.kind();
   if (same && a.is_tensor()) same = same_tensor(a.tensor(), b.tensor());
   if (same && a.kind() == ValueKind::kMap) {
-    same = same_tensor(a.map().keys, b.map().keys) && same_tensor(a.map().values, b.map().values);
+    same = same_tensor(a.map().keys.tensor(), b.map().keys.tensor()) &&
+           same_tensor(a.map().values.tensor(), b.map().values.tensor());
   }
   if (same && a.kind() == ValueKind::kSequence) {
     const auto &x = a.sequence().items, &y = b.sequence().items;

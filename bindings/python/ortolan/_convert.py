@@ -1,7 +1,6 @@
 """Python objects as values of the library, and back: what is not simply an array."""
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -27,37 +26,10 @@ def in_place(array: Array) -> Array:
     return np.require(array, native, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _text_bytes(text: Any) -> bytes:
-    if isinstance(text, bytes):
-        return text
-    if not isinstance(text, str):
-        fail(InvalidArgument, f"a string tensor is made of str or bytes, not of '{type(text).__name__}'")
-    return text.encode()
-
-
-def string_tensor(array: Array) -> Any:
-    """A handle of a tensor of the array's texts: str, as UTF-8, or bytes as they are."""
-    texts = [_text_bytes(text) for text in array.ravel().tolist()]
-    return _native.tensor_of_strings(b"".join(texts), list(accumulate(map(len, texts))), array.shape)
-
-
-def strings_of(handle: Any, shape: tuple[int, ...]) -> Array:
-    """The texts of a tensor as an object array of str; bytes that are not UTF-8 are replaced."""
-    ends = np.zeros(int(np.prod(shape, dtype=np.int64)), np.int64)
-    content = bytearray(_native.strings_size(handle))
-    _native.read_strings(handle, content, ends)
-    texts = np.empty(len(ends), object)
-    start = 0
-    for i, end in enumerate(ends.tolist()):
-        texts[i] = content[start:end].decode(errors="replace")
-        start = end
-    return texts.reshape(shape)
-
-
 def tensor(array: Array, element: int) -> Any:
     """A handle of a tensor over an array that may carry that element type; the array is copied where it must be."""
     if element == STRING:
-        return string_tensor(array)
+        return _native.tensor_of_texts(np.ascontiguousarray(array, object).reshape(array.shape))
     array = in_place(array)
     carrier = carrier_of(element)
     return _native.tensor_over_array(array if array.dtype == carrier else array.view(carrier), element)
@@ -126,7 +98,7 @@ def array_of(handle: Any, copy: bool = True) -> Array:
     """The elements of a tensor in CPU memory. Packed types come as bytes, in one dimension."""
     element, _, size, shape = _native.tensor_description(handle)
     if element == STRING:
-        return strings_of(handle, shape)
+        return _native.texts_of_tensor(handle)
     carrier = carrier_of(element)
     if carrier is None:
         packed = np.zeros(size, np.uint8)
@@ -138,18 +110,11 @@ def array_of(handle: Any, copy: bool = True) -> Array:
     return array.copy() if copy else array
 
 
-def _elements(handle: Any) -> list[Any]:
-    return [_native.value_at(handle, i) for i in range(_native.value_count(handle))]
+def array_over(handle: Any) -> Array:
+    """The elements of a tensor where they lie, if they can be read there."""
+    return array_of(handle, copy=False)
 
 
 def object_of(handle: Any) -> Any:
     """A value as a run returns it: an array, a list, a dict, or None for an optional without a value."""
-    kind = _native.value_kind(handle)
-    if kind == Kind.SEQUENCE:
-        return [object_of(element) for element in _elements(handle)]
-    if kind == Kind.MAP:
-        keys, values = (array_of(part) for part in _elements(handle))
-        return dict(zip(keys.tolist(), values.tolist()))
-    if not _native.value_present(handle):
-        return None
-    return array_of(handle, copy=False)
+    return _native.object_of_value(handle, array_over)

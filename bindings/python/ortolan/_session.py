@@ -162,7 +162,7 @@ class InferenceSession:
         self._input_types = {**self._required_types, **self._overridable_types}
         self._ports = _native.create_ports(_ports(self._input_types), len(self._required_types),
                                            _ports(self._output_types), _converter(self._input_types),
-                                           _convert.object_of)
+                                           _convert.array_over)
 
     def _open_handle(self) -> Any:
         if self._handle is None:

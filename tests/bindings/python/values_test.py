@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import ortolan as ort
+from ortolan import _convert
 from support import floats, main, model
 
 NUMBERS = {
@@ -191,6 +192,15 @@ class Containers(unittest.TestCase):
         self.assertEqual(vector.run(None, {"words": {"dog": 2.5}})[0].tolist(), [[0, 2.5, 0]])
         with self.assertRaisesRegex(ort.InvalidArgument, r"a dict is needed for a map\(string,tensor\(float\)\)"):
             vector.run(None, {"words": [1]})
+
+    def test_maps_of_a_sequence_are_apart(self):
+        numbers = ort.InferenceSession(model("zip_map_numbers"))
+        kind = numbers._output_types["maps"]
+        for maps in ([{1: 2.0}, {3: 4.0}, {3: 5.0, 6: 7.0}, {}, {1: 8.0}], [{}, {}], [{2: 1.0}, {2: 3.0}]):
+            self.assertEqual(_convert.object_of(_convert.value_of(maps, kind)), maps)
+        first, second = numbers.run(None, {"x": [[1, 2, 3], [4, 5, 6]]})[0]
+        first[10] = None
+        self.assertEqual(second, {10: 4, 20: 5, 30: 6})
 
     def test_optionals(self):
         session = ort.InferenceSession(model("optional"))

@@ -45,15 +45,15 @@ class CastMap : public OpKernel {
   }
   void compute(KernelContext& context) const override {
     const Map& map = context.input_value(0).map();
-    auto keys = map.keys.span<int64_t>();
+    auto keys = map.keys.tensor().span<int64_t>();
     auto count = static_cast<int64_t>(keys.size());
     Tensor& output = context.output(0, type_, Shape{1, sparse_ ? width_ : count});
     constexpr TypeSet kTypes = ElementType::kFloat | ElementType::kInt64 | ElementType::kString;
     dispatch<kTypes>(type_, [&]<class To>(TypeTag<To>) {
       To* to = output.mutable_data<To>();
       std::fill_n(to, output.element_count(), To{});
-      dispatch<kTypes | ElementType::kDouble>(map.values.type(), [&]<class From>(TypeTag<From>) {
-        auto values = map.values.span<From>();
+      dispatch<kTypes | ElementType::kDouble>(map.values.tensor().type(), [&]<class From>(TypeTag<From>) {
+        auto values = map.values.tensor().span<From>();
         base::TerminatePoll poll;
         for (size_t i = 0; i < keys.size(); ++i) {
           poll.work(8);
@@ -85,17 +85,17 @@ class DictVectorizer : public OpKernel {
   }
   void compute(KernelContext& context) const override {
     const Map& map = context.input_value(0).map();
-    Tensor& output = context.output(0, map.values.type(), Shape{1, width_});
+    Tensor& output = context.output(0, map.values.tensor().type(), Shape{1, width_});
     std::vector<std::pair<size_t, size_t>> places;  // of the output and of the map
-    if (map.keys.type() == ElementType::kString) {
-      find(words_, map.keys.span<std::string>(), places);
+    if (map.keys.tensor().type() == ElementType::kString) {
+      find(words_, map.keys.tensor().span<std::string>(), places);
     } else {
-      find(numbers_, map.keys.span<int64_t>(), places);
+      find(numbers_, map.keys.tensor().span<int64_t>(), places);
     }
     dispatch_moved(output.type(), [&]<class E>(TypeTag<E>) {
       auto* to = static_cast<E*>(output.mutable_raw());
       std::fill_n(to, width_, E{});
-      for (auto [place, item] : places) to[place] = static_cast<const E*>(map.values.raw())[item];
+      for (auto [place, item] : places) to[place] = static_cast<const E*>(map.values.tensor().raw())[item];
     });
   }
 
@@ -150,22 +150,38 @@ class ZipMap : public OpKernel {
     FeatureRows table(input);
     require(table.features == width_, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(), " has ",
             table.features, " columns for ", width_, " keys");
-    auto sequence = std::make_shared<Sequence>();
-    const float* from = input.data<float>();
-    base::TerminatePoll poll;
-    for (int64_t r = 0; r < table.rows; ++r, from += width_) {
-      poll.work(32 + width_);
-      auto map = std::make_shared<Map>();
-      map->keys = keys_;
-      map->values = Tensor(ElementType::kFloat, keys_.shape());
-      float* to = map->values.mutable_data<float>();
-      for (size_t place : order_) *to++ = from[place];
-      sequence->items.push_back(std::move(map));
-    }
-    context.set_output(0, std::move(sequence));
+    context.set_output(0, rows_as_maps(in_order_of_keys(input.data<float>(), table.rows)));
   }
 
  private:
+  /** Each row's values, one row after the other. */
+  Tensor in_order_of_keys(const float* from, int64_t rows) const {
+    Tensor values(ElementType::kFloat, Shape{rows, static_cast<int64_t>(order_.size())});
+    float* to = values.mutable_data<float>();
+    base::TerminatePoll poll;
+    for (int64_t r = 0; r < rows; ++r, from += width_) {
+      poll.work(32 + width_);
+      for (size_t place : order_) *to++ = from[place];
+    }
+    return values;
+  }
+
+  /** All rows share the memory of the maps, of the keys and of the values: none is allocated for itself. */
+  std::shared_ptr<Sequence> rows_as_maps(Tensor values) const {
+    const auto rows = static_cast<size_t>(values.shape()[0]);
+    auto maps = std::make_shared<std::vector<Map>>(rows);
+    auto sequence = std::make_shared<Sequence>();
+    sequence->items.reserve(rows);
+    float* row = values.mutable_data<float>();
+    for (Map& map : *maps) {
+      map.keys = keys_;
+      map.values = Tensor(ElementType::kFloat, keys_.shape(), row, values.owner(), values.memory());
+      row += order_.size();
+      sequence->items.emplace_back(std::shared_ptr<Map>(maps, &map));
+    }
+    return sequence;
+  }
+
   Tensor keys_;
   std::vector<size_t> order_;
   int64_t width_;
