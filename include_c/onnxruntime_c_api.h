@@ -25,7 +25,7 @@
 #include <string.h>
 
 /** The API level that this header describes: what a program passes to OrtApiBase::GetApi. */
-#define ORT_API_VERSION 30
+#define ORT_API_VERSION 31
 
 #ifdef __cplusplus
 extern "C" {
@@ -180,11 +180,14 @@ ORT_RUNTIME_CLASS(Node);              /**< A node of a graph. */
 ORT_RUNTIME_CLASS(Graph);             /**< A graph. */
 ORT_RUNTIME_CLASS(Model);             /**< A model in memory. */
 ORT_RUNTIME_CLASS(ModelCompilationOptions);
-ORT_RUNTIME_CLASS(HardwareDevice);          /**< A device of the machine. */
-ORT_RUNTIME_CLASS(EpDevice);                /**< A provider and a device that it can use. */
-ORT_RUNTIME_CLASS(KeyValuePairs);           /**< A list of keys and values. */
-ORT_RUNTIME_CLASS(SyncStream);              /**< A queue of work on a device. */
-ORT_RUNTIME_CLASS(ExternalInitializerInfo); /**< A place of an initializer in a file. */
+ORT_RUNTIME_CLASS(ModelPackageOptions);          /**< Which providers a variant of a package is chosen for. */
+ORT_RUNTIME_CLASS(ModelPackageContext);          /**< A model package, read. */
+ORT_RUNTIME_CLASS(ModelPackageComponentContext); /**< A component of a package and the variant that was chosen. */
+ORT_RUNTIME_CLASS(HardwareDevice);               /**< A device of the machine. */
+ORT_RUNTIME_CLASS(EpDevice);                     /**< A provider and a device that it can use. */
+ORT_RUNTIME_CLASS(KeyValuePairs);                /**< A list of keys and values. */
+ORT_RUNTIME_CLASS(SyncStream);                   /**< A queue of work on a device. */
+ORT_RUNTIME_CLASS(ExternalInitializerInfo);      /**< A place of an initializer in a file. */
 ORT_RUNTIME_CLASS(ExternalResourceImporter);
 ORT_RUNTIME_CLASS(ExternalMemoryHandle);
 ORT_RUNTIME_CLASS(ExternalSemaphoreHandle);
@@ -205,6 +208,7 @@ ORT_RUNTIME_CLASS(TrainingApi);
 ORT_RUNTIME_CLASS(ModelEditorApi);
 ORT_RUNTIME_CLASS(CompileApi);
 ORT_RUNTIME_CLASS(InteropApi);
+ORT_RUNTIME_CLASS(ModelPackageApi);
 ORT_RUNTIME_CLASS(EpApi);
 ORT_RUNTIME_CLASS(ApiBase);
 ORT_RUNTIME_CLASS(ThreadPoolCallbacksConfig);
@@ -415,6 +419,11 @@ typedef OrtStatus*(ORT_API_CALL* EpSelectionDelegate)(_In_ const OrtEpDevice** e
                                                       _Inout_ const OrtEpDevice** selected, _In_ size_t max_selected,
                                                       _Out_ size_t* num_selected, _In_ void* state);
 
+/** Gives the bytes that the program knows under a name: allocates them from the allocator and writes place and size. */
+typedef OrtStatus*(ORT_API_CALL* OrtReadNamedBufferFunc)(_In_ void* state, _In_ const char* name,
+                                                         _In_ OrtAllocator* allocator, _Outptr_ void** buffer,
+                                                         _Out_ size_t* data_size);
+
 /** Receives the next piece of a model that is being written. */
 typedef OrtStatus*(ORT_API_CALL* OrtWriteBufferFunc)(_In_ void* state, _In_ const void* buffer,
                                                      _In_ size_t buffer_num_bytes);
@@ -561,7 +570,7 @@ struct OrtApiBase {
   /** The function table. Every level from 1 to ORT_API_VERSION gets the same full one; others get NULL and a line on
    *  stderr. */
   ORT_API_T(const OrtApi*, GetApi, uint32_t version);
-  /** The release that the library stands for, as "1.30.0"; the second number is the level. */
+  /** The release that the library stands for, as "1.31.0"; the second number is the level. */
   ORT_API_T(const char*, GetVersionString, void);
 };
 
@@ -1996,6 +2005,16 @@ struct OrtApi {
   /** An output whose memory is already there, borrowed; NULL when KernelContext_GetOutput has to make it. */
   ORT_API2_STATUS(KernelContext_GetPreallocatedOutput, _In_ const OrtKernelContext* context, _In_ size_t output_index,
                   _Outptr_result_maybenull_ OrtValue** output);
+
+  /* ======== Release 1.31 ======== */
+
+  /** Where sessions get the data of compiled nodes (EPContext) that a model names instead of holding: `read_func` is
+   *  asked for each such name while a session loads, and what it gives takes the place of a file of that name. NULL
+   *  takes it back. The function and `state` must live until the last session was made with the options. */
+  ORT_API2_STATUS(SessionOptionsSetEpContextDataReadFunc, _Inout_ OrtSessionOptions* options,
+                  _In_ OrtReadNamedBufferFunc read_func, _In_opt_ void* state);
+  /** The functions for model packages. Never NULL. */
+  const OrtModelPackageApi*(ORT_API_CALL* GetModelPackageApi)(void);
 };
 
 /** An operator that a program implements. Members that are newer than its version are not read. */
@@ -2214,6 +2233,64 @@ struct OrtInteropApi {
                   _In_ const OrtGraphicsInteropConfig* config);
   /** Takes that back. */
   ORT_API2_STATUS(DeinitGraphicsInteropForEpDevice, _In_ const OrtEpDevice* ep_device);
+};
+
+/** Model packages: folders with a manifest.json, whose components are models in variants for different providers.
+ *  Errors in a package are of the code ORT_FAIL; names that it does not have are ORT_INVALID_ARGUMENT. Names and paths
+ *  belong to the object that gave them, but for those of ModelPackage_ResolveStringRef. Objects may be used by several
+ *  threads at once, and may be released in any order. */
+struct OrtModelPackageApi {
+  /** Remembers the providers and devices of the session options, or those that their selection policy finds, in order;
+   *  where there are none, the CPU's. */
+  ORT_API2_STATUS(CreateModelPackageOptionsFromSessionOptions, _In_ const OrtEnv* env,
+                  _In_ const OrtSessionOptions* session_options, _Outptr_ OrtModelPackageOptions** out);
+  ORT_CLASS_RELEASE(ModelPackageOptions);
+  /** Reads and checks the package in a folder; models are not opened. */
+  ORT_API2_STATUS(CreateModelPackageContext, _In_ const ORTCHAR_T* package_root, _Outptr_ OrtModelPackageContext** out);
+  ORT_CLASS_RELEASE(ModelPackageContext);
+  /** The first number of the manifest's version of the format. */
+  ORT_API2_STATUS(ModelPackage_GetSchemaVersion, _In_ const OrtModelPackageContext* context,
+                  _Out_ int64_t* out_version);
+  /** How many components there are. */
+  ORT_API2_STATUS(ModelPackage_GetComponentCount, _In_ const OrtModelPackageContext* context, _Out_ size_t* out_count);
+  /** Their names, in the manifest's order. */
+  ORT_API2_STATUS(ModelPackage_GetComponentNames, _In_ const OrtModelPackageContext* context,
+                  _Outptr_result_buffer_maybenull_(*out_count) const char* const** out_names, _Out_ size_t* out_count);
+  /** How many variants a component has. */
+  ORT_API2_STATUS(ModelPackage_GetVariantCount, _In_ const OrtModelPackageContext* context,
+                  _In_ const char* component_name, _Out_ size_t* out_count);
+  /** Their names, in the component's order. */
+  ORT_API2_STATUS(ModelPackage_GetVariantNames, _In_ const OrtModelPackageContext* context,
+                  _In_ const char* component_name,
+                  _Outptr_result_buffer_maybenull_(*out_count) const char* const** out_variant_names,
+                  _Out_ size_t* out_count);
+  /** The provider that a variant is for; NULL when it names none. */
+  ORT_API2_STATUS(ModelPackage_GetVariantEpName, _In_ const OrtModelPackageContext* context,
+                  _In_ const char* component_name, _In_ const char* variant_name,
+                  _Outptr_result_maybenull_ const char** out_ep);
+  /** Where a path that the package names leads: "sha256:HEX/part" into a shared asset, anything else from `base_dir`,
+   *  or from the package's folder where that is NULL or empty. In a portable package the path must stay beneath that
+   *  folder, links followed. `must_exist`: fail unless something is there. The text is this thread's until it calls
+   *  again. */
+  ORT_API2_STATUS(ModelPackage_ResolveStringRef, _In_ const OrtModelPackageContext* context,
+                  _In_opt_ const char* base_dir, _In_ const char* input, _In_ int must_exist,
+                  _Outptr_ const char** out_path);
+  /** Chooses the variant of a component that is for the first provider of `options` and a kind of its devices; among
+   *  several the one that the provider says it supports best, then the first. */
+  ORT_API2_STATUS(SelectComponent, _In_ const OrtModelPackageContext* context, _In_ const char* component_name,
+                  _In_ const OrtModelPackageOptions* options, _Outptr_ OrtModelPackageComponentContext** out);
+  ORT_CLASS_RELEASE(ModelPackageComponentContext);
+  /** The name of the variant. */
+  ORT_API2_STATUS(ModelPackageComponent_GetSelectedVariantName, _In_ const OrtModelPackageComponentContext* context,
+                  _Outptr_ const char** out_name);
+  /** The folder of the variant; empty when it has none. */
+  ORT_API2_STATUS(ModelPackageComponent_GetSelectedVariantFolderPath,
+                  _In_ const OrtModelPackageComponentContext* context, _Outptr_ const ORTCHAR_T** folder_path);
+  /** A session of the variant's model. With NULL options it runs on the provider that the variant was chosen for, with
+   *  the variant's session and provider options; with the caller's, only those of the variant's entries that are paths
+   *  are added, where the caller has none of that key. */
+  ORT_API2_STATUS(CreateSession, _In_ const OrtEnv* env, _In_ const OrtModelPackageComponentContext* context,
+                  _In_opt_ const OrtSessionOptions* session_options, _Outptr_ OrtSession** session);
 };
 
 /* ==== Exported functions ==== */

@@ -58,7 +58,7 @@ typedef struct OrtOperatorForm {
  *  lives as long as the library. */
 ORT_EXPORT const OrtOperatorForm* ORT_API_CALL OrtOperatorCatalog(_Out_ size_t* count) NO_EXCEPTION;
 
-/** The release of ONNX Runtime that this library stands for, as "1.30.0". */
+/** The release of ONNX Runtime that this library stands for, as "1.31.0". */
 ORT_EXPORT const char* ORT_API_CALL OrtGetVersionString(void) NO_EXCEPTION;
 
 /* ==== Where nodes run ==== */

@@ -1,10 +1,11 @@
 # write_abi_lists(FOLDER): turns the tables of this folder into lists of macro calls that C and C++ sources include:
-#   api_slots.inc     ORTOLAN_SLOT(table, name, slot, since)            every slot of the function tables
+#   api_slots.inc     ORTOLAN_SLOT(table, name, function, slot, since)  every slot of the function tables; `function` is
+#                     the name of ours: the slot's, after the table's and '_' where a table before has a slot of that name
 #   abi_members.inc   ORTOLAN_MEMBER(struct, member, offset, size)      every member of every struct of the ABI
 #   abi_structs.inc   ORTOLAN_STRUCT(struct, members, size, alignment)
 #   abi_enums.inc     ORTOLAN_ENUM(enum, constant, value)
 #   flat_functions.inc  ORTOLAN_FLAT(name, parameters)                  slots that are exported functions too
-set(ABI_FUNCTION_TABLES OrtApi OrtModelEditorApi OrtCompileApi OrtInteropApi OrtEpApi)
+set(ABI_FUNCTION_TABLES OrtApi OrtModelEditorApi OrtCompileApi OrtInteropApi OrtModelPackageApi OrtEpApi)
 
 # Sets OUT to the number of parameters that a column of ort_api.tsv lists.
 function(count_parameters out parameters)
@@ -30,6 +31,7 @@ function(write_abi_lists folder)
   read_names(flat_names ${here}/exports.txt WITH "as the slot")
   set(members "")
   set(slots "")
+  set(functions "")
   set(flat "")
   read_rows(rows ${here}/ort_api.tsv)
   foreach(row IN LISTS rows)
@@ -44,7 +46,12 @@ function(write_abi_lists folder)
     set(since ${CMAKE_MATCH_7})
     string(APPEND members "ORTOLAN_MEMBER(${struct}, ${name}, ${CMAKE_MATCH_3}, ${CMAKE_MATCH_8})\n")
     if(struct IN_LIST ABI_FUNCTION_TABLES)
-      string(APPEND slots "ORTOLAN_SLOT(${struct}, ${name}, ${slot}, \"${since}\")\n")
+      set(function ${name})
+      if(function IN_LIST functions)
+        set(function ${struct}_${name})
+      endif()
+      list(APPEND functions ${function})
+      string(APPEND slots "ORTOLAN_SLOT(${struct}, ${name}, ${function}, ${slot}, \"${since}\")\n")
     endif()
     if(struct STREQUAL "OrtApi" AND "Ort${name}" IN_LIST flat_names)
       count_parameters(count "${parameters}")

@@ -1,5 +1,5 @@
-// Offers functions under the version nodes of older releases as well; part of the shared library only, since version
-// nodes exist only there. The newest node needs nothing here: the version script gives it to the plain names.
+// Offers functions under the version nodes of other releases as well; part of the shared library only, since version
+// nodes exist only there. The node of the plain names needs nothing here: the version script gives it to them.
 #include "onnxruntime_c_api.h"
 
 extern "C" {

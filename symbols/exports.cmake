@@ -1,5 +1,5 @@
 # What libortolan exports: exports.txt, the symbols.txt of the built-in providers, and versions.txt. All three hold one
-# name a line; '#' begins a comment.
+# name a line; '#' begins a comment. One node of versions.txt is "of the plain names": it holds every exported name.
 
 # Sets OUT to the names in a list file; with WITH text, to those whose line goes on with that text.
 function(read_names out file)
@@ -24,15 +24,24 @@ function(read_exports out)
   set(${out} ${names} ${cpu_names} PARENT_SCOPE)
 endfunction()
 
-# write_version_script(OUT_SCRIPT OUT_ALIASES): the linker script with one node per version, the newest holding every
-# exported name; and the list ORTOLAN_ALIAS(name, version, suffix) of names that older nodes offer as well.
+# Sets OUT_PLAIN to the version node of the plain names, and OUT_OTHERS to all others.
+function(read_versions out_plain out_others)
+  set(versions ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/versions.txt)
+  read_names(plain ${versions} WITH "of the plain names")
+  read_names(others ${versions})
+  list(REMOVE_ITEM others ${plain})
+  set(${out_plain} ${plain} PARENT_SCOPE)
+  set(${out_others} ${others} PARENT_SCOPE)
+endfunction()
+
+# write_version_script(OUT_SCRIPT OUT_ALIASES): the linker script with one node per version, that of the plain names
+# holding every exported name; and the list ORTOLAN_ALIAS(name, version, suffix) of names that other nodes offer as well.
 function(write_version_script out_script out_aliases)
   set(here ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   read_exports(names)
   read_names(every ${here}/exports.txt WITH "in every version")
   read_names(every_cpu ${here}/../providers/cpu/symbols.txt WITH "in every version")
-  read_names(versions ${here}/versions.txt)
-  list(POP_BACK versions newest)
+  read_versions(plain versions)
   set(script "")
   set(aliases "")
   foreach(version IN LISTS versions)
@@ -43,7 +52,7 @@ function(write_version_script out_script out_aliases)
     endforeach()
   endforeach()
   list(JOIN names ";\n    " names)
-  string(APPEND script "${newest} {\n  global:\n    ${names};\n  local:\n    *;\n};\n")
+  string(APPEND script "${plain} {\n  global:\n    ${names};\n  local:\n    *;\n};\n")
   file(CONFIGURE OUTPUT ${out_script} CONTENT "${script}" @ONLY)
   file(CONFIGURE OUTPUT ${out_aliases} CONTENT "${aliases}" @ONLY)
 endfunction()

@@ -94,7 +94,7 @@ inline void InitApi(const OrtApi* api) noexcept { detail::Global::Api(api); }
 /** The function table. */
 inline const OrtApi& GetApi() noexcept { return *detail::Global::Api(); }
 
-/** The release that the library stands for, as "1.30.0". */
+/** The release that the library stands for, as "1.31.0". */
 inline std::string GetVersionString() { return OrtGetApiBase()->GetVersionString(); }
 
 /** Which library it is and how it was built. */

@@ -4,7 +4,7 @@ package ortolan
 
 import "ortolan.org/ortolan/internal/native"
 
-// Version is the library's version: "1.30.0".
+// Version is the library's version: "1.31.0".
 func Version() string { return native.StringOf(native.Library_version()) }
 
 // BuildInfo says how the library was built.

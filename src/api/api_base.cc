@@ -37,6 +37,7 @@ const char* ORT_API_CALL GetBuildInfoString() noexcept {
 const OrtModelEditorApi* ORT_API_CALL GetModelEditorApi() noexcept { return &model_editor_api(); }
 const OrtCompileApi* ORT_API_CALL GetCompileApi() noexcept { return &compile_api(); }
 const OrtInteropApi* ORT_API_CALL GetInteropApi() noexcept { return &interop_api(); }
+const OrtModelPackageApi* ORT_API_CALL GetModelPackageApi() noexcept { return &model_package_api(); }
 const OrtEpApi* ORT_API_CALL GetEpApi() noexcept { return &ep_api(); }
 
 // There is no training here, and no experimental function: NULL is the documented answer.

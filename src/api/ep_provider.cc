@@ -240,4 +240,10 @@ runtime::Compatibility PluginProviderFactory::judge(const std::string& info) con
   return static_cast<runtime::Compatibility>(answer);
 }
 
+std::vector<runtime::HardwareType> PluginProviderFactory::device_types() const {
+  std::vector<runtime::HardwareType> types;
+  for (const EpDevice* device : devices_) types.push_back(device->hardware->type);
+  return types;
+}
+
 }  // namespace ortolan::api

@@ -113,6 +113,7 @@ class PluginProviderFactory final : public runtime::ProviderFactory {
   std::unique_ptr<runtime::ExecutionProvider> make(const runtime::SessionOptions& options,
                                                    const base::Logger& logger) const override;
   runtime::Compatibility judge(const std::string& info) const override;
+  std::vector<runtime::HardwareType> device_types() const override;
 
  private:
   std::shared_ptr<EpLibrary> library_;

@@ -50,6 +50,10 @@ class FactoryByName final : public runtime::ProviderFactory {
   explicit FactoryByName(std::string name) : name_(std::move(name)) {}
   const std::string& type() const override { return name_; }
 
+  std::vector<HardwareType> device_types() const override {
+    auto [libraries, devices] = devices_by_name(process_registry(), name_);
+    return devices.empty() ? std::vector<HardwareType>() : std::vector{devices.front()->hardware->type};
+  }
   std::unique_ptr<runtime::ExecutionProvider> make(const SessionOptions& options,
                                                    const base::Logger& logger) const override {
     EpRegistry& registry = process_registry();

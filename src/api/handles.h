@@ -55,10 +55,13 @@ struct ExternalInitializer;
 struct KernelDef;
 struct KernelInfoObject;
 struct LoraAdapter;
+struct ModelPackage;
 struct ModelDraft;
 struct ModelDescription;
 struct NodeComputeContext;
 struct OpSchema;
+struct PackageComponent;
+struct PackageTarget;
 struct ProfilingEvents;
 struct ProviderOptions;
 struct ResourceImporter;
@@ -123,6 +126,9 @@ ORTOLAN_CORE_OF(OrtNode, NodeObject)
 ORTOLAN_CORE_OF(OrtValueInfo, ValueObject)
 ORTOLAN_CORE_OF(OrtModel, ModelDraft)
 ORTOLAN_CORE_OF(OrtModelCompilationOptions, CompilationRequest)
+ORTOLAN_CORE_OF(OrtModelPackageOptions, PackageTarget)
+ORTOLAN_CORE_OF(OrtModelPackageContext, ModelPackage)
+ORTOLAN_CORE_OF(OrtModelPackageComponentContext, PackageComponent)
 ORTOLAN_CORE_OF(OrtExternalResourceImporter, ResourceImporter)
 ORTOLAN_CORE_OF(OrtExternalInitializerInfo, ExternalInitializer)
 ORTOLAN_CORE_OF(OrtKeyValuePairs, base::KeyValues)

@@ -4,6 +4,7 @@
 #include "api/arguments.h"
 #include "api/environments.h"
 #include "api/guard.h"
+#include "api/session_entry.h"
 #include "base/key_values.h"
 
 namespace ortolan::api {
@@ -153,7 +154,10 @@ OrtStatus* ORT_API_CALL SessionOptionsSetLoadCancellationFlag(OrtSessionOptions*
 }
 
 OrtStatus* ORT_API_CALL AddSessionConfigEntry(OrtSessionOptions* options, const char* key, const char* value) noexcept {
-  return guard([&] { unwrap(options, "options").config[checked_key(key)] = text(value, "config_value"); });
+  return guard([&] {
+    auto& core = unwrap(options, "options");
+    set_session_entry(core, text(key, "config_key"), text(value, "config_value"));
+  });
 }
 
 OrtStatus* ORT_API_CALL HasSessionConfigEntry(const OrtSessionOptions* options, const char* key, int* out) noexcept {

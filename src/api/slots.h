@@ -24,8 +24,8 @@ struct SlotFunction<Result(ORT_API_CALL*)(Args...) noexcept> {
 // C linkage makes a definition with other parameters an error instead of an overload; the label keeps the names of the
 // slots out of the global name space of C.
 extern "C" {
-#define ORTOLAN_SLOT(table, name, slot, since) \
-  SlotFunction<decltype(table::name)>::type name __asm__("ortolan_api_" #name);
+#define ORTOLAN_SLOT(table, name, function, slot, since) \
+  SlotFunction<decltype(table::name)>::type function __asm__("ortolan_api_" #function);
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 }

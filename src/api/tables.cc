@@ -15,7 +15,7 @@ namespace ortolan::api {
 
 // Weak here and only here: a slot's function that no source defines is NULL.
 extern "C" {
-#define ORTOLAN_SLOT(table, name, slot, since) extern decltype(name) name __attribute__((weak));
+#define ORTOLAN_SLOT(table, name, function, slot, since) extern decltype(function) function __attribute__((weak));
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 }
@@ -23,14 +23,14 @@ extern "C" {
 namespace {
 
 constexpr OrtApiSlot kSlots[] = {
-#define ORTOLAN_SLOT(table, name, slot, since) {#table, #name, since, slot, 0},
+#define ORTOLAN_SLOT(table, name, function, slot, since) {#table, #name, since, slot, 0},
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 };
 
 /** Positions in kSlots. */
 enum Row : int {
-#define ORTOLAN_SLOT(table, name, slot, since) k_##name,
+#define ORTOLAN_SLOT(table, name, function, slot, since) k_##function,
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 };
@@ -56,12 +56,13 @@ struct Stub<Result(Args...) noexcept, kRow> {
 };
 
 struct Tables {
-  std::tuple<OrtApi, OrtModelEditorApi, OrtCompileApi, OrtInteropApi, OrtEpApi> tables{};
+  std::tuple<OrtApi, OrtModelEditorApi, OrtCompileApi, OrtInteropApi, OrtModelPackageApi, OrtEpApi> tables{};
   std::array<OrtApiSlot, std::size(kSlots)> coverage{};
 
   Tables() noexcept {
     std::copy(std::begin(kSlots), std::end(kSlots), coverage.begin());
-#define ORTOLAN_SLOT(table, name, slot, since) fill<decltype(name), k_##name>(std::get<table>(tables).name, name);
+#define ORTOLAN_SLOT(table, name, function, slot, since) \
+  fill<decltype(function), k_##function>(std::get<table>(tables).name, function);
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
   }
@@ -84,6 +85,7 @@ const OrtApi& ort_api() noexcept { return std::get<OrtApi>(all().tables); }
 const OrtModelEditorApi& model_editor_api() noexcept { return std::get<OrtModelEditorApi>(all().tables); }
 const OrtCompileApi& compile_api() noexcept { return std::get<OrtCompileApi>(all().tables); }
 const OrtInteropApi& interop_api() noexcept { return std::get<OrtInteropApi>(all().tables); }
+const OrtModelPackageApi& model_package_api() noexcept { return std::get<OrtModelPackageApi>(all().tables); }
 const OrtEpApi& ep_api() noexcept { return std::get<OrtEpApi>(all().tables); }
 std::span<const OrtApiSlot> coverage() noexcept { return all().coverage; }
 

@@ -13,6 +13,7 @@ const OrtApi& ort_api() noexcept;
 const OrtModelEditorApi& model_editor_api() noexcept;
 const OrtCompileApi& compile_api() noexcept;
 const OrtInteropApi& interop_api() noexcept;
+const OrtModelPackageApi& model_package_api() noexcept;
 const OrtEpApi& ep_api() noexcept;
 
 /** Every slot of every table in table and slot order. */

@@ -124,6 +124,7 @@ class StandIn final : public runtime::ProviderFactory {
     return cuda_->make(options, logger);
   }
   runtime::Compatibility judge(const std::string& info) const override { return cuda_->judge(info); }
+  std::vector<runtime::HardwareType> device_types() const override { return cuda_->device_types(); }
 
  private:
   std::shared_ptr<const runtime::ProviderFactory> cuda_;

@@ -177,6 +177,24 @@ void check_compatibility(const Model& model, const ProviderFactory& factory, con
 
 bool is_ep_context(const Node& node) { return node.op_type == "EPContext" && node.domain == "com.microsoft"; }
 
+void read_context_data(Model& model, const SessionOptions& options) {
+  if (!options.read_context_data) return;
+  for_each_graph(*model.graph, [&](Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+      if (!is_ep_context(*node) || node->int_or("embed_mode", 1) != 0) continue;
+      std::string name(node->string_or("ep_cache_context", ""));
+      if (name.empty()) continue;
+      try {
+        node->set_attribute("ep_cache_context", options.read_context_data(name));
+      } catch (const Error& error) {
+        throw error.within(
+            join(node->label(), ": the function that reads data of compiled nodes, asked for '", name, "'"));
+      }
+      node->set_attribute("embed_mode", int64_t{1});
+    }
+  });
+}
+
 void check_context_files(const Model& model, const SessionOptions& options) {
   std::string beside = model.path.empty() ? std::string(options.config_or("ep.context_file_path", "")) : model.path;
   std::string folder = beside.empty() ? "" : folder_of(beside);

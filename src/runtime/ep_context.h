@@ -58,6 +58,9 @@ bool is_ep_context(const Node& node);
 /** Checks the files that EPContext nodes name: within the model's folder, or for a model from bytes that of the session
     entry ep.context_file_path, and without following links. */
 void check_context_files(const Model& model, const SessionOptions& options);
+/** Puts what the options' function gives into the EPContext nodes that name their data, as if it had always been there:
+    providers then need no file. Nothing where the options have no function. */
+void read_context_data(Model& model, const SessionOptions& options);
 /** What to do about an EPContext node that no provider takes. */
 std::string advice_for_unclaimed(const Node& ep_context);
 

@@ -17,6 +17,7 @@ struct Model;
 namespace ortolan::runtime {
 
 class ExecutionProvider;
+enum class HardwareType : int;
 struct SessionOptions;
 
 /** Whether what a provider once compiled works now; numbers are those of OrtCompiledModelCompatibility. */
@@ -32,6 +33,8 @@ class ProviderFactory {
   virtual std::unique_ptr<ExecutionProvider> make(const SessionOptions& options, const base::Logger& logger) const = 0;
   /** Judges a text that one of its providers gave as ExecutionProvider::compatibility_info. */
   virtual Compatibility judge(const std::string& info) const { return Compatibility::kNotApplicable; }
+  /** The kinds of the devices that its providers use, as far as they are known. */
+  virtual std::vector<HardwareType> device_types() const { return {}; }
 };
 
 /** A provider asked for, in priority order. */

@@ -177,6 +177,7 @@ std::vector<std::pair<std::string, std::string>> SessionBuilder::compatibility_i
 
 void SessionBuilder::resolve() {
   resolve_model(*session_->model_, custom_rows(session_->options_));
+  read_context_data(*session_->model_, session_->options_);
   check_context_files(*session_->model_, session_->options_);
 }
 

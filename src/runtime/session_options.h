@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,8 +53,10 @@ struct SessionOptions {
   std::map<std::string, std::span<const std::byte>> external_files;  // by file name, in place of files
   bool replace_compiled_model = false;                               // the file of ep.context_file_path may be there
   std::span<const std::byte> weightless_source;  // the model that a compiled one without weights was made from
-  std::vector<ProviderRequest> providers;        // in priority order; the CPU need not be among them
-  SelectProviders select_providers;              // used where `providers` is empty; may be empty too
+  /** Gives the data of a compiled node that a model names instead of holding; empty: they are in files. */
+  std::function<std::string(const std::string& name)> read_context_data;
+  std::vector<ProviderRequest> providers;  // in priority order; the CPU need not be among them
+  SelectProviders select_providers;        // used where `providers` is empty; may be empty too
   std::vector<std::shared_ptr<const CustomOperator>> custom_operators;
   std::vector<std::shared_ptr<void>> libraries;  // of custom operators, kept loaded
   std::shared_ptr<std::atomic<bool>> cancel_load = std::make_shared<std::atomic<bool>>(false);  // seen while loading

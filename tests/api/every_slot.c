@@ -11,7 +11,7 @@
 #include "ortolan.h"
 #include "ortolan_ep.h"
 
-#if ORT_API_VERSION != 30
+#if ORT_API_VERSION != 31
 #error "the header describes another level"
 #endif
 
@@ -61,9 +61,10 @@ static void expect_slots(const OrtApi* api) {
   const OrtModelEditorApi* OrtModelEditorApi_table = api->GetModelEditorApi();
   const OrtCompileApi* OrtCompileApi_table = api->GetCompileApi();
   const OrtInteropApi* OrtInteropApi_table = api->GetInteropApi();
+  const OrtModelPackageApi* OrtModelPackageApi_table = api->GetModelPackageApi();
   const OrtEpApi* OrtEpApi_table = api->GetEpApi();
   const OrtApi* OrtApi_table = api;
-#define ORTOLAN_SLOT(table, name, slot, since) expect(table##_table->name != NULL, #table "::" #name);
+#define ORTOLAN_SLOT(table, name, function, slot, since) expect(table##_table->name != NULL, #table "::" #name);
 #include "api_slots.inc"
 #undef ORTOLAN_SLOT
 }
@@ -79,7 +80,7 @@ static void expect_usual_names(const OrtApi* api) {
   expect(strcmp(api->GetErrorMessage(status), "fine") == 0, "its text");
   api->ReleaseStatus(status);
   api->ReleaseStatus(NULL);
-  expect(table.Number(30) == ORT_API_VERSION, "the level");
+  expect(table.Number(31) == ORT_API_VERSION, "the level");
   table.ReleaseProgramThing(NULL);
   expect(path[0] == 'm' && file[0] != 0, "paths");
   expect(strcmp(kOrtSessionOptionsConfigDisablePrepacking, "session.disable_prepacking") == 0, "session keys");

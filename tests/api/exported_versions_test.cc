@@ -20,6 +20,7 @@ TEST(ExportedVersions, EveryNodeHasTheWayInAndTheOldAppendFunctions) {
     if (version.rfind("VERS_", 0) != 0) {
       continue;
     }
+    version = version.substr(0, version.find(' '));
     ++count;
     using GetApiBase = const OrtApiBase* (*)();
     auto get = reinterpret_cast<GetApiBase>(dlvsym(library, "OrtGetApiBase", version.c_str()));

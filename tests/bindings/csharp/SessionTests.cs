@@ -14,7 +14,7 @@ public class SessionTests
     [Test]
     public void LibraryNamesItself()
     {
-        StringAssert.StartsWith("1.30.", OrtolanLibrary.Version);
+        StringAssert.StartsWith("1.31.", OrtolanLibrary.Version);
         StringAssert.Contains("Ortolan", OrtolanLibrary.BuildInfo);
         CollectionAssert.Contains(OrtolanLibrary.AvailableProviders, "CPUExecutionProvider");
     }

@@ -26,7 +26,7 @@ func freshEnvironment(t testing.TB, options *ortolan.EnvironmentOptions) *ortola
 }
 
 func TestLibrary(t *testing.T) {
-	equal(t, strings.HasPrefix(ortolan.Version(), "1.30."), true)
+	equal(t, strings.HasPrefix(ortolan.Version(), "1.31."), true)
 	equal(t, strings.Contains(strings.ToLower(ortolan.BuildInfo()), "ortolan"), true)
 	equal(t, must[[]string](t)(ortolan.AvailableProviders()), []string{ortolan.CPUProvider})
 }

@@ -108,7 +108,7 @@ func TestLibraryIsOrtolan(t *testing.T) {
 	if file := made(filepath.EvalSymlinks(os.Getenv("CLIENTS_FILE")))(t); !strings.Contains(maps, file) {
 		t.Fatal("the process has not loaded", file)
 	}
-	if version := ort.GetVersion(); !strings.HasPrefix(version, "1.30.") {
+	if version := ort.GetVersion(); !strings.HasPrefix(version, "1.31.") {
 		t.Fatal("the version is", version)
 	}
 }

@@ -106,7 +106,7 @@ TEST(Status, CarriesErrors) {
 }
 
 TEST(Library, SaysWhatItIs) {
-  EXPECT_EQ(Ort::GetVersionString().rfind("1.30.", 0), 0u);
+  EXPECT_EQ(Ort::GetVersionString().rfind("1.31.", 0), 0u);
   EXPECT_FALSE(Ort::GetBuildInfoString().empty());
   const auto providers = Ort::GetAvailableProviders();
   EXPECT_NE(std::find(providers.begin(), providers.end(), "CPUExecutionProvider"), providers.end());
