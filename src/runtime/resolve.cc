@@ -134,7 +134,8 @@ TypeInfo type_of(const Value& value) {
     case ValueKind::kSparse:
       return {ValueKind::kSparse, value.sparse()->type, value.sparse()->dense_shape, nullptr, {}};
     case ValueKind::kMap:
-      return TypeInfo::of_map(value.map().keys.tensor().type(), TypeInfo::of_tensor(value.map().values.tensor().type()));
+      return TypeInfo::of_map(value.map().keys.tensor().type(),
+                              TypeInfo::of_tensor(value.map().values.tensor().type()));
     case ValueKind::kSequence: {
       const Sequence& sequence = value.sequence();
       if (!sequence.items.empty() && !sequence.items.front().is_tensor()) {

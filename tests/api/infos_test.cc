@@ -78,7 +78,7 @@ TEST(MemoryInfos, AreMadeComparedAndRead) {
 TEST(Allocators, TheDefaultOneIsSharedAndComplete) {
   OrtAllocator *first = default_allocator(), *second = default_allocator();
   EXPECT_EQ(first, second);
-  EXPECT_EQ(first->version, 30u);
+  EXPECT_EQ(first->version, unsigned{ORT_API_VERSION});
   EXPECT_EQ(first->Alloc(first, 0), nullptr);
   void* block = first->Alloc(first, 100);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);

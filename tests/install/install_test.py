@@ -154,7 +154,7 @@ class Files(Installed):
     # ---- pkg-config ----
 
     def test_pkg_config_says_versions_and_folders(self):
-        self.assertRegex(self.pkg_config("--modversion", "libonnxruntime")[0], r"^1\.30\.\d+$")
+        self.assertRegex(self.pkg_config("--modversion", "libonnxruntime")[0], r"^1\.31\.\d+$")
         self.assertEqual(self.pkg_config("--variable=includedir", "libonnxruntime")[0],
                          str(self.prefix / "include" / "onnxruntime"))
         self.assertEqual(self.pkg_config("--variable=providerdir", "libortolan")[0],

@@ -40,10 +40,15 @@ class Source(unittest.TestCase):
         version = re.search(r"project\(ortolan VERSION (\S+)", (REPOSITORY / "CMakeLists.txt").read_text()).group(1)
         self.assertRegex((DEBIAN / "changelog").read_text(), rf"^ortolan \({re.escape(version)}-\S+\) ")
 
-    def test_symbols_file_has_the_version_node_of_the_plain_names(self):
+    def test_symbols_file_has_every_version_node_of_the_flat_api(self):
         nodes = (REPOSITORY / "symbols" / "versions.txt").read_text()
-        plain = re.search(r"^(\S+) of the plain names$", nodes, re.MULTILINE).group(1)
-        self.assertIn(f" (symver){plain} ", (DEBIAN / "libortolan1.symbols").read_text())
+        exports = (REPOSITORY / "symbols" / "exports.txt").read_text()
+        first = re.findall(r"^(\S+) of the flat API$", nodes, re.MULTILINE)
+        later = re.findall(r" since (\S+)$", exports, re.MULTILINE)
+        symbols = (DEBIAN / "libortolan1.symbols").read_text()
+        self.assertTrue(first and later)
+        for node in first + later:
+            self.assertIn(f" (symver){node} {node.removeprefix('VERS_')}\n", symbols)
 
     def test_tests_exist_and_need_known_packages(self):
         ours = {binary["Package"] for binary in self.binaries}
