@@ -73,7 +73,7 @@ class Description(unittest.TestCase):
         self.assertEqual(meta.custom_metadata_map, {"author": "Ørtolan", "empty": ""})
 
     def test_the_library(self):
-        self.assertRegex(ort.__version__, r"^1\.30\.\d+$")
+        self.assertRegex(ort.__version__, r"^1\.31\.\d+$")
         self.assertEqual(ort.get_version_string(), ort.__version__)
         self.assertIn("Ortolan", ort.get_build_info())
         self.assertEqual(ort.get_device(), "CPU")
