@@ -1,5 +1,6 @@
 // The example's providers, made to work in ordinary memory and to compute GlobalAveragePool alone, with channels second
 // or last. TheWishes() is what they ask of the runtime.
+#include <cstddef>
 #include <cstring>
 
 #include "example/factory.h"
@@ -156,15 +157,16 @@ OrtEpApi altered_ep_api;
 OrtApi altered_api;
 OrtApiBase altered_base;
 
+// The plugin speaks level 30, which every runtime has that it is tested in: an older one's tables end there.
 const OrtApiBase* alter_tables(const OrtApiBase* base) {
-  altered_api = *base->GetApi(ORT_API_VERSION);
-  altered_ep_api = *altered_api.GetEpApi();
+  std::memcpy(&altered_api, base->GetApi(30), offsetof(OrtApi, SessionOptionsSetEpContextDataReadFunc));
+  std::memcpy(&altered_ep_api, altered_api.GetEpApi(), sizeof altered_ep_api);
   altered_ep_api.EpDevice_AddAllocatorInfo = [](OrtEpDevice*, const OrtMemoryInfo*) noexcept -> OrtStatus* {
     return nullptr;
   };
   altered_api.GetEpApi = [] { return static_cast<const OrtEpApi*>(&altered_ep_api); };
-  altered_base = *base;
   altered_base.GetApi = [](uint32_t) noexcept { return static_cast<const OrtApi*>(&altered_api); };
+  altered_base.GetVersionString = []() noexcept { return "1.30.0"; };
   return &altered_base;
 }
 
