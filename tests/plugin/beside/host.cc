@@ -37,11 +37,11 @@ class Installed {
 struct Early {
   void* handle;
   template <class Function>
-  Function* find(const char* name, Function*) const {
-    return reinterpret_cast<Function*>(dlsym(handle, name));
+  Function find(const char* name) const {
+    return reinterpret_cast<Function>(dlsym(handle, name));
   }
 };
-#define EARLY(name) early.find(#name, &name)
+#define EARLY(name) early.find<decltype(&(name))>(#name)
 
 GraphText product() {
   GraphText graph;
