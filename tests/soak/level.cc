@@ -1,6 +1,7 @@
 // Whether the memory of a process stays level.
 #include "level.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ std::string megabytes(size_t bytes) { return std::to_string(bytes >> 20) + " MB"
 }  // namespace
 
 size_t resident_bytes() {
+  malloc_trim(0);
   size_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));

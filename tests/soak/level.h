@@ -7,7 +7,8 @@
 
 namespace soak {
 
-/** Bytes of memory that the process has in use now. */
+/** Bytes of memory that the process holds now, without what malloc keeps for later: how much that is depends on which
+    threads met. */
 size_t resident_bytes();
 
 /** Sizes of a process at moments at which it holds the same. */
