@@ -28,9 +28,9 @@ class Session(ortolan.InferenceSession):
             raise TypeError(f"run(): the names of outputs are a list of str, not the str '{output_names}'")
         try:
             return super().run(output_names, input_feed, run_options)
-        except (OrtError, TypeError) as error:
+        except (OrtError, TypeError):
             self._raise_as_official(input_feed)
-            raise error
+            raise
 
     def _raise_as_official(self, feed):
         """Raises what the official package does for a feed that cannot be run, if that is not what ortolan does."""

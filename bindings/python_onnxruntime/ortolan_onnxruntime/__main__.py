@@ -22,14 +22,14 @@ def make_parser():
     files = verbs.add_parser("add", help=f"copy the folders {', '.join(FOLDERS)}, which are Python alone, from the wheel or "
                              "folder of another package onnxruntime into the module")
     files.add_argument("source", type=pathlib.Path, help="a wheel, or a folder with the module onnxruntime in it")
-    files.add_argument("names", nargs="*", default=FOLDERS, metavar="FOLDER", choices=FOLDERS, help="which (default: all)")
+    files.add_argument("names", nargs="*", metavar="FOLDER", help="which (default: all)")
     return parser
 
 
 def run(arguments):
     """What the verb has to say."""
     if arguments.verb == "add":
-        return f"added to {add(arguments.source, arguments.names)}"
+        return f"added to {add(arguments.source, arguments.names or FOLDERS)}"
     if arguments.verb == "wheel":
         path = write_wheel(arguments.folder, arguments.version)
         return f"{path}\npip install --find-links {arguments.folder} onnxruntime=={path.name.split('-')[1]} PACKAGE..."

@@ -31,6 +31,8 @@ def _copy(source, names, target):
 
 def add(source, names):
     """Copies the Python files of these folders from a wheel or a folder that holds the module; returns where to."""
+    if unknown := set(names) - set(FOLDERS):
+        raise FilesError(f"{', '.join(sorted(unknown))}: only these can be added: {', '.join(FOLDERS)}")
     target = _module_folder()
     if source.is_dir():
         _copy(source / "onnxruntime", names, target)
