@@ -1,4 +1,5 @@
 """InferenceSession with the habits of the official package."""
+import os
 import warnings
 
 import ortolan
@@ -20,6 +21,11 @@ class IOBinding(ortolan.IOBinding):
 
 class Session(ortolan.InferenceSession):
     """What can be run."""
+
+    @property
+    def _model_path(self):
+        """The model's path, or None where it was given as bytes."""
+        return os.fsdecode(self._model[0]) if isinstance(self._model, tuple) else None
 
     def run(self, output_names, input_feed, run_options=None):
         """The outputs of these names, None or none for all, for the inputs of `input_feed`. A missing input is ValueError,

@@ -7,6 +7,8 @@ import sys
 import zipfile
 from importlib import metadata
 
+from ortolan import __version__
+
 OURS = "ortolan-onnxruntime"
 LABEL = "ortolan"  # of its version: no registry has a version with one, so what asks for it gets no other package
 SUMMARY = f"Holds nothing: stands for the module onnxruntime that {OURS} installs"
@@ -18,7 +20,7 @@ class ClaimError(Exception):
 
 def version_of(asked):
     """The version with the label."""
-    version = asked or metadata.version(OURS)
+    version = asked or __version__
     if not re.fullmatch(r"\d+(\.\d+)*", version):
         raise ClaimError(f"'{version}' is not a version such as 1.31.0")
     return f"{version}+{LABEL}"
@@ -35,7 +37,7 @@ def write_wheel(folder, asked=None):
     inner = f"onnxruntime-{version}.dist-info"
     files = {
         f"{inner}/METADATA": (f"Metadata-Version: 2.1\nName: onnxruntime\nVersion: {version}\nSummary: {SUMMARY}\n"
-                              f"Requires-Dist: {OURS}=={metadata.version(OURS)}\n"),
+                              f"Requires-Dist: {OURS}=={__version__}\n"),
         f"{inner}/WHEEL": f"Wheel-Version: 1.0\nGenerator: {OURS}\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     record = "".join(_record(name, text) for name, text in files.items()) + f"{inner}/RECORD,,\n"
