@@ -3,12 +3,12 @@
 Distribution ortolan-onnxruntime installs it. What it does otherwise than ortolan is a habit of the official package that
 programs rely on; its README.md lists them.
 """
-import ortolan as _ortolan
-from ortolan import *  # noqa: F401,F403
-
 from ._whole import check as _check
 
 _check(__file__)
+
+import ortolan as _ortolan  # noqa: E402
+from ortolan import *  # noqa: E402,F401,F403
 
 from . import capi  # noqa: E402
 from .capi import onnxruntime_validation  # noqa: E402

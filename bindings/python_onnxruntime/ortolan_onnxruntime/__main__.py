@@ -4,7 +4,7 @@ import pathlib
 import sys
 import tempfile
 
-from .claims import ClaimError, claim, write_wheel
+from .claims import ClaimError, check, claim, write_wheel
 from .files import FOLDERS, FilesError, add
 
 ABOUT = "What packages that require the distribution onnxruntime need to be installed over ortolan-onnxruntime."
@@ -19,6 +19,7 @@ def make_parser():
     wheel.add_argument("folder", type=pathlib.Path)
     for verb in (takes, wheel):
         verb.add_argument("--version", help="the version that it has (default: that of ortolan)")
+    verbs.add_parser("check", help="fail unless the module onnxruntime is this one: another package may have been put over it")
     files = verbs.add_parser("add", help=f"copy the folders {', '.join(FOLDERS)}, which are Python alone, from the wheel or "
                              "folder of another package onnxruntime into the module")
     files.add_argument("source", type=pathlib.Path, help="a wheel, or a folder with the module onnxruntime in it")
@@ -28,6 +29,8 @@ def make_parser():
 
 def run(arguments):
     """What the verb has to say."""
+    if arguments.verb == "check":
+        return check()
     if arguments.verb == "add":
         return f"added to {add(arguments.source, arguments.names or FOLDERS)}"
     if arguments.verb == "wheel":

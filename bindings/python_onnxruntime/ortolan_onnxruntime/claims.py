@@ -1,21 +1,26 @@
 """The distribution onnxruntime that holds nothing: its metadata alone tells pip that the module onnxruntime is here."""
 import base64
 import hashlib
+import importlib
 import re
 import subprocess
 import sys
 import zipfile
 from importlib import metadata
 
-from ortolan import __version__
+from ortolan import InferenceSession, __version__
 
 OURS = "ortolan-onnxruntime"
 LABEL = "ortolan"  # of its version: no registry has a version with one, so what asks for it gets no other package
 SUMMARY = f"Holds nothing: stands for the module onnxruntime that {OURS} installs"
 
 
+REMEDY = f"put the module of {OURS} in its place with: pip uninstall -y onnxruntime && pip install --force-reinstall " \
+    f"--no-deps {OURS}"
+
+
 class ClaimError(Exception):
-    """The name cannot be taken."""
+    """The name cannot be taken, or is another's."""
 
 
 def version_of(asked):
@@ -56,8 +61,7 @@ def _refuse_strangers():
     except metadata.PackageNotFoundError:
         return
     if not found.version.endswith(f"+{LABEL}"):
-        raise ClaimError(f"onnxruntime {found.version} is installed; put the module of {OURS} in its place with: pip uninstall "
-                         f"-y onnxruntime && pip install --force-reinstall --no-deps {OURS}")
+        raise ClaimError(f"onnxruntime {found.version} is installed; {REMEDY}")
 
 
 def claim(folder, asked=None):
@@ -70,3 +74,14 @@ def claim(folder, asked=None):
         raise ClaimError(f"pip did not install {wheel.name}: {done.stderr.strip()}; without pip, write it with: python -m "
                          "ortolan_onnxruntime wheel FOLDER")
     return f"installed {wheel.name}: pip takes onnxruntime {version_of(asked)} for installed"
+
+
+def check():
+    """A sentence about the module that programs get; ClaimError where it is another's."""
+    try:
+        module = importlib.import_module("onnxruntime")
+    except ImportError as error:
+        raise ClaimError(f"the module onnxruntime cannot be imported: {error}") from error
+    if not issubclass(getattr(module, "InferenceSession", object), InferenceSession):
+        raise ClaimError(f"the module onnxruntime in {module.__file__} is another package's; {REMEDY}")
+    return f"onnxruntime {module.__version__} runs on ortolan"

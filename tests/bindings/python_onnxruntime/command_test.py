@@ -18,7 +18,7 @@ VERSION = f"{ortolan.__version__}+ortolan"
 
 def command(*arguments, path=""):
     variables = {**os.environ, "PYTHONPATH": f"{path}:{os.environ.get('PYTHONPATH', '')}"}
-    done = subprocess.run([sys.executable, "-B", "-m", "ortolan_onnxruntime", *map(str, arguments)], env=variables,
+    done = subprocess.run([sys.executable, "-B", "-m", "ortolan_onnxruntime", *map(str, arguments)], env=variables, cwd="/",
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.strip(), done.stderr.strip()
 
@@ -62,6 +62,15 @@ class Claims(InFolder):
         self.assertEqual(status, 1)
         self.assertRegex(error, "^ortolan_onnxruntime: onnxruntime 1.32.0 is installed; .* pip uninstall -y onnxruntime && ")
 
+    def test_whose_the_module_is(self):
+        self.assertEqual(command("check"), (0, f"onnxruntime {ortolan.__version__} runs on ortolan", ""))
+        other = self.folder / "onnxruntime"
+        other.mkdir()
+        (other / "__init__.py").write_text("class InferenceSession: pass\n")
+        status, _, error = command("check", path=self.folder)
+        self.assertEqual(status, 1)
+        self.assertRegex(error, f"^ortolan_onnxruntime: the module onnxruntime in {other}/__init__.py is another package's; put ")
+
     def test_pip_installs_it(self):
         if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
             self.skipTest("pip is missing; install the package python3-pip")
@@ -99,7 +108,7 @@ class Files(InFolder):
         self.assertFalse((self.module / "quantization/deep/data.bin").exists())
         self.assertFalse((self.module / "tools").exists())
         ask = "import onnxruntime.quantization as q, onnxruntime; print(q.answer, hasattr(onnxruntime, 'InferenceSession'))"
-        said = subprocess.run([sys.executable, "-B", "-c", ask], capture_output=True, text=True, check=True, env={
+        said = subprocess.run([sys.executable, "-B", "-c", ask], cwd="/", capture_output=True, text=True, check=True, env={
             **os.environ, "PYTHONPATH": f"{self.folder / 'site'}:{os.environ.get('PYTHONPATH', '')}"})
         self.assertEqual(said.stdout.strip(), "42 True")
 

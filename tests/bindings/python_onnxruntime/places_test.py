@@ -58,7 +58,8 @@ class Modules(unittest.TestCase):
 def in_fresh_process(program, *arguments, path=None):
     """What a program prints, or the last line of its error."""
     variables = {**os.environ, "PYTHONPATH": path or os.environ.get("PYTHONPATH", "")}
-    done = subprocess.run([sys.executable, "-c", program, *arguments], env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], env=variables, cwd="/", capture_output=True, text=True,
+                          check=False)
     return done.stdout.strip() if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
