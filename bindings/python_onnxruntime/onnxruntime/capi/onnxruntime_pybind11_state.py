@@ -2,6 +2,8 @@
 import ortolan as _ortolan
 from ortolan.capi import onnxruntime_pybind11_state as _state
 
+from .._blockwise import (  # noqa: F401
+    quantize_matmul_2bits, quantize_matmul_4bits, quantize_matmul_8bits, quantize_qdq_matmul_4bits)
 from .._enumerations import named as _named
 from .._options import RunOptions, SessionOptions  # noqa: F401
 
