@@ -57,7 +57,7 @@ class Blocks(unittest.TestCase):
         for bits in (2, 4, 8):
             for symmetric in (False, True):
                 self.check(bits, 64, 5, 16, symmetric)
-                self.check(bits, 70, 3, 32, symmetric)
+                self.check(bits, 68, 3, 32, symmetric)
 
     def test_halves_keep_their_type(self):
         weights = np.linspace(-1, 1, 32, dtype=np.float16).reshape(32, 1)
