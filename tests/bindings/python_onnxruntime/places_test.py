@@ -51,7 +51,7 @@ class Modules(unittest.TestCase):
         from onnxruntime.datasets import get_example
         for name in ("mul_1.onnx", "sigmoid.onnx", "logreg_iris.onnx"):
             self.assertTrue(os.path.isabs(get_example(name)) and onnxruntime.InferenceSession(get_example(name)).get_inputs())
-        with self.assertRaises(FileNotFoundError):
+        with self.assertRaisesRegex(FileNotFoundError, "there is no example 'cube.onnx' in "):
             get_example("cube.onnx")
 
 
