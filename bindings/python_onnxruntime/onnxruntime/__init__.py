@@ -11,6 +11,7 @@ import ortolan as _ortolan  # noqa: E402
 from ortolan import *  # noqa: E402,F401,F403
 
 from . import capi  # noqa: E402
+from ._devices import preload_dlls, print_debug_info  # noqa: E402,F401
 from .capi import onnxruntime_validation  # noqa: E402
 from .capi.onnxruntime_inference_collection import *  # noqa: E402,F401,F403
 from .capi.onnxruntime_pybind11_state import *  # noqa: E402,F401,F403

@@ -1,4 +1,6 @@
 """What programs may take for granted of the module onnxruntime: every test here passes on the official package too."""
+import contextlib
+import io
 import os
 import pathlib
 import pickle
@@ -206,6 +208,24 @@ class Enumerations(unittest.TestCase):
         self.assertIs(type(options.execution_mode), ort.ExecutionMode)
         with self.assertRaisesRegex(TypeError, "GraphOptimizationLevel"):
             options.graph_optimization_level = "all"
+
+
+class Devices(unittest.TestCase):
+    def test_kinds_of_devices_are_shown_by_their_names(self):
+        for device in ort.get_ep_devices():
+            self.assertIs(type(device.device.type), ort.OrtHardwareDeviceType)
+        self.assertTrue(str(ort.get_ep_devices()[0].device.type).startswith("OrtHardwareDeviceType."))
+
+    def test_names_of_devices(self):
+        from onnxruntime.capi.onnxruntime_inference_collection import get_ort_device_type
+        self.assertEqual([get_ort_device_type(name) for name in ("cpu", "cuda", "npu")], [0, 1, 3])
+        with self.assertRaisesRegex(Exception, "^Unsupported device type: foo$"):
+            get_ort_device_type("foo")
+
+    def test_what_reports_and_other_libraries_need(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            ort.print_debug_info()
+        self.assertIn(f"onnxruntime version: {ort.__version__}", said.getvalue())
 
 
 class Options(unittest.TestCase):
