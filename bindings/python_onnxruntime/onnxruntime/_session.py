@@ -48,6 +48,12 @@ class Session(ortolan.InferenceSession):
             if feed[name] is None:
                 raise Fail(f"[ONNXRuntimeError] : 1 : FAIL : the input '{name}' is None; give an array")
 
+    def disable_fallback(self):
+        """Does nothing: runs never change a session's providers."""
+
+    def enable_fallback(self):
+        """Does nothing: runs never change a session's providers."""
+
     def io_binding(self):
         """A new binding of inputs and outputs for run_with_iobinding."""
         self._open_handle()

@@ -72,6 +72,8 @@ class Providers(unittest.TestCase):
 
     def test_other_providers_later(self):
         made = session(providers=[CPU])
+        made.disable_fallback()
+        made.enable_fallback()
         made.set_providers()
         self.assertEqual(made.get_providers()[-1], CPU)
         with self.assertWarns(UserWarning):
@@ -217,8 +219,10 @@ class Devices(unittest.TestCase):
         self.assertTrue(str(ort.get_ep_devices()[0].device.type).startswith("OrtHardwareDeviceType."))
 
     def test_names_of_devices(self):
-        from onnxruntime.capi.onnxruntime_inference_collection import get_ort_device_type
+        from onnxruntime.capi.onnxruntime_inference_collection import get_ort_device_type, get_vendor_id_for_device_type
         self.assertEqual([get_ort_device_type(name) for name in ("cpu", "cuda", "npu")], [0, 1, 3])
+        self.assertEqual([get_vendor_id_for_device_type(name) for name in ("cpu", "cuda")], [None, 0x10DE])
+        self.assertFalse(ort.has_collective_ops())
         with self.assertRaisesRegex(Exception, "^Unsupported device type: foo$"):
             get_ort_device_type("foo")
 

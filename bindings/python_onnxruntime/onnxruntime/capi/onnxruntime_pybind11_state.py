@@ -4,7 +4,7 @@ from ortolan.capi import onnxruntime_pybind11_state as _state
 
 from .._blockwise import (  # noqa: F401
     quantize_matmul_2bits, quantize_matmul_4bits, quantize_matmul_8bits, quantize_qdq_matmul_4bits)
-from .._devices import get_ep_devices  # noqa: F401
+from .._devices import get_ep_devices, has_collective_ops  # noqa: F401
 from .._enumerations import named as _named
 from .._options import RunOptions, SessionOptions  # noqa: F401
 
