@@ -79,7 +79,7 @@ static const char* text_bytes(PyObject* text, Py_ssize_t* length) {
     PyBytes_AsStringAndSize(text, &bytes, length);
     return bytes;
   }
-  PyObject* name = PyType_GetName(Py_TYPE(text));
+  PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(text), "__name__");
   PyObject* message = name ? PyUnicode_FromFormat("a string tensor is made of str or bytes, not of '%U'", name) : NULL;
   const char* words = message ? PyUnicode_AsUTF8AndSize(message, NULL) : NULL;
   if (words) raise_status(OrtCreateStatus(ORT_INVALID_ARGUMENT, words));
