@@ -12,7 +12,7 @@ RightOperand::RightOperand(const KernelInfo& info, size_t i, bool transposed) {
     int64_t rows = matrix.shape()[0], columns = matrix.shape().count_from(1);
     Tensor floats = to_float_tensor(matrix);
     return kernels::pack_b(&threads, turned ? columns : rows, turned ? rows : columns, floats.data<float>(), columns,
-                           turned);
+                           turned, nullptr, kernels::PackedForm::kShortest);
   };
   packed_ = pack_once(info, *weights, "gemm_f32", pack, transposed);
 }

@@ -45,7 +45,7 @@ std::vector<float> product(const Operands& t, GemmRightForm form = GemmRightForm
   std::vector<float> c(t.m * t.n, NAN), columns(form == GemmRightForm::kColumns ? t.b.size() : 0);
   for (size_t i = 0; i < columns.size(); ++i) columns[i % t.n * t.k + i / t.n] = t.b[i];
   const PackedMatrix packed = pack_b(pool, t.k, t.n, t.b.data(), t.n, false);
-  GemmRight b{packed.data()};
+  GemmRight b = packed_right(packed);
   if (form == GemmRightForm::kRows) b = {t.b.data(), form, t.n};
   if (form == GemmRightForm::kColumns) b = {columns.data(), form, t.k};
   const Epilogue epilogue;

@@ -135,6 +135,46 @@ TEST_P(NBits, ManyRowsOfBytesAreWhatEachOfThemIs) {
   }
 }
 
+TEST_P(NBits, ProductsOfBytesAreTheSameOnEveryInstructionSet) {
+  const bool generic = GetParam() == base::IsaLevel::kGeneric;
+  for (int bits : {2, 4, 8}) {
+    for (int64_t block : {16, 32, 48, 128}) {
+      for (const auto kind : {Zeros::kNone, Zeros::kBytes}) {
+        const int64_t m = integer(1, 20), n = integer(1, 100), k = integer(1, 600);
+        const Operand b = operand(bits, n, k, block, kind, 0);
+        const std::vector<float> a = normal(m * k);
+        std::vector<float> here(m * n), least(m * n);
+        ASSERT_EQ(can_multiply_bytes(pack_nbits(nullptr, b.source)), !generic);
+        if (generic) continue;
+        matmul_nbits(nullptr, m, a.data(), k, pack_nbits(nullptr, b.source), here.data(), n, nullptr, true);
+        use_isa(base::IsaLevel::kAvx2);
+        matmul_nbits(nullptr, m, a.data(), k, pack_nbits(nullptr, b.source), least.data(), n, nullptr, true);
+        use_isa(GetParam());
+        ASSERT_EQ(here, least) << bits << " bits, block " << block << ", " << m << 'x' << n << 'x' << k;
+      }
+    }
+  }
+}
+
+TEST_P(NBits, LargestProductsOfBytes) {
+  for (int bits : {2, 4, 8}) {
+    const int64_t n = 40, k = 512;
+    for (uint8_t code : {uint8_t{0}, uint8_t{255}}) {
+      Operand b = operand(bits, n, k, 256, Zeros::kNone, 0);
+      std::fill(b.data.begin(), b.data.end(), code);
+      std::fill(b.scales.begin(), b.scales.end(), 1.0f);
+      std::vector<float> weights(n * k);
+      dequantize_nbits(b.source, weights.data());
+      for (float x : {1.0f, -1.0f}) {
+        const std::vector<float> a(7 * k, x);
+        std::vector<float> c(7 * n);
+        matmul_nbits(nullptr, 7, a.data(), k, pack_nbits(nullptr, b.source), c.data(), n, nullptr, true);
+        for (float y : c) ASSERT_NEAR(y, x * weights[0] * k, 1e-6 * k * (1 << bits)) << bits << " bits";
+      }
+    }
+  }
+}
+
 TEST_P(NBits, LargeProductsInFloats) {
   const bool tiles = GetParam() == base::IsaLevel::kAmx;
   EXPECT_EQ(std::string_view(nbits_isa(128, 256, 800, 32, false)) == "amx bf16x6", tiles);
@@ -144,6 +184,49 @@ TEST_P(NBits, LargeProductsInFloats) {
   check(4, 150, 333, 900, 32, Zeros::kBytes, false);
   check(8, 128, 256, 800, 128, Zeros::kValues, false);
   check(4, 129, 250, 801, 64, Zeros::kTable, false);
+}
+
+TEST_P(NBits, EveryShapeOfSlices) {
+  for (int bits : {2, 4}) {
+    for (int64_t block : {32, 64, 96, 256, 384, 768}) {
+      const Zeros kind = block % 64 != 0 ? Zeros::kNone : Zeros::kBytes;
+      check(bits, 64 + integer(0, 40), 256 + integer(0, 40), 512 + integer(1, 1100), block, kind, false);
+    }
+  }
+  check(4, 300, 256, 1600, 32, Zeros::kBytes, false);
+}
+
+TEST_P(NBits, OddRowsInFloats) {
+  const int64_t m = 75, n = 300, k = 1000;
+  for (const auto kind : {Zeros::kNone, Zeros::kBytes}) {
+    const Operand b = operand(4, n, k, 32, kind, 0);
+    const NBitsMatrix packed = pack_nbits(nullptr, b.source);
+    std::vector<float> a = normal(m * k), c(m * n), row(n), weights(n * k);
+    dequantize_nbits(b.source, weights.data());
+    const float odd[] = {NAN, INFINITY, -INFINITY}, sizes[] = {1e-42f, 1e-30f, 1e25f, 1e34f};
+    for (int64_t i = 0; i < m; ++i) {
+      if (i % 8 == 3) a[i * k + integer(0, k - 1)] = odd[integer(0, 2)];
+      for (int64_t x = 0; x < k && i % 8 == 5; ++x) a[i * k + x] *= sizes[i % 4];
+    }
+    matmul_nbits(nullptr, m, a.data(), k, packed, c.data(), n, nullptr, false);
+    for (int64_t i = 0; i < m; ++i) {
+      if (i % 8 == 3) matmul_nbits(nullptr, 1, a.data() + i * k, k, packed, row.data(), n, nullptr, false);
+      for (int64_t j = 0; j < n; ++j) {
+        double want = 0, size = 0;
+        for (int64_t x = 0; x < k; ++x) {
+          const double term = static_cast<double>(a[i * k + x]) * weights[j * k + x];
+          want += term, size += std::abs(term);
+        }
+        const float found = c[i * n + j];
+        if (i % 8 == 3) {
+          ASSERT_TRUE(found == row[j] || (std::isnan(found) && std::isnan(row[j]))) << i << ',' << j;
+          ASSERT_FALSE(std::isfinite(found)) << i << ',' << j;
+        } else {
+          ASSERT_NEAR(found, want, 2e-6 * size + 1e-44) << i << ',' << j;
+        }
+      }
+    }
+  }
 }
 
 TEST_P(NBits, Empty) {

@@ -14,20 +14,6 @@
 
 namespace ortolan::cpu::kernels {
 
-struct PackedMatrix::Storage {
-  AlignedBuffer buffer;
-  PanelSplit split;
-};
-
-PackedMatrix::PackedMatrix() = default;
-PackedMatrix::~PackedMatrix() = default;
-PackedMatrix::PackedMatrix(PackedMatrix&&) noexcept = default;
-PackedMatrix& PackedMatrix::operator=(PackedMatrix&&) noexcept = default;
-int64_t PackedMatrix::bytes() const noexcept {
-  return storage_ == nullptr ? 0 : static_cast<int64_t>(storage_->buffer.bytes());
-}
-const float* PackedMatrix::data() const noexcept { return storage_->buffer.as<float>(); }
-
 bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
 
 void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
@@ -69,13 +55,17 @@ struct PanelRows {
 PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t panel, int64_t first, int64_t k) {
   const int64_t column = split.first_column(panel), width = split.width(panel);
   const GemmRight& b = p.b;
-  if (b.form == GemmRightForm::kPacked) return {b.data + column * p.k + first * width, width};
+  if (b.form == GemmRightForm::kPacked && b.element == PackedElement::kFloat) {
+    return {b.data + column * p.k + first * width, width};
+  }
   if (b.form == GemmRightForm::kInPlace) {
     if (b.last != nullptr && panel == split.count() - 1) return {b.last + first * width, width};
     return {b.data + first * b.stride + column, b.stride};
   }
   float* packed = thread_scratch<float>(Scratch::kPackedB, k * width + kPrefetchSlack);
-  if (b.form == GemmRightForm::kRows) {
+  if (b.form == GemmRightForm::kPacked) {
+    widen(b.element, b.shorts + column * p.k + first * width, k * width, packed);
+  } else if (b.form == GemmRightForm::kRows) {
     p.kernels.pack_panel(b.data + first * b.stride + column, b.stride, k, split.columns(panel), width, packed);
   } else {
     p.kernels.pack_panel_transposed(b.data + column * b.stride + first, b.stride, k, split.columns(panel), width,
@@ -149,7 +139,6 @@ void multiply(base::ThreadPool* pool, const GemmProduct& p) {
 void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit& split) {
   GemmBlock row;
   row.a = p.a.data;
-  row.b = p.b.data;
   row.c = p.c;
   row.lda = row.ldc = 0;
   row.rows = 1;
@@ -160,9 +149,10 @@ void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit
   set_finish(p.epilogue, 0, 0, row);
   const bool backward = p.order == PanelOrder::kBackward, clamps = is_clamp(p.epilogue.activation.op);
   const int64_t panels = split.count();
+  const void* data = p.b.element == PackedElement::kFloat ? static_cast<const void*>(p.b.data) : p.b.shorts;
   auto multiply_some = [&](int64_t begin, int64_t end) {
     if (backward) std::tie(begin, end) = std::pair(panels - end, panels - begin);
-    p.kernels.row_panels(split, begin, end, backward, row);
+    p.kernels.row_panels(p.b.element, data, split, begin, end, backward, row);
     if (clamps) return;
     const int64_t first = split.first_column(begin), last = split.first_column(end - 1) + split.columns(end - 1);
     activate(p.epilogue.activation, p.c + first, 0, 1, last - first);
@@ -170,19 +160,6 @@ void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit
   if (2 * p.n * (p.k + 1) < kGrainFlops) return multiply_some(0, panels);
   const double flops = 2.0 * p.kernels.max_vectors * p.kernels.lanes * static_cast<double>(p.k + 1);
   base::parallel_for(pool, panels, static_cast<int64_t>(kGrainFlops / flops) + 1, multiply_some);
-}
-
-void pack_panels(base::ThreadPool* pool, int64_t k, const PanelSplit& split, const float* b, int64_t ldb, bool trans_b,
-                 const GemmF32Kernels& kernels, float* packed) {
-  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
-  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t column = split.first_column(panel);
-      const auto pack = trans_b ? kernels.pack_panel_transposed : kernels.pack_panel;
-      pack(trans_b ? b + column * ldb : b + column, ldb, k, split.columns(panel), split.width(panel),
-           packed + column * k);
-    }
-  });
 }
 
 // A (stored K x M) as M x K in scratch space.
@@ -241,25 +218,6 @@ GemmRight right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, cons
 
 }  // namespace
 
-PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b, int64_t ldb, bool trans_b,
-                    const GemmF32Kernels* chosen) {
-  PackedMatrix packed;
-  packed.kernels_ = chosen != nullptr ? chosen : kernels().gemm_f32;
-  packed.k_ = k;
-  packed.n_ = n;
-  const PanelSplit split(n, *packed.kernels_);
-  const int64_t width = n == 1 ? 1 : split.padded();
-  AlignedBuffer buffer(static_cast<size_t>(k) * width * sizeof(float), Lifetime::kSession);
-  packed.storage_.reset(new PackedMatrix::Storage{std::move(buffer), split});
-  float* data = packed.storage_->buffer.as<float>();
-  if (n == 1) {
-    for (int64_t i = 0; i < k; ++i) data[i] = read_unaligned(b + (trans_b ? i : i * ldb));
-  } else if (n > 0) {
-    pack_panels(pool, k, split, b, ldb, trans_b, *packed.kernels_, data);
-  }
-  return packed;
-}
-
 namespace {
 
 // A residual that is C itself counts as what C holds before: sums in several blocks of k are written over it.
@@ -278,10 +236,10 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
   const Epilogue epilogue = settled(given, c);
   const GemmLeft rows = left(m, b.k(), a, lda, trans_a, b.kernels());
   if (b.n() == 1) {
-    matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), b.data(), epilogue, true, c, ldc);
-    return;
+    const auto* x = static_cast<const float*>(b.data());
+    return matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), x, epilogue, true, c, ldc);
   }
-  const GemmProduct product{m, b.n(), b.k(), rows, {b.data()}, c, ldc, epilogue, b.kernels(), order};
+  const GemmProduct product{m, b.n(), b.k(), rows, packed_right(b), c, ldc, epilogue, b.kernels(), order};
   if (m == 1) return multiply_row(pool, product, b.storage_->split);
   multiply(pool, product);
 }

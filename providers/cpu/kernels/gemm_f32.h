@@ -37,6 +37,13 @@ struct GemmF32Kernels;
     cache what the one before read last. */
 enum class PanelOrder : uint8_t { kForward, kBackward };
 
+/** What a packed matrix holds of each element, which is a fp32 value in any case. */
+enum class PackedElement : uint8_t { kFloat, kBfloat16, kHalf };
+
+/** kShortest: 16 bits of each element where that holds all of them exactly, as it does for weights that were trained or
+    kept so. Products are the same bit for bit, but for which NaN one is. */
+enum class PackedForm : uint8_t { kFloats, kShortest };
+
 /** A K x N matrix laid out for the kernels, for use as the right operand of any number of products at once. */
 class PackedMatrix {
  public:
@@ -49,17 +56,21 @@ class PackedMatrix {
   int64_t n() const noexcept { return n_; }
   int64_t bytes() const noexcept;
   bool empty() const noexcept { return storage_ == nullptr; }
-  const float* data() const noexcept;
+  PackedElement element() const noexcept { return element_; }
+  /** Of elements of that kind. */
+  const void* data() const noexcept;
   const GemmF32Kernels& kernels() const noexcept { return *kernels_; }
 
  private:
-  friend PackedMatrix pack_b(base::ThreadPool*, int64_t, int64_t, const float*, int64_t, bool, const GemmF32Kernels*);
+  friend PackedMatrix pack_b(base::ThreadPool*, int64_t, int64_t, const float*, int64_t, bool, const GemmF32Kernels*,
+                             PackedForm);
   friend void gemm(base::ThreadPool*, int64_t, const float*, int64_t, bool, const PackedMatrix&, float*, int64_t,
                    const Epilogue&, PanelOrder);
   struct Storage;
   std::unique_ptr<Storage> storage_;
   const GemmF32Kernels* kernels_ = nullptr;
   int64_t k_ = 0, n_ = 0;
+  PackedElement element_ = PackedElement::kFloat;
 };
 
 /**
@@ -67,7 +78,7 @@ class PackedMatrix {
  * the instruction set; nullptr: the best that this processor has. Throws std::bad_alloc.
  */
 PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b, int64_t ldb, bool trans_b,
-                    const GemmF32Kernels* kernels = nullptr);
+                    const GemmF32Kernels* kernels = nullptr, PackedForm form = PackedForm::kFloats);
 
 /**
  * C[M,N] = epilogue(op(A) * B). A is M x K with row stride `lda`, or K x M where `trans_a`; C has row stride `ldc` and

@@ -1,7 +1,10 @@
 // Products, packing and matrix-vector products of fp32 for one instruction set. Included as vec.h is.
 #pragma once
 
+#include <type_traits>
+
 #include "cpu/kernels/gemm_thin_body.h"
+#include "cpu/kernels/vec_half.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -49,26 +52,51 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
   t.finish(g, row);
 }
 
+template <PackedElement kElement>
+using Stored = std::conditional_t<kElement == PackedElement::kFloat, float, uint16_t>;
+
+template <PackedElement kElement>
+ORTOLAN_INLINE Vf load_stored(const Stored<kElement>* p) {
+  if constexpr (kElement == PackedElement::kBfloat16) {
+    return load_bfloat16(p);
+  } else if constexpr (kElement == PackedElement::kHalf) {
+    return load_half(p);
+  } else {
+    return load(p);
+  }
+}
+
+// Elements of 16 bits are multiplied so fast that processors fetch too little ahead by themselves.
+constexpr int64_t kFetchedAhead = 4096;  // elements
+ORTOLAN_INLINE void fetch_ahead(const uint16_t* p, int64_t count) {
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < count; i += 32) __builtin_prefetch(p + kFetchedAhead + i, 0, 2);
+}
+
 // One row: four sums for each vector of columns, so that the additions do not wait for each other.
-template <int NV>
-ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const float* b, int64_t b_step, int64_t count, bool far_rows) {
+template <int NV, PackedElement kElement = PackedElement::kFloat>
+ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const Stored<kElement>* b, int64_t b_step, int64_t count,
+                                   bool far_rows) {
   Tile<4, NV> part;
   part.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
   int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
+    if constexpr (kElement != PackedElement::kFloat) fetch_ahead(b, 4 * NV * kLanes);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const Vf x = set1(a[k + i]);
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) {
         if (far_rows) prefetch(b + 16 * b_step + j * kLanes);
-        part.sum[i][j] = fma(x, load(b + j * kLanes), part.sum[i][j]);
+        part.sum[i][j] = fma(x, load_stored<kElement>(b + j * kLanes), part.sum[i][j]);
       }
       b += b_step;
     }
   }
   for (; k < count; ++k, b += b_step) {
-    for (int j = 0; j < NV; ++j) part.sum[0][j] = fma(set1(a[k]), load(b + j * kLanes), part.sum[0][j]);
+    for (int j = 0; j < NV; ++j) {
+      part.sum[0][j] = fma(set1(a[k]), load_stored<kElement>(b + j * kLanes), part.sum[0][j]);
+    }
   }
   Tile<1, NV> t;
 #pragma GCC unroll 3
@@ -111,34 +139,47 @@ void block_packed_a(const GemmBlock& g) {
 }
 
 // One row times one packed panel, in the same blocks of k as taller products.
-template <int NV>
-void row_panel(const GemmBlock& g) {
+template <int NV, PackedElement kElement>
+void row_panel(const GemmBlock& g, const Stored<kElement>* b) {
   constexpr int64_t kWidth = NV * kLanes;
+  const auto sum = [&](int64_t k, int64_t count) __attribute__((always_inline)) {
+    return sum_row<NV, kElement>(g.a + k, b + k * kWidth, kWidth, count, /*far_rows=*/false);
+  };
   const int64_t step = k_block(g.k);
-  Tile<1, NV> total = sum_row<NV>(g.a, g.b, kWidth, least(step, g.k), /*far_rows=*/false);
+  Tile<1, NV> total = sum(0, least(step, g.k));
   for (int64_t k = step; k < g.k; k += step) {
-    const Tile<1, NV> more = sum_row<NV>(g.a + k, g.b + k * kWidth, kWidth, least(step, g.k - k), /*far_rows=*/false);
+    const Tile<1, NV> more = sum(k, least(step, g.k - k));
     for (int j = 0; j < NV; ++j) total.sum[0][j] += more.sum[0][j];
   }
   total.finish(g, 0);
 }
 
-void row_panels(const PanelSplit& split, int64_t begin, int64_t end, bool backward, const GemmBlock& row) {
+template <PackedElement kElement>
+void row_panels(const void* b, const PanelSplit& split, int64_t begin, int64_t end, bool backward,
+                const GemmBlock& row) {
   GemmBlock g = row;
   for (int64_t i = begin; i < end; ++i) {
     const int64_t panel = backward ? begin + end - 1 - i : i, column = split.first_column(panel);
-    g.b = row.b + column * g.k;
+    const auto* first = static_cast<const Stored<kElement>*>(b) + column * g.k;
     g.c = row.c + column;
     g.columns = split.columns(panel);
     if (row.column_bias != nullptr) g.column_bias = row.column_bias + column;
     if (row.residual != nullptr) g.residual = row.residual + column;
     const int vectors = split.vectors(panel);
-    if (vectors == 1) row_panel<1>(g);
-    if (vectors == 2) row_panel<2>(g);
+    if (vectors == 1) row_panel<1, kElement>(g, first);
+    if (vectors == 2) row_panel<2, kElement>(g, first);
     if constexpr (kMaxVectors == 3) {
-      if (vectors == 3) row_panel<3>(g);
+      if (vectors == 3) row_panel<3, kElement>(g, first);
     }
   }
+}
+
+void any_row_panels(PackedElement element, const void* b, const PanelSplit& split, int64_t begin, int64_t end,
+                    bool backward, const GemmBlock& row) {
+  constexpr auto kBfloat16 = PackedElement::kBfloat16, kHalf = PackedElement::kHalf, kFloat = PackedElement::kFloat;
+  if (element == kBfloat16) return row_panels<kBfloat16>(b, split, begin, end, backward, row);
+  if (element == kHalf) return row_panels<kHalf>(b, split, begin, end, backward, row);
+  row_panels<kFloat>(b, split, begin, end, backward, row);
 }
 
 void any_block(int vectors, const GemmBlock& g) {
@@ -222,7 +263,7 @@ const GemmF32Kernels kGemmF32 = {
     kTileRows,
     any_block,
     any_block_packed_a,
-    row_panels,
+    any_row_panels,
     any_block_of_rows,
     thin_block_packed_a,
     pack_panel,

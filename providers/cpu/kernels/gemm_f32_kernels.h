@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cpu_features.h"
+#include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/panel_split.h"
 
 namespace ortolan::cpu::kernels {
@@ -53,9 +54,10 @@ struct GemmF32Kernels {
   void (*block_packed_a)(int vectors, const GemmBlock& block);
   /**
    * One row times the panels [begin, end) of a packed B, in that order or backward. `row` describes the whole product:
-   * its pointers are those of column 0, and b_step and columns are not read. Sums run in blocks of k_block(k).
+   * its pointers are those of column 0, and b, b_step and columns are not read. Sums run in blocks of k_block(k).
    */
-  void (*row_panels)(const PanelSplit& split, int64_t begin, int64_t end, bool backward, const GemmBlock& row);
+  void (*row_panels)(PackedElement element, const void* b, const PanelSplit& split, int64_t begin, int64_t end,
+                     bool backward, const GemmBlock& row);
   /** block_packed_a with B's rows at b + b_rows[k]; reads whole vectors of them. */
   void (*block_of_rows)(int vectors, const GemmBlock& block);
   /**

@@ -4,10 +4,19 @@
 
 #include <cstdint>
 
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 
 namespace ortolan::cpu::kernels {
+
+struct PackedMatrix::Storage {
+  AlignedBuffer buffer;
+  PanelSplit split;
+};
+
+/** `count` elements of a packed matrix that has 16 bits of each. */
+void widen(PackedElement element, const uint16_t* from, int64_t count, float* to);
 
 struct GemmLeft {
   const float* data;
@@ -34,6 +43,8 @@ struct GemmRight {
   int64_t stride = 0;
   const float* last = nullptr;
   const GemmColumns* columns = nullptr;
+  PackedElement element = PackedElement::kFloat;  // kPacked only: else `shorts` has them instead of `data`
+  const uint16_t* shorts = nullptr;
 };
 
 struct GemmProduct {
@@ -47,11 +58,17 @@ struct GemmProduct {
   PanelOrder order = PanelOrder::kForward;
 };
 
+GemmRight packed_right(const PackedMatrix& b);
+
 /** Whether finishing a block can apply it, as a clamp. */
 bool is_clamp(UnaryOp op);
 
 /** What is added to the last block of the sums at (row, column) of the result, and the clamp, if it is one. */
 void set_finish(const Epilogue& epilogue, int64_t row, int64_t column, GemmFinish& finish);
+
+/** Slices of the operands of a product of that size on tiles; 0: plain arithmetic is asked for, faster or all there is.
+ */
+int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept;
 
 /** Computes the product on tiles; false, with nothing done, where plain arithmetic is asked for, faster or all there
  * is. */

@@ -27,16 +27,10 @@ bool gains(int64_t m, int64_t n, int64_t k, int slices) {
   const double rows = static_cast<double>(m), columns = static_cast<double>(n), depth = static_cast<double>(k);
   // A half that is missing takes half the time.
   const double blocks = static_cast<double>(divide_up(m, kSplitRows / 2) * divide_up(n, kSplitColumns / 2)) / 4;
-  const double tiles = 4 * static_cast<double>(split_steps(k) * split_products(slices));
+  const double tiles = 4 * static_cast<double>(split_steps(k) * split_products(slices, slices));
   const double sums = blocks * (tiles * kTileNs + static_cast<double>(divide_up(k, kSplitLongest)) * kBlockNs);
   const double splits = depth * (rows * kSplitANs + columns * kSplitBNs);
   return sums + splits < 0.9 * rows * columns * depth * kPlainNs;
-}
-
-// Slices of a product's operands; 0: plain arithmetic.
-int slices_of(int64_t m, int64_t n, int64_t k) {
-  const int slices = split_slices();
-  return slices != 0 && gains(m, n, k, slices) ? slices : 0;
 }
 
 // Rows [row, row + rows) and k in [first, first + k), whose tiles lie block after block.
@@ -70,6 +64,7 @@ class SplitGemm {
   }
   int64_t columns() const { return divide_up(p_.n, kSplitColumns); }  // blocks of them
   int64_t block_bytes(int64_t k) const { return split_bytes(slices_, k); }
+  int kept() const { return slices_kept(p_.b.element, slices_); }
 
   // Rows whose tiles leave room in the second-level cache, nearly the same for each band, and whole blocks.
   int64_t rows_at_once(int64_t bands_wanted) const {
@@ -131,7 +126,9 @@ class SplitGemm {
     const GemmRight& b = p_.b;
     if (b.form == GemmRightForm::kPacked) {
       const int64_t panel = panels_.panel_of(column), start = panels_.first_column(panel), width = panels_.width(panel);
-      source.half[half] = b.data + start * p_.k + first * width + (column - start);
+      const int64_t at = start * p_.k + first * width + (column - start);
+      source.element = b.element;
+      source.half[half] = b.element == PackedElement::kFloat ? static_cast<const void*>(b.data + at) : b.shorts + at;
       source.step[half] = width;
     } else {
       source.half[half] = b.data + first * b.stride + column;
@@ -169,8 +166,8 @@ class SplitGemm {
     const ColumnSource source = columns_of(band, panel, nullptr);
     const int last = source.columns > 16;
     for (int i = 0; i < 2; ++i) {
-      streams.at[i] = reinterpret_cast<const char*>(source.half[i * last]);
-      streams.step[i] = source.step[i * last] * static_cast<int64_t>(sizeof(float));
+      streams.at[i] = static_cast<const char*>(source.half[i * last]);
+      streams.step[i] = source.step[i * last] * (source.element == PackedElement::kFloat ? 4 : 2);
     }
     streams.lines = band.k;
     streams.at_once = at_once;
@@ -180,6 +177,7 @@ class SplitGemm {
   SplitBlock block_of(const Band& band, int64_t panel, int64_t i) const {
     const int64_t row = band.row + i * kSplitRows, column = panel * kSplitColumns;
     SplitBlock block{slices_, split_steps(band.k), band.tiles + i * block_bytes(band.k), &band.ranges[i]};
+    block.b_element = p_.b.element;
     GemmFinish& finish = block.finish;
     finish.c = p_.c + row * p_.ldc + column;
     finish.ldc = p_.ldc;
@@ -204,7 +202,7 @@ class SplitGemm {
     float* columns = reinterpret_cast<float*>(space + 2 * bytes + kSumsBytes);
     SplitSequence sequence{reinterpret_cast<float*>(space + 2 * bytes)};
     SplitRange ranges[2];
-    const int64_t steps = band.blocks() * split_steps(band.k), products = steps * split_products(slices_);
+    const int64_t steps = band.blocks() * split_steps(band.k), products = steps * split_products(slices_, kept());
     const auto split_of = [&](int64_t panel) {
       return ColumnSplit(columns_of(band, panel, columns), slices_, space + panel % 2 * bytes, &ranges[panel % 2]);
     };
@@ -252,15 +250,20 @@ int split_slices() noexcept {
   return 0;
 }
 
+int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept {
+  const int slices = split_slices();
+  return slices != 0 && gains(m, n, k, slices) ? slices : 0;
+}
+
 const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {
   constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
-  const int slices = slices_of(m, n, k);
+  const int slices = gemm_slices(m, n, k);
   return slices != 0 ? kTiles[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
 }
 
 bool multiply_split(base::ThreadPool* pool, const GemmProduct& product) {
   if (kernels().gemm_f32 != &product.kernels || product.b.form == GemmRightForm::kInPlace) return false;
-  const int slices = slices_of(product.m, product.n, product.k);
+  const int slices = gemm_slices(product.m, product.n, product.k);
   if (slices == 0) return false;
   multiply_on_tiles(pool, product, slices);
   return true;

@@ -70,6 +70,7 @@ extern const SplitF32Kernels kSplitF32;
 extern const SplitConvKernels kSplitConv;
 extern const TileConvKernels kTileConv;
 extern const NBitsTileKernels kNBitsTiles;
+extern const NBitsSliceKernels kNBitsSlices;
 extern const GemmInt8Kernels kGemmInt8;
 }  // namespace amx
 #endif
@@ -114,7 +115,8 @@ constexpr KernelTable kTables[] = {
      &amx::kSplitF32,
      &amx::kTileConv,
      &amx::kSplitConv,
-     &amx::kNBitsTiles},
+     &amx::kNBitsTiles,
+     &amx::kNBitsSlices},
 #endif
 };
 

@@ -19,6 +19,7 @@ struct GemmInt8Kernels;
 struct MoveKernels;
 struct TileConvKernels;
 struct NBitsKernels;
+struct NBitsSliceKernels;
 struct NBitsTileKernels;
 struct PoolKernels;
 struct WinogradKernels;
@@ -147,10 +148,12 @@ struct KernelTable {
   const CastKernels* cast;
   const NumberKernels* numbers;
   const MathF64Kernels* math_f64;
-  const SplitF32Kernels* split_f32 = nullptr;     // only with AMX
-  const TileConvKernels* tile_conv = nullptr;     // only with AMX
-  const SplitConvKernels* split_conv = nullptr;   // only with AMX
-  const NBitsTileKernels* nbits_tiles = nullptr;  // only with AMX
+  // Only with AMX:
+  const SplitF32Kernels* split_f32 = nullptr;
+  const TileConvKernels* tile_conv = nullptr;
+  const SplitConvKernels* split_conv = nullptr;
+  const NBitsTileKernels* nbits_tiles = nullptr;
+  const NBitsSliceKernels* nbits_slices = nullptr;
 };
 
 /** The table in use: that of cpu_features().isa. */

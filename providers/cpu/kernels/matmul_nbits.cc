@@ -11,9 +11,10 @@
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/matmul_nbits_kernels.h"
+#include "cpu/kernels/matmul_nbits_product.h"
 
 namespace ortolan::cpu::kernels {
+
 namespace {
 
 constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
@@ -82,21 +83,6 @@ void set_table(const NBitsSource& s, NBitsMatrix& m) {
   m.has_table = s.table != nullptr;
 }
 
-NBitsPanels panels_of(const NBitsMatrix& b) {
-  NBitsPanels p;
-  p.bits = b.bits;
-  p.words = b.words->as<int32_t>();
-  p.groups = padded(b.k) * b.bits / 32;
-  p.scales = b.scales.as<float>();
-  p.zeros = b.zeros.as<int8_t>();
-  p.zero_values = b.zero_values.as<float>();
-  p.blocks = b.blocks();
-  p.block = b.block;
-  p.table = b.table;
-  p.has_table = b.has_table;
-  return p;
-}
-
 /** Calls body(first panel, how many) for all panels, `most` at a time. */
 template <class Body>
 void for_panels(base::ThreadPool* pool, const NBitsMatrix& b, int64_t most, int64_t rows, Body&& body) {
@@ -119,11 +105,6 @@ template <class Body>
 void for_bands(int64_t m, int64_t row_bytes, Body&& body) {
   const int64_t band = rows_at_once(m, row_bytes);
   for (int64_t row = 0; row < m; row += band) body(row, std::min(band, m - row));
-}
-
-NBitsResult result_at(const NBitsMatrix& b, int64_t panel, float* c, int64_t ldc, const float* bias) {
-  const int64_t column = panel * b.kernels->lanes;
-  return {c + column, ldc, b.n - column, bias != nullptr ? bias + column : nullptr};
 }
 
 /** False, and nothing done, where a block of the row has no finite sum, of which zeros would take a multiple. */
@@ -303,13 +284,9 @@ bool multiply_on_float_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
 
 void multiply_many(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
                    int64_t ldc, const float* bias) {
+  if (multiply_in_slices(pool, m, a, lda, b, c, ldc, bias)) return;
   if (multiply_on_float_tiles(pool, m, a, lda, b, c, ldc, bias)) return;
-  const NBitsPanels panels = panels_of(b);
-  for_bands(m, 4 * b.k, [&](int64_t row, int64_t rows) {
-    for_panels(pool, b, kernels().gemm_f32->max_vectors, rows, [&](int64_t panel, int count) {
-      multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
-    });
-  });
+  multiply_in_vectors(pool, m, a, lda, b, c, ldc, bias);
 }
 
 bool row_fits_bytes(const float* row, const NBitsMatrix& b) {
@@ -337,6 +314,36 @@ void fill_rows(int64_t m, int64_t n, float* c, int64_t ldc, const float* bias) {
 }
 
 }  // namespace
+
+NBitsPanels panels_of(const NBitsMatrix& b) {
+  NBitsPanels p;
+  p.bits = b.bits;
+  p.words = b.words->as<int32_t>();
+  p.groups = padded(b.k) * b.bits / 32;
+  p.scales = b.scales.as<float>();
+  p.zeros = b.zeros.as<int8_t>();
+  p.zero_values = b.zero_values.as<float>();
+  p.blocks = b.blocks();
+  p.block = b.block;
+  p.table = b.table;
+  p.has_table = b.has_table;
+  return p;
+}
+
+NBitsResult result_at(const NBitsMatrix& b, int64_t panel, float* c, int64_t ldc, const float* bias) {
+  const int64_t column = panel * b.kernels->lanes;
+  return {c + column, ldc, b.n - column, bias != nullptr ? bias + column : nullptr};
+}
+
+void multiply_in_vectors(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,
+                         int64_t ldc, const float* bias) {
+  const NBitsPanels panels = panels_of(b);
+  for_bands(m, 4 * b.k, [&](int64_t row, int64_t rows) {
+    for_panels(pool, b, kernels().gemm_f32->max_vectors, rows, [&](int64_t panel, int count) {
+      multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
+    });
+  });
+}
 
 std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NBitsSource& s) {
   const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;

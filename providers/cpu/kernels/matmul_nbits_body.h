@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/isa_level.h"
+#include "cpu/kernels/matmul_nbits_bytes_body.h"
 #include "cpu/kernels/matmul_nbits_finish.h"
 #include "cpu/kernels/vec.h"
 
@@ -9,11 +10,6 @@ namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
 constexpr int kRowPanels = 4;
-constexpr int kByteRows = 6;
-constexpr int kBytePanels = 2;
-
-template <int kBits>
-constexpr int kGroup = 32 / kBits;
 
 template <int kBits>
 constexpr int shift_of(int i) {
@@ -199,113 +195,6 @@ bool quantize_row(const float* a, int64_t k, int64_t padded, int64_t block, int8
   }
   return fits;
 }
-
-#if defined(__AVX512VNNI__)
-ORTOLAN_INLINE Vi broadcast_bytes(const int8_t* p) {
-  int32_t word;
-  __builtin_memcpy(&word, p, 4);
-  return set1i(word);
-}
-
-/** Takes each column's zero, times the sum of A's block, off the sums. */
-template <int MR, int V>
-ORTOLAN_INLINE void start_from_zeros(const NBitsPanels& b, int64_t at, const int32_t* less_sum, Vi (&sum)[MR][V]) {
-#pragma GCC unroll 4
-  for (int v = 0; v < V; ++v) {
-    const int8_t* zeros = b.zeros + (at + v * b.blocks) * kLanes;
-    const Vi zero = (Vi)_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(zeros)));
-#pragma GCC unroll 6
-    for (int r = 0; r < MR; ++r) {
-      sum[r][v] = (Vi)_mm512_dpwssd_epi32((__m512i)sum[r][v], (__m512i)zero, (__m512i)set1i(less_sum[r * b.blocks]));
-    }
-  }
-}
-
-template <int kBits, int MR, int V>
-void multiply_bytes(const NBitsPanels& b, int64_t panel, const NBitsBytes& a, int64_t row, const NBitsResult& result) {
-  constexpr int kSize = kGroup<kBits>, kParts = 8 / kBits;
-  const int64_t stride = b.groups * kLanes, per_block = b.block / kSize;
-  const int32_t* words = b.words + panel * stride;
-  const Vi mask = set1i(kBits == 2 ? 0x03030303 : 0x0f0f0f0f);
-  const bool zeros = b.zeros != nullptr;
-  Vf total[MR][V] = {};
-  for (int64_t block = 0, group = 0; block < b.blocks; ++block) {
-    Vi sum[MR][V];
-#pragma GCC unroll 6
-    for (int r = 0; r < MR; ++r) {
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) sum[r][v] = set1i(a.start[(row + r) * b.blocks + block]);
-    }
-    if (zeros) start_from_zeros<MR, V>(b, (panel * b.blocks) + block, a.less_sum + row * b.blocks + block, sum);
-    for (const int64_t end = least(b.groups, group + per_block); group < end; ++group) {
-      Vi w[V];
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) {
-        w[v] = load(words + v * stride + group * kLanes);
-        if (MR == 1) __builtin_prefetch(words + v * stride + (group + 16) * kLanes, 0, 3);
-      }
-      const int8_t* x = a.bytes + row * a.stride + group * kSize;
-#pragma GCC unroll 4
-      for (int part = 0; part < kParts; ++part) {
-#pragma GCC unroll 6
-        for (int r = 0; r < MR; ++r) {
-          const Vi bytes = broadcast_bytes(x + r * a.stride + 4 * part);
-#pragma GCC unroll 4
-          for (int v = 0; v < V; ++v) {
-            const Vi q = kBits == 8 ? w[v] : (w[v] >> (kBits * part)) & mask;
-            sum[r][v] = (Vi)_mm512_dpbusd_epi32((__m512i)sum[r][v], (__m512i)q, (__m512i)bytes);
-          }
-        }
-      }
-    }
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      const int64_t at = (panel + v) * b.blocks + block;
-      const Vf scale = load(b.scales + at * kLanes);
-#pragma GCC unroll 6
-      for (int r = 0; r < MR; ++r) {
-        total[r][v] = fma(to_float(sum[r][v]) * set1(a.scales[(row + r) * b.blocks + block]), scale, total[r][v]);
-      }
-    }
-  }
-  for (int r = 0; r < MR; ++r) {
-    for (int v = 0; v < V; ++v) store_result(result, row + r, v * kLanes, total[r][v]);
-  }
-}
-
-template <int kBits, int MR>
-ORTOLAN_INLINE void bytes_of(int64_t rows, int panels, const NBitsPanels& b, int64_t panel, const NBitsBytes& a,
-                             int64_t row, const NBitsResult& result) {
-  if (rows == MR) {
-    if constexpr (MR == 1) {
-      if (panels == 4) return multiply_bytes<kBits, 1, 4>(b, panel, a, row, result);
-      if (panels == 3) return multiply_bytes<kBits, 1, 3>(b, panel, a, row, result);
-    }
-    return panels == 2 ? multiply_bytes<kBits, MR, 2>(b, panel, a, row, result)
-                       : multiply_bytes<kBits, MR, 1>(b, panel, a, row, result);
-  }
-  if constexpr (MR > 1) bytes_of<kBits, MR - 1>(rows, panels, b, panel, a, row, result);
-}
-
-template <int kBits>
-void multiply_bytes(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
-                    const NBitsResult& result) {
-  const int64_t tiles = (rows + kByteRows - 1) / kByteRows;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t row = rows * i / tiles, end = rows * (i + 1) / tiles;
-    bytes_of<kBits, kByteRows>(end - row, panels, b, panel, a, row, result);
-  }
-}
-
-void any_bytes(const NBitsPanels& b, int64_t panel, int panels, const NBitsBytes& a, int64_t rows,
-               const NBitsResult& result) {
-  if (b.bits == 2) return multiply_bytes<2>(b, panel, panels, a, rows, result);
-  if (b.bits == 4) return multiply_bytes<4>(b, panel, panels, a, rows, result);
-  multiply_bytes<8>(b, panel, panels, a, rows, result);
-}
-#else
-constexpr auto any_bytes = nullptr;
-#endif
 
 }  // namespace
 

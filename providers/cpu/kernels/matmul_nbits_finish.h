@@ -10,7 +10,13 @@ namespace {
 typedef int8_t LaneBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
 
 ORTOLAN_INLINE Vi lane_bytes(const int8_t* p) {
+#if defined(__AVX512F__)
+  return (Vi)_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#elif defined(__AVX2__)
+  return (Vi)_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+#else
   return __builtin_convertvector(*reinterpret_cast<const LaneBytes*>(p), Vi);
+#endif
 }
 
 /** The bytes among the zeros of block `at` (counted through all panels), less the middle; 0 where there are none. */

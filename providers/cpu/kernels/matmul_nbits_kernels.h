@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cpu_features.h"
+#include "cpu/kernels/split_f32_kernels.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -89,6 +90,27 @@ struct NBitsTileRows {
   int64_t stride;
   const float* scales;
   const float* less_sums;  // less the sum of the block's bytes
+};
+
+/** Rows of A in three slices, as SplitF32Kernels::split_rows writes blocks of them, for elements [first, first + k) of
+   K: a part of at most kSplitLongest that begins at a multiple of it. */
+struct NBitsSlicedRows {
+  const char* tiles;
+  int64_t block_bytes;
+  const SplitRange* ranges;
+  int64_t rows;
+  int64_t first, k;
+};
+
+/** Of two panels' elements as bfloat16, and of sums. */
+constexpr int64_t kNBitsSliceScratch = split_bytes(1, kSplitLongest) + 4 * kSplitRows * kSplitColumns * 4;
+
+struct NBitsSliceKernels {
+  /** Adds a part of the product to the result, or, where it is the first one, begins it. At most two panels of 2 or 4
+      bits, no table and no zero_values; blocks of multiples of kSplitStep that kSplitLongest is a multiple of. Rows
+     with Inf or NaN come out as anything. `scratch`: kNBitsSliceScratch bytes, aligned to 64. */
+  void (*multiply)(const NBitsPanels& b, int64_t panel, int panels, const NBitsSlicedRows& a, const NBitsResult& result,
+                   void* scratch);
 };
 
 struct NBitsTileKernels {

@@ -138,24 +138,34 @@ struct StepsOfBlock {
   }
 };
 
-template <int kSlices, bool kTall, bool kWide>
+template <int kSlices, int kKept, bool kTall, bool kWide>
 void multiply_tiles(SplitSequence& q, const SplitBlock& block) {
   Meanwhile meanwhile(q, block);
   const StepsOfBlock steps = {static_cast<const char*>(block.a), static_cast<const char*>(block.b), block.steps,
-                              kSlices * kSliceBytes};
-  sum_slices<kSlices, kTall, kWide>(steps, meanwhile);
+                              kKept * kSliceBytes};
+  sum_slices<kSlices, kTall, kWide, kKept>(steps, meanwhile);
   q.prefetch = meanwhile.streams;
   finish(q);
   store_sums<kTall ? 2 : 1, kWide ? 2 : 1>(q.sums, kSplitColumns);
 }
 
+template <int kSlices, int kKept>
+void multiply_kept(SplitSequence& q, const SplitBlock& block) {
+  const bool tall = block.finish.rows > kTileHeight, wide = block.finish.columns > kLanes;
+  if (tall && wide) return multiply_tiles<kSlices, kKept, true, true>(q, block);
+  if (tall) return multiply_tiles<kSlices, kKept, true, false>(q, block);
+  if (wide) return multiply_tiles<kSlices, kKept, false, true>(q, block);
+  multiply_tiles<kSlices, kKept, false, false>(q, block);
+}
+
 template <int kSlices>
 void multiply_slices_of(SplitSequence& q, const SplitBlock& block) {
-  const bool tall = block.finish.rows > kTileHeight, wide = block.finish.columns > kLanes;
-  if (tall && wide) return multiply_tiles<kSlices, true, true>(q, block);
-  if (tall) return multiply_tiles<kSlices, true, false>(q, block);
-  if (wide) return multiply_tiles<kSlices, false, true>(q, block);
-  multiply_tiles<kSlices, false, false>(q, block);
+  const int kept = slices_kept(block.b_element, kSlices);
+  if (kept == kSlices) return multiply_kept<kSlices, kSlices>(q, block);
+  if constexpr (kSlices == 3) {
+    if (kept == 2) return multiply_kept<kSlices, 2>(q, block);
+  }
+  multiply_kept<kSlices, 1>(q, block);
 }
 
 // The element of a row that lies `at` bytes into its highest slice: the sum of its slices, which is exact.
@@ -183,14 +193,15 @@ Vf whole_elements(const char* slices, int count, int64_t at, int second) {
 RowOfBlock plain_sums(const SplitBlock& block, int64_t row) {
   RowOfBlock sums = {};
   const bool wide = block.finish.columns > kLanes;
+  const int kept = slices_kept(block.b_element, block.slices);
   for (int64_t k = 0; k < block.steps * kSplitStep; ++k) {
-    const int64_t step = k / kSplitStep * block.slices * kSliceBytes, in_step = k % kSplitStep;
-    const char* b = static_cast<const char*>(block.b) + step;
-    const Vf x =
-        set1(whole_element(static_cast<const char*>(block.a) + step, block.slices, row * kTileRowBytes + in_step * 2));
+    const int64_t step = k / kSplitStep * kSliceBytes, in_step = k % kSplitStep;
+    const char* a = static_cast<const char*>(block.a) + step * block.slices;
+    const char* b = static_cast<const char*>(block.b) + step * kept;
+    const Vf x = set1(whole_element(a, block.slices, row * kTileRowBytes + in_step * 2));
     for (int h = 0; h < (wide ? 2 : 1); ++h) {
       const int64_t at = h * kTileBytes + in_step / 2 * kTileRowBytes;
-      sums.v[h] = fma(x, whole_elements(b, block.slices, at, in_step % 2), sums.v[h]);
+      sums.v[h] = fma(x, whole_elements(b, kept, at, in_step % 2), sums.v[h]);
     }
   }
   return sums;

@@ -34,6 +34,12 @@ struct SplitRange {
   float exponents[32];  // row (column) i was multiplied by 2^exponents[i]
 };
 
+/** Of so many slices, those that are not zero for elements of that kind. */
+inline constexpr int slices_kept(PackedElement element, int slices) {
+  const int most = element == PackedElement::kBfloat16 ? 1 : element == PackedElement::kHalf ? 2 : slices;
+  return most < slices ? most : slices;
+}
+
 /** Up to kSplitRows rows of A, row-major, at any address; k at most kSplitLongest. */
 struct RowSource {
   const float* data;
@@ -42,20 +48,21 @@ struct RowSource {
 };
 
 /**
- * Up to kSplitColumns columns of B: k rows of each half, `step` floats apart, at any address. half[0] has the first 16
- * columns, half[1], which is not read where there are fewer than 17, the others. k at most kSplitLongest.
+ * Up to kSplitColumns columns of B: k rows of each half, `step` elements apart, at any address. half[0] has the first
+ * 16 columns, half[1], which is not read where there are fewer than 17, the others. k at most kSplitLongest.
  */
 struct ColumnSource {
-  const float* half[2];
+  const void* half[2];  // of such elements
   int64_t step[2];
   int64_t k, columns;
+  PackedElement element = PackedElement::kFloat;
 };
 
-/** The splitting of columns, which may be done in parts. */
+/** The splitting of columns, which may be done in parts. Tiles hold the slices that are kept. */
 struct ColumnSplit {
   ColumnSource source;
   int slices;
-  void* tiles;        // room for split_bytes
+  void* tiles;        // room for split_bytes of the slices that are kept
   SplitRange* range;  // written with the last part
   // The state, for the functions below.
   int64_t unit = 0, units = 0;  // a unit is two rows of a half
@@ -82,6 +89,7 @@ struct SplitBlock {
   /** Applied to each row of the finished block, or nullptr. */
   void (*activate)(const float* x, float* y, int64_t n, float p0, float p1) = nullptr;
   float p0 = 0, p1 = 0;
+  PackedElement b_element = PackedElement::kFloat;  // what B's tiles were split from
 };
 
 /** Memory that the next blocks read, to be fetched into the second-level cache: two streams of cache lines. */
@@ -105,8 +113,8 @@ struct SplitSequence {
   float row_exponents[kSplitRows], column_exponents[kSplitColumns];
 };
 
-/** Products of two slices for each k-step, each of them four products of tiles. */
-inline constexpr int64_t split_products(int slices) { return slices * (slices + 1) / 2; }
+/** Products of two slices for each k-step, each of them four products of tiles; of B, the slices that are kept. */
+inline constexpr int64_t split_products(int slices, int kept) { return kept * slices - kept * (kept - 1) / 2; }
 
 /** Slices of each operand for the calling thread's base::fp32_precision(); 0: plain arithmetic is asked for, or all
    that the table in use has. */

@@ -54,8 +54,9 @@ struct InPairs {
   }
 };
 
-// The slices of two vectors, each to its place. The third is exact, as 24 bits are three times 8.
-template <int kSlices, class Change, class Layout>
+// The slices of two vectors, each to its place, but for those that are not kept, since they are zero. The third is
+// exact, as 24 bits are three times 8.
+template <int kSlices, class Change, class Layout, int kKept = kSlices>
 ORTOLAN_INLINE void store_slices(Vf a, Vf b, char* to) {
   if constexpr (kSlices == 1) {
     _mm512_store_si512(to, Layout::rounded(a, b));
@@ -63,12 +64,14 @@ ORTOLAN_INLINE void store_slices(Vf a, Vf b, char* to) {
     const Vf high_a = Change::high(a), high_b = Change::high(b);
     const Vf rest_a = Change::rest(a, high_a), rest_b = Change::rest(b, high_b);
     _mm512_store_si512(to, Layout::exact(high_a, high_b));
-    if constexpr (kSlices == 2) {
+    if constexpr (kKept > 1 && kSlices == 2) {
       _mm512_store_si512(to + kSliceBytes, Layout::rounded(rest_a, rest_b));
-    } else {
+    } else if constexpr (kKept > 1) {
       const Vf middle_a = upper_half(rest_a), middle_b = upper_half(rest_b);
       _mm512_store_si512(to + kSliceBytes, Layout::exact(middle_a, middle_b));
-      _mm512_store_si512(to + 2 * kSliceBytes, Layout::exact(rest_a - middle_a, rest_b - middle_b));
+      if constexpr (kKept == 3) {
+        _mm512_store_si512(to + 2 * kSliceBytes, Layout::exact(rest_a - middle_a, rest_b - middle_b));
+      }
     }
   }
 }
@@ -141,59 +144,80 @@ void split_rows_into(const RowSource& source, char* tiles, SplitRange& range) {
   split_rows_into<3>(source, to, *range);
 }
 
+// Lanes of a row of columns that hold elements of that kind.
+template <PackedElement kElement>
+ORTOLAN_INLINE Vf load_elements(const char* p, __mmask16 lanes) {
+  if constexpr (kElement == PackedElement::kFloat) {
+    return load_lanes(reinterpret_cast<const float*>(p), lanes);
+  } else {
+    const __m256i shorts = _mm256_maskz_loadu_epi16(lanes, p);
+    if constexpr (kElement == PackedElement::kHalf) return (Vf)_mm512_cvtph_ps(shorts);
+    return (Vf)_mm512_slli_epi32(_mm512_cvtepu16_epi32(shorts), 16);
+  }
+}
+
 // Units [unit, end), all of one half and k-step.
-template <int kSlices, class Change>
+template <int kSlices, class Change, PackedElement kElement>
 ORTOLAN_INLINE void split_run(ColumnSplit& c, int64_t step, int half, int64_t unit, int64_t end) {
   const ColumnSource& s = c.source;
   const __mmask16 lanes = lanes_up_to(s.columns - half * kLanes);
   const Vf exponents = load(c.range->exponents + half * kLanes);
   Vi largest = load(reinterpret_cast<const int32_t*>(c.maxima) + half * kLanes);
-  char* to = static_cast<char*>(c.tiles) + step * kSlices * kSliceBytes + half * kTileBytes;
+  constexpr int kKept = slices_kept(kElement, kSlices);
+  constexpr int64_t kElementBytes = kElement == PackedElement::kFloat ? 4 : 2;
+  char* to = static_cast<char*>(c.tiles) + step * kKept * kSliceBytes + half * kTileBytes;
   for (; unit < end; ++unit) {
-    const int64_t k = step * kSplitStep + 2 * unit, stride = s.step[half];
-    const float* row = s.half[half] + k * stride;
+    const int64_t k = step * kSplitStep + 2 * unit, stride = s.step[half] * kElementBytes;
+    const char* row = static_cast<const char*>(s.half[half]) + k * stride;
     prefetch(row + kSplitStep * stride);
     prefetch(row + (kSplitStep + 1) * stride);
     Vf a = {}, b = {};
-    if (k < s.k) a = load_lanes(row, lanes);
-    if (k + 1 < s.k) b = load_lanes(row + stride, lanes);
+    if (k < s.k) a = load_elements<kElement>(row, lanes);
+    if (k + 1 < s.k) b = load_elements<kElement>(row + stride, lanes);
     if constexpr (Change::kFirst) {
       largest = larger_magnitude(larger_magnitude(largest, a), b);
     } else {
       a = Change::scale(a, exponents);
       b = Change::scale(b, exponents);
     }
-    store_slices<kSlices, Change, InPairs>(a, b, to + unit * kTileRowBytes);
+    store_slices<kSlices, Change, InPairs, kKept>(a, b, to + unit * kTileRowBytes);
   }
   store(reinterpret_cast<int32_t*>(c.maxima) + half * kLanes, largest);
 }
 
-template <int kSlices, class Change>
+template <int kSlices, class Change, PackedElement kElement>
 void split_units(ColumnSplit& c, int64_t unit, int64_t end) {
   const int64_t in_step = c.source.columns > kLanes ? 2 * kTileHeight : kTileHeight;
   while (unit < end) {
     const int64_t step = unit / in_step, at = unit % in_step, first = at % kTileHeight;
     const int64_t count = least(kTileHeight - first, end - unit);
-    split_run<kSlices, Change>(c, step, static_cast<int>(at / kTileHeight), first, first + count);
+    split_run<kSlices, Change, kElement>(c, step, static_cast<int>(at / kTileHeight), first, first + count);
     unit += count;
   }
 }
 
-template <int kSlices>
+template <int kSlices, PackedElement kElement>
 void split_columns_into(ColumnSplit& c, int64_t units) {
   if (c.done()) return;
   const int64_t end = c.unit + least(units, c.units - c.unit);
-  split_units<kSlices, AsTheyAre>(c, c.unit, end);
+  split_units<kSlices, AsTheyAre, kElement>(c, c.unit, end);
   c.unit = end;
   if (!c.done()) return;
   set_range(c.maxima, *c.range);
-  if (c.range->scaled) split_units<kSlices, Scaled>(c, 0, c.units);
+  if (c.range->scaled) split_units<kSlices, Scaled, kElement>(c, 0, c.units);
+}
+
+template <PackedElement kElement>
+void split_columns_of(ColumnSplit& c, int64_t units) {
+  if (c.slices == 1) return split_columns_into<1, kElement>(c, units);
+  if (c.slices == 2) return split_columns_into<2, kElement>(c, units);
+  split_columns_into<3, kElement>(c, units);
 }
 
 [[maybe_unused]] __attribute__((noinline)) void split_columns(ColumnSplit& c, int64_t units) {
-  if (c.slices == 1) return split_columns_into<1>(c, units);
-  if (c.slices == 2) return split_columns_into<2>(c, units);
-  split_columns_into<3>(c, units);
+  if (c.source.element == PackedElement::kBfloat16) return split_columns_of<PackedElement::kBfloat16>(c, units);
+  if (c.source.element == PackedElement::kHalf) return split_columns_of<PackedElement::kHalf>(c, units);
+  split_columns_of<PackedElement::kFloat>(c, units);
 }
 
 }  // namespace

@@ -57,21 +57,33 @@ ORTOLAN_INLINE void sweep(SliceSweep<kPairs...>, const Steps& steps, Beside& bes
   }
 }
 
+// The products but for the last, small ones first, of 3 or 2 slices of the left operand and those that are kept of the
+// right one.
+template <int kSlices, int kKept>
+constexpr auto small_products() {
+  if constexpr (kSlices == 2 && kKept == 2) {
+    return SliceSweep<SlicePair{1, 0}, SlicePair{0, 1}>();
+  } else if constexpr (kSlices == 2) {
+    return SliceSweep<SlicePair{1, 0}>();
+  } else if constexpr (kKept == 3) {
+    return SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}, SlicePair{1, 1}, SlicePair{0, 1}, SlicePair{0, 2}>();
+  } else if constexpr (kKept == 2) {
+    return SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}, SlicePair{1, 1}, SlicePair{0, 1}>();
+  } else {
+    return SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}>();
+  }
+}
+
 /**
  * Tiles 0 to 3 become the sums over all steps, small products first. Steps: `left`, where the left operand's tiles lie
  * one step after the other, `count`, and right(i), the RightTiles of step i. Beside does other work meanwhile: with
  * begin_step(n) before a step of n pairs of tile products, fetch(0) and fetch(1) in each pair, end_product() after each
  * product of slices.
  */
-template <int kSlices, bool kTall, bool kWide, class Steps, class Beside>
+template <int kSlices, bool kTall, bool kWide, int kKept = kSlices, class Steps, class Beside>
 ORTOLAN_INLINE void sum_slices(const Steps& steps, Beside& beside) {
   zero_sums<kTall ? 2 : 1, kWide ? 2 : 1>();
-  if constexpr (kSlices == 3) {
-    using Small = SliceSweep<SlicePair{2, 0}, SlicePair{1, 0}, SlicePair{1, 1}, SlicePair{0, 1}, SlicePair{0, 2}>;
-    sweep<kSlices, kTall, kWide>(Small(), steps, beside);
-  } else if constexpr (kSlices == 2) {
-    sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{1, 0}, SlicePair{0, 1}>(), steps, beside);
-  }
+  if constexpr (kSlices > 1) sweep<kSlices, kTall, kWide>(small_products<kSlices, kKept>(), steps, beside);
   sweep<kSlices, kTall, kWide>(SliceSweep<SlicePair{0, 0}>(), steps, beside);
 }
 

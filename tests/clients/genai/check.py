@@ -1,9 +1,9 @@
 """Compares what onnxruntime-genai generates on two libraries, each in processes of its own:
 
-    check.py PACKAGES MODELS [LIBRARY]
+    check.py PACKAGES MODELS [MODULE|LIBRARY]
 
-PACKAGES is the folder that `client prepare genai` fills; LIBRARY is a file libonnxruntime.so.1, without which the
-official library is compared with itself. Tokens must be the same, also for one and two threads."""
+PACKAGES is the folder that `client prepare genai` fills. MODULE is a folder with the module `onnxruntime` over ours, or
+LIBRARY a file libonnxruntime.so.1, for which one is made up; without them the official library is compared with itself. Tokens must be the same, also for one and two threads."""
 import json
 import os
 import pathlib
@@ -19,14 +19,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 NEAR_FLOATS, NEAR_BYTES = 2e-5, 0.1
 
 
-def stand_in(packages, library):
-    """A folder with a module `onnxruntime` that brings a library, as the package has it."""
+def module_of(packages, own):
+    """A folder with a module `onnxruntime`: `own`, or one that brings that library, as the package has it."""
+    if own.is_dir():
+        return own
     folder = packages / "stand_in" / "onnxruntime" / "capi"
     folder.mkdir(parents=True, exist_ok=True)
     (folder.parent / "__init__.py").touch()
     link = folder / "libonnxruntime.so.1"
     link.unlink(missing_ok=True)
-    link.symlink_to(library)
+    link.symlink_to(own)
     return folder.parent.parent
 
 
@@ -43,22 +45,22 @@ def generated(packages, models, module, threads):
 
 
 class Generation(unittest.TestCase):
-    packages = models = library = None
+    packages = models = own = None
 
     @classmethod
     def setUpClass(cls):
         official = cls.packages / "official"
-        module = stand_in(cls.packages, cls.library) if cls.library else official
+        cls.module = module_of(cls.packages, cls.own) if cls.own else official
         cls.expected = generated(cls.packages, cls.models, official, 1)
-        cls.found = {threads: generated(cls.packages, cls.models, module, threads) for threads in (1, 2)}
+        cls.found = {threads: generated(cls.packages, cls.models, cls.module, threads) for threads in (1, 2)}
 
     def test_library(self):
+        official = self.packages / "official"
         for run in self.found.values():
-            file = pathlib.Path(run["library"]).resolve()
-            if self.library:
-                self.assertEqual(file, self.library.resolve())
-            else:
-                self.assertIn(self.packages / "official", file.parents)
+            files = [pathlib.Path(file).resolve() for file in run["libraries"]]
+            self.assertEqual([official in file.parents for file in files], [self.own is None] * len(files))
+            brought, = (self.module / "onnxruntime" / "capi").glob("libonnxruntime.so*")
+            self.assertIn(brought.resolve(), files)
 
     def test_tokens(self):
         for name, expected in self.expected["models"].items():
@@ -96,7 +98,7 @@ class Generation(unittest.TestCase):
 
 def main():
     Generation.packages, Generation.models = (pathlib.Path(folder).resolve() for folder in sys.argv[1:3])
-    Generation.library = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    Generation.own = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
     unittest.main(argv=sys.argv[:1])
 
 

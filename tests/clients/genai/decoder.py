@@ -25,6 +25,7 @@ class Sizes:
     words: int = 320
     context: int = 256
     bits: int = 4
+    rounded: bool = False  # floats that 16 bits hold, as most models are trained
     accuracy: int = 0
     block: int = 32
     zeros: bool = False  # blocks have zero points, else all are 8
@@ -86,7 +87,10 @@ class Graph:
         """x times a matrix whose results are `gain` times as large as x."""
         s = self.sizes
         if s.bits == 32:
-            return self.op("MatMul", x, self.normal((inputs, outputs), gain / np.sqrt(inputs)))
+            weights = self.random.standard_normal((inputs, outputs), np.float32) * np.float32(gain / np.sqrt(inputs))
+            if s.rounded:
+                weights.view(np.uint32)[:] &= 0xffff0000
+            return self.op("MatMul", x, self.tensor(weights))
         blocks = -(-inputs // s.block)
         codes = self.random.integers(0, 256, (outputs, blocks, s.block // 2), np.uint8)
         scales = self.random.uniform(0.5, 1.5, (outputs * blocks,)).astype(np.float32)

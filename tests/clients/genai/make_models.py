@@ -9,6 +9,7 @@ MODELS = {
     "gpt2": lambda folder: Gpt2(folder, Sizes(bits=32)),
     "gpt2_4bit_bytes": lambda folder: Gpt2(folder, Sizes(accuracy=4)),
     "llama": lambda folder: Llama(folder, Sizes(bits=32)),
+    "llama_rounded": lambda folder: Llama(folder, Sizes(bits=32, rounded=True, seed=4)),
     "llama_4bit": lambda folder: Llama(folder, Sizes(zeros=True)),
     "llama_4bit_bytes": lambda folder: Llama(folder, Sizes(accuracy=4, packed=True)),
     "llama_rotary_node_bytes": lambda folder: Llama(folder, Sizes(accuracy=4, rotary_node=True, zeros=True, seed=2)),
