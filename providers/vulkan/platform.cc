@@ -167,8 +167,8 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
   if (traits.type == DeviceType::kCpu) traits.max_rounds = kRoundsOfLlvmpipe;
   traits.shared_bytes = told.limits().maxComputeSharedMemorySize;
   traits.memory_bytes = largest_heap(memory);
-  traits.max_buffer_bytes =
-      std::min<VkDeviceSize>(told.limits().maxStorageBufferRange, told.memory.maxMemoryAllocationSize);
+  traits.max_buffer_bytes = told.memory.maxMemoryAllocationSize;
+  traits.max_binding_bytes = told.limits().maxStorageBufferRange;
   traits.offset_alignment = told.limits().minStorageBufferOffsetAlignment;
   traits.has_int64 = features.int64;
   traits.has_half_arithmetic = features.half_arithmetic;

@@ -52,10 +52,11 @@ struct DeviceTraits {
   // Rounds of loops, of all together, after which a driver ends an item's loops without a word. Launches whose items
   // loop along data say their rounds (KernelCall::rounds).
   int64_t max_rounds = INT64_MAX;
-  size_t shared_bytes = 0;        // shared memory of a group
-  size_t memory_bytes = 0;        // of the device
-  size_t max_buffer_bytes = 0;    // of one buffer
-  size_t offset_alignment = 256;  // of offsets into buffers in bindings, in bytes; a power of two
+  size_t shared_bytes = 0;              // shared memory of a group
+  size_t memory_bytes = 0;              // of the device
+  size_t max_buffer_bytes = 0;          // of one buffer
+  size_t max_binding_bytes = SIZE_MAX;  // of one buffer that a launch sees; at most max_buffer_bytes
+  size_t offset_alignment = 256;        // of offsets into buffers in bindings, in bytes; a power of two
   int compute_units = 1;
   bool has_int64 = false;            // 64-bit integers in kernels
   bool has_half_arithmetic = false;  // 16-bit floats in kernels (K_HAS_HALF), rounded to nearest, with infinities

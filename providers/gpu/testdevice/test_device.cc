@@ -251,6 +251,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.memory_bytes = options.memory_bytes;
   traits_.max_buffer_bytes = options.max_buffer_bytes;
   traits_.max_rounds = options.max_rounds;
+  traits_.max_binding_bytes = std::min(options.max_binding_bytes, options.max_buffer_bytes);
   traits_.offset_alignment = 64;
   traits_.has_int64 = true;
   traits_.has_half_arithmetic = options.has_half_arithmetic;

@@ -35,6 +35,7 @@ struct TestDeviceOptions {
   MatrixUnits matrix_units = {};
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
+  size_t max_binding_bytes = SIZE_MAX;
   std::array<uint32_t, 3> max_groups = DeviceTraits{}.max_groups;
   int64_t max_rounds = DeviceTraits{}.max_rounds;
   std::optional<int64_t> library_suits_from = {};  // multiplications; nothing: there is no library for products

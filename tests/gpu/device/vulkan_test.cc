@@ -136,7 +136,7 @@ TEST_F(VulkanTest, LyingDevicesAreMet) {
     LyingVulkan lying({{}, [&](VkPhysicalDeviceProperties2& told) { change(told.properties.limits); }, {}, {}});
     return find().front().traits;
   };
-  EXPECT_EQ(traits_with([](auto& limits) { limits.maxStorageBufferRange = 0; }).max_buffer_bytes, size_t{128} << 20);
+  EXPECT_EQ(traits_with([](auto& limits) { limits.maxStorageBufferRange = 0; }).max_binding_bytes, size_t{128} << 20);
   EXPECT_EQ(traits_with([](auto& limits) { limits.minStorageBufferOffsetAlignment = 0; }).offset_alignment, 256u);
   EXPECT_EQ(traits_with([](auto& limits) { limits.minStorageBufferOffsetAlignment = 4096; }).offset_alignment, 4096u);
   EXPECT_EQ(traits_with([](auto& limits) { limits.maxComputeWorkGroupInvocations = 0; }).max_group_items, 1);
