@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/compiler.h"
+#include "cuda/ready.h"
 #include "gpu/device/checks.h"
 
 namespace ortolan::gpu::cuda {
@@ -36,13 +37,19 @@ std::string version_of(const Driver& driver) {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/** What makes kernels, and what it makes. */
+std::string kernels_for(const Compiler* compiler, int capability) {
+  return compiler == nullptr ? ready_target(capability) + " of this library"
+                             : compiler->target(capability) + " by " + compiler->name();
+}
+
 FoundDevice describe(const Driver& driver, CUdevice device) {
   auto number = [&](CUdevice_attribute attribute) { return number_of(driver, device, attribute); };
   const int capability = number(kComputeCapabilityMajor) * 10 + number(kComputeCapabilityMinor);
   DeviceTraits traits;
   traits.name = name_of(driver, device);
   traits.vendor = "NVIDIA";
-  traits.driver = version_of(driver) + ", " + Compiler::get().target(capability) + " by " + Compiler::get().name();
+  traits.driver = version_of(driver) + ", " + kernels_for(Compiler::find(), capability);
   traits.max_group_items = number(kMaxThreadsPerBlock);
   traits.max_groups = {kMostGroups, kMostRows, kMostRows};
   traits.shared_bytes = static_cast<size_t>(std::max(number(kMaxSharedMemoryPerBlock), 0));

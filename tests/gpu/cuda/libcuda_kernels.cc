@@ -39,22 +39,31 @@ std::vector<KernelLaunch> order_of(const CUgraphExec_st& exec) {
   return launches;
 }
 
-/** Reads what libnvrtc.cc wrote. */
+/** Whether all holes of ready-made PTX (cuda/ready.h) are filled, and it has the kernel's entry. */
+bool is_whole(const char* ptx, const std::string& kernel) {
+  for (const char* hole = std::strchr(ptx, '<'); hole != nullptr; hole = std::strchr(hole + 1, '<')) {
+    if (hole[1] < '0' || hole[1] > '9') return false;
+  }
+  return std::strstr(ptx, (".entry " + kernel + "(").c_str()) != nullptr && std::strstr(ptx, ".maxntid ") != nullptr;
+}
+
+/** Reads what libnvrtc.cc wrote, or ready-made PTX, whose constants stand in comments. */
 CUresult read_image(const char* image, CUmod_st& module) {
   int capability = 0, value = 0, taken = 0;
   char target[16] = {}, name[128] = {};
-  const size_t mark = std::strlen(kImageMark);
-  if (std::strncmp(image, kImageMark, mark) != 0) return kInvalidImage;
+  const bool is_ready = std::strncmp(image, kReadyMark, std::strlen(kReadyMark)) == 0;
+  const char* const format = is_ready ? "// %127[A-Z0-9a-z_]=%d\n%n" : "%127[A-Z0-9a-z_]=%d\n%n";
+  const size_t mark = std::strlen(is_ready ? kReadyMark : kImageMark);
+  if (!is_ready && std::strncmp(image, kImageMark, mark) != 0) return kInvalidImage;
   if (std::sscanf(image + mark, "%15[a-z]_%d %127s\n%n", target, &capability, name, &taken) != 3) return kInvalidImage;
   bool fits = std::strcmp(target, "sm") == 0 ? capability == DriverState::capability()
                                              : capability <= DriverState::capability();
   if (!fits) return kNoBinaryForGpu;
   module.kernel = name;
-  for (const char* line = image + mark + taken; std::sscanf(line, "%127[A-Z0-9a-z_]=%d\n%n", name, &value, &taken) == 2;
-       line += taken) {
+  for (const char* line = image + mark + taken; std::sscanf(line, format, name, &value, &taken) == 2; line += taken) {
     module.constants[name] = value;
   }
-  return kSuccess;
+  return is_ready && !is_whole(image, module.kernel) ? kInvalidImage : kSuccess;
 }
 
 }  // namespace
