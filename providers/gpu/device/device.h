@@ -33,6 +33,7 @@ enum class DeviceType { kGpu, kCpu, kAccelerator };
 struct MatrixUnits {
   bool half = false;  // 16-bit floats
   bool tf32 = false;  // floats rounded to 11 bits of mantissa
+  bool bfloat = false;  // floats rounded to 8 bits of mantissa
 };
 
 inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch

@@ -22,8 +22,10 @@ UNIT_PRODUCTS = [
     {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_QUADS": 1, "ADDEND": 1, "RESIDUAL": 1, "STEP0": 22},
     {**UNIT_TILE, **UNIT_HALVES, "A_LINES": 1, "B_LINES": 0, "A_QUADS": 1, "B_QUADS": 1, "BK": 32},
     {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_FORM": 2, "GRID": 1},
-    {**UNIT_TILE, "PACKED": 1, "A_QUADS": 1, "B_QUADS": 1},
-    {**UNIT_TILE, "PACKED": 1, "B_FORM": 2, "GRID": 1},
+    {**UNIT_TILE, "FACTORS": 1, "A_QUADS": 1, "B_QUADS": 1},
+    {**UNIT_TILE, "FACTORS": 1, "B_FORM": 2, "GRID": 1},
+    {**UNIT_TILE, "FACTORS": 3, "A_QUADS": 1, "B_QUADS": 1},
+    {**UNIT_TILE, "FACTORS": 3, "A_LINES": 1, "B_LINES": 0, "A_QUADS": 1, "B_QUADS": 1},
 ]
 
 
@@ -108,9 +110,9 @@ class Nvrtc(unittest.TestCase):
         name, text = "product_matrix_units.k", expanded(KERNELS / "product_matrix_units.k", set())
         for machine in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90"):
             for constants in UNIT_PRODUCTS:
-                factors = "tf32.tf32" if "PACKED" in constants else "f16.f16"
+                factors = {1: "tf32.tf32", 3: "bf16.bf16"}.get(constants.get("FACTORS"), "f16.f16")
                 if factors == "f16.f16" or machine != "sm_75":
-                    depth = {"sm_75": "8"}.get(machine, "8" if "PACKED" in constants else "16")
+                    depth = {"sm_75": "8"}.get(machine, "8" if factors == "tf32.tf32" else "16")
                     instruction = f"mma.sync.aligned.m16n8k{depth}.row.col.f32.{factors}.f32"
                     option = [f"-arch={machine}", "-DK_VW=4", "--ptxas-options=-v"]
                     self.assertEqual(self.complaint(name, text, option, constants, instruction), "")

@@ -38,7 +38,7 @@ TEST_F(CudaReadyTest, ConstantsAreInTheText) {
 
 TEST_F(CudaReadyTest, TheNewestTextThatTheGpuRuns) {
   KernelSpec spec{"product_matrix_units",
-                  {{"WGX", 32}, {"WGY", 8}, {"DOWN", 2}, {"TM", 4}, {"TN", 4}, {"BK", 16}, {"PACKED", 2}}};
+                  {{"WGX", 32}, {"WGY", 8}, {"DOWN", 2}, {"TM", 4}, {"TN", 4}, {"BK", 16}, {"FACTORS", 2}}};
   EXPECT_NE(ptx_of(spec, 75).find(".m16n8k8."), std::string::npos);
   EXPECT_NE(ptx_of(spec, 90).find(".m16n8k16."), std::string::npos);
   EXPECT_TRUE(throws(ErrorKind::kCompile, "is not ready-made with the constants", [&] { ptx_of(spec, 70); }));
