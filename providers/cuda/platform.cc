@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLongestName = 256, kMostDevices = 64;
 constexpr uint32_t kMostRows = 65535;  // of a grid, by y and z
-constexpr int kFirstWithHalf = 53, kFirstWithUnits = 75, kFirstWithFloats = 80;
+constexpr int kFirstWithHalf = 53, kFirstWithUnits = 75, kFirstWithAll = 80;
 
 /** A number of a device; 0 where the driver does not tell. */
 int number_of(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
@@ -57,8 +57,8 @@ FoundDevice describe(const Driver& driver, CUdevice device) {
   traits.compute_units = number(kMultiprocessorCount);
   traits.has_int64 = true;
   traits.has_half_arithmetic = capability >= kFirstWithHalf;
-  traits.matrix_units = {capability >= kFirstWithUnits, capability >= kFirstWithFloats,
-                         capability >= kFirstWithFloats};
+  const bool takes_all = capability >= kFirstWithAll;
+  traits.matrix_units = {capability >= kFirstWithUnits, takes_all, takes_all, takes_all};
   return {device, capability, with_sane_bounds(std::move(traits))};
 }
 

@@ -1,6 +1,6 @@
-// Kernels as PTX that was made when this library was built, for machines that have the driver and no NVRTC. Constants that
-// size arrays and loops are fixed, a text for each choice; the driver compiles the others' values, which are put into the
-// text, as it would have compiled constants.
+// Kernels as PTX that was made when this library was built, for machines that have the driver and no NVRTC. Constants
+// that size arrays and loops are fixed, a text for each choice; the driver compiles the others' values, which are put
+// into the text, as it would have compiled constants.
 #pragma once
 
 #include <cstddef>

@@ -6,41 +6,18 @@
 #include <cmath>
 #include <set>
 
+#include "gpu/noting_device.h"
 #include "gpu/single_node.h"
-#include "gpu/testdevice/launch.h"
 #include "gpu/testdevice/matrix_units.h"
-#include "gpu/testdevice/test_device.h"
 
 namespace ortolan::gpu::test {
 namespace {
 
-using Constants = std::map<std::string, int, std::less<>>;
+using Constants = NotingDevice::Constants;
 
 constexpr const char* kKernel = "product_matrix_units";
 constexpr double kHalfUnit = 1.0 / 2048, kFloatUnit = 1.0 / (1 << 24);  // of rounding
 constexpr double kTf32Unit = 1.0 / 2048, kBfloatUnit = 1.0 / 256;       // the same of factors
-
-/** A device that notes what the list that was recorded last launches. */
-class NotingDevice : public TestDevice {
- public:
-  explicit NotingDevice(MatrixUnits units) : TestDevice(options(units)) {}
-  std::unique_ptr<CommandList> record(std::vector<Launch> launches) override {
-    noted_.clear();
-    for (const Launch& launch : launches) noted_[runnable_of(launch).name()] = runnable_of(launch).constants();
-    return TestDevice::record(std::move(launches));
-  }
-  bool launches(const std::string& kernel) const { return noted_.count(kernel) > 0; }
-  const Constants& constants() const { return noted_.at(kKernel); }
-
- private:
-  static TestDeviceOptions options(MatrixUnits units) {
-    TestDeviceOptions options;
-    options.order = 3;
-    options.matrix_units = units;
-    return options;
-  }
-  std::map<std::string, Constants> noted_;
-};
 
 class MatrixUnitsTest : public testing::Test {
  protected:
@@ -54,7 +31,7 @@ class MatrixUnitsTest : public testing::Test {
     }
     Tensor result = run_graph(engine, graph_of(node, inputs, 1), given).outputs[0];
     was_on_units_ = device.launches(kKernel);
-    if (was_on_units_) constants_ = device.constants();
+    if (was_on_units_) constants_ = device.constants(kKernel);
     return result;
   }
   bool was_on_units() const { return was_on_units_; }

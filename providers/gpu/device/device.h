@@ -31,9 +31,10 @@ enum class DeviceType { kGpu, kCpu, kAccelerator };
 /** Units that multiply small matrices (K_HAS_MATRIX_UNITS), of groups that have 32 items a row, by the factors that
  * they take; sums have 32 bits. */
 struct MatrixUnits {
-  bool half = false;  // 16-bit floats
-  bool tf32 = false;  // floats rounded to 11 bits of mantissa
+  bool half = false;    // 16-bit floats
+  bool tf32 = false;    // floats rounded to 11 bits of mantissa
   bool bfloat = false;  // floats rounded to 8 bits of mantissa
+  bool bytes = false;   // signed bytes, whose sums have 32 bits and wrap
 };
 
 inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch

@@ -1,9 +1,11 @@
 // Products on matrix units as PTX defines them: 32 items with neighbouring numbers each hold parts of A (16 rows), of B
-// (8 columns) and of the sums, by the tables of mma.sync.m16n8k16 for floats of 16 bits and mma.sync.m16n8k8 for tf32. Kinds are as kernels/matrix_units.k has them.
+// (8 columns) and of the sums, by the tables of mma.sync.m16n8k16 for floats of 16 bits and mma.sync.m16n8k8 for tf32.
+// Kinds are as kernels/matrix_units.k has them.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "gpu/device/half_float.h"
 #include "gpu/testdevice/group.h"
@@ -71,6 +73,29 @@ void multiply_factors(Group& group, int item, Sums& sums, int s, int kind) {
     for (int k = 0; k < (kind != kUnitTf32 ? 16 : 8); k++)
       sum += unit_a(items, row, k, kind) * unit_b(items, k, column, kind);
     sums[s + element] = sum;
+  }
+}
+
+/** A signed byte of a lane's words. */
+inline int unit_byte(const unsigned* parts, int element) {
+  return static_cast<int8_t>(parts[element / 4] >> element % 4 * 8 & 0xffu);
+}
+
+/** The same of mma.sync.m16n8k32: k is thread * 4 + element % 4, of A 16 more from element 8 on and rows element / 4 %
+ * 2, of B 16 more from element 4 on. Sums wrap. */
+template <class Sums>
+void multiply_bytes(Group& group, int item, Sums& sums, int s) {
+  const UnitFactors* items = factors_of(group, group.exchanges - 1) + item / kUnitItems * kUnitItems;
+  const int lane = item % kUnitItems;
+  for (int element = 0; element < 4; element++) {
+    const int row = lane / 4 + element / 2 * 8, column = lane % 4 * 2 + element % 2;
+    auto sum = static_cast<unsigned>(static_cast<int>(sums[s + element]));
+    for (int k = 0; k < 32; k++) {
+      const int thread = k % 16 / 4;
+      sum += static_cast<unsigned>(unit_byte(items[row % 8 * 4 + thread].a, k % 4 + row / 8 * 4 + k / 16 * 8) *
+                                   unit_byte(items[column * 4 + thread].b, k % 4 + k / 16 * 4));
+    }
+    sums[s + element] = static_cast<int>(sum);
   }
 }
 

@@ -19,8 +19,7 @@ class CudaReadyTest : public ::testing::Test {
     if (ready_texts().empty()) GTEST_SKIP() << "the build had no clang: install the package clang-14";
   }
   static std::string ptx_of(const KernelSpec& spec, int capability) {
-    const std::vector<std::byte> bytes =
-        ready_kernel(std::string(spec.name), constants_of("cuda", spec), capability);
+    const std::vector<std::byte> bytes = ready_kernel(std::string(spec.name), constants_of("cuda", spec), capability);
     EXPECT_EQ(bytes.back(), std::byte{0});
     return reinterpret_cast<const char*>(bytes.data());
   }
@@ -28,8 +27,10 @@ class CudaReadyTest : public ::testing::Test {
 
 TEST_F(CudaReadyTest, ConstantsAreInTheText) {
   const std::string ptx = ptx_of({"gather", {{"WGX", 32}, {"WGY", 4}, {"BYTES", 8}}}, 70);
-  EXPECT_EQ(ptx.rfind("// Ortolan's kernel for compute_70 gather\n// K_VW=4\n// WGX=32\n// WGY=4\n// FOLDED=0\n// BYTES=8\n", 0),
-            0u);
+  EXPECT_EQ(
+      ptx.rfind("// Ortolan's kernel for compute_70 gather\n// K_VW=4\n// WGX=32\n// WGY=4\n// FOLDED=0\n// BYTES=8\n",
+                0),
+      0u);
   EXPECT_NE(ptx.find(", 8;"), std::string::npos);
   EXPECT_NE(ptx.find("\n.maxntid 32, 4, 1\n.minnctapersm 1\n{"), std::string::npos);
   EXPECT_EQ(ptx.find("<BYTES>"), std::string::npos);
