@@ -54,6 +54,13 @@ const char* find_functions(void* library, Driver& d) {
       symbol("cuGraphExecDestroy", d.cuGraphExecDestroy),
       symbol("cuGraphExecKernelNodeSetParams", d.cuGraphExecKernelNodeSetParams),
       symbol("cuGraphLaunch", d.cuGraphLaunch),
+      symbol("cuImportExternalMemory", d.cuImportExternalMemory),
+      symbol("cuExternalMemoryGetMappedBuffer", d.cuExternalMemoryGetMappedBuffer),
+      symbol("cuDestroyExternalMemory", d.cuDestroyExternalMemory),
+      symbol("cuImportExternalSemaphore", d.cuImportExternalSemaphore),
+      symbol("cuWaitExternalSemaphoresAsync", d.cuWaitExternalSemaphoresAsync),
+      symbol("cuSignalExternalSemaphoresAsync", d.cuSignalExternalSemaphoresAsync),
+      symbol("cuDestroyExternalSemaphore", d.cuDestroyExternalSemaphore),
   };
   return find_symbols(library, symbols);
 }

@@ -137,7 +137,9 @@ TEST_F(MatrixUnitsTest, FourWordsAtOnceWhereTheyLieInOrder) {
     expect_product(run({"MatMul"}, {{a}, {b}}, Precision::kBfloat), a, b, is_half ? 0 : kBfloatUnit);
     const std::pair quads(constants_.at("A_QUADS"), constants_.at("B_QUADS"));
     expect_product(run({"MatMul"}, {{a}, {b}}, Precision::kTf32), a, b, is_half ? 0 : kTf32Unit);
-    if (k % 8 == 0 || is_half) EXPECT_EQ(quads, std::pair(constants_.at("A_QUADS"), constants_.at("B_QUADS")));
+    if (k % 8 == 0 || is_half) {
+      EXPECT_EQ(quads, std::pair(constants_.at("A_QUADS"), constants_.at("B_QUADS")));
+    }
     return std::pair(constants_.at("A_QUADS"), constants_.at("B_QUADS"));
   };
   EXPECT_EQ(quads(5, 12, 24, ElementType::kFloat16), std::pair(1, 1));

@@ -181,6 +181,12 @@ class Mark {
   virtual void wait() = 0;
 };
 
+/** A number that another API or program and this device raise, and wait for. Work that uses it holds it. */
+class Semaphore {
+ public:
+  virtual ~Semaphore() = default;
+};
+
 /** Work in order. Nothing need start before flush, wait or finish. The end of a queue waits for its work. */
 class Queue {
  public:
@@ -208,9 +214,18 @@ class Queue {
   virtual std::shared_ptr<Mark> mark() = 0;
   /** What follows in this queue starts after a mark of another queue of the same device. */
   virtual void wait_for(const Mark& mark) = 0;
+  /** What follows starts when the semaphore has reached the value. Who is to raise it must not wait for this queue. */
+  virtual void wait_for(const std::shared_ptr<Semaphore>&, uint64_t) { fail_semaphore(); }
+  /** The semaphore gets the value, which must be more than it has, when the work before is done. */
+  virtual void raise(const std::shared_ptr<Semaphore>&, uint64_t) { fail_semaphore(); }
   virtual void flush() = 0;
   /** Waits for all work; from any thread. */
   virtual void finish() = 0;
+
+ private:
+  [[noreturn]] static void fail_semaphore() {
+    throw Error(ErrorKind::kInternal, "a queue was given a semaphore that its device did not import");
+  }
 };
 
 class Device {
@@ -228,6 +243,14 @@ class Device {
   virtual std::unique_ptr<Buffer> import_memory(int file, size_t bytes) {
     throw Error(ErrorKind::kInvalid, "device '" + traits().name + "' imports no memory: descriptor " +
                                          std::to_string(file) + " of " + std::to_string(bytes) + " bytes");
+  }
+  /** Whether semaphores of others can be imported by file descriptors. */
+  virtual bool imports_semaphores() const { return false; }
+  /** A timeline semaphore of Vulkan's that the descriptor stands for; that stays the caller's. Throws kInvalid where
+   * the driver does not take it. */
+  virtual std::shared_ptr<Semaphore> import_semaphore(int file) {
+    throw Error(ErrorKind::kInvalid,
+                "device '" + traits().name + "' imports no semaphores: descriptor " + std::to_string(file));
   }
   /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled.
    */

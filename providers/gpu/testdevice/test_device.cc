@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "gpu/testdevice/launch.h"
+#include "gpu/testdevice/number_in_file.h"
 #include "gpu/testdevice/test_library.h"
 
 namespace ortolan::gpu::test {
@@ -170,6 +171,12 @@ class TestQueue : public Queue {
   }
   std::shared_ptr<Mark> mark() override { return std::make_shared<TestMark>(work_); }
   void wait_for(const Mark& mark) override { work_->add(static_cast<const TestMark&>(mark).waiting()); }
+  void wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override {
+    work_->add([semaphore, value] { static_cast<NumberInFile&>(*semaphore).wait_for(value); });
+  }
+  void raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override {
+    work_->add([semaphore, value] { static_cast<NumberInFile&>(*semaphore).raise(value); });
+  }
   void flush() override { device_.fail_if_lost(); }
   void finish() override {
     work_->run_until(work_->added());
@@ -274,6 +281,11 @@ std::unique_ptr<Buffer> TestDevice::allocate(size_t bytes) {
                                              std::to_string(traits_.memory_bytes) + " are in use");
   }
   return std::make_unique<TestBuffer>(*this, bytes);
+}
+
+std::shared_ptr<Semaphore> TestDevice::import_semaphore(int file) {
+  fail_if_lost();
+  return std::make_shared<NumberInFile>(file);
 }
 
 std::unique_ptr<Buffer> TestDevice::import_memory(int file, size_t bytes) {

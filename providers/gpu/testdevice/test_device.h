@@ -56,6 +56,9 @@ class TestDevice : public Device {
   bool imports_memory() const override { return true; }
   /** Of files in memory. */
   std::unique_ptr<Buffer> import_memory(int file, size_t bytes) override;
+  bool imports_semaphores() const override { return true; }
+  /** A file in memory that begins with the number. */
+  std::shared_ptr<Semaphore> import_semaphore(int file) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
   ProductLibrary* product_library() override { return library_.get(); }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;

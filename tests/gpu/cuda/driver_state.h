@@ -44,7 +44,7 @@ struct CUevent_st {
 struct DeviceBlock {
   size_t bytes;
   int device;
-  std::unique_ptr<std::byte[]> memory;
+  std::shared_ptr<std::byte[]> memory;
 };
 
 struct Watched {
@@ -74,6 +74,8 @@ class DriverState {
   /** Of computing, of all devices: major * 10 + minor. May change. */
   static int capability();
   CUdeviceptr allocate(int device, size_t bytes);
+  /** Gives memory an address of the device. */
+  CUdeviceptr place(int device, size_t bytes, std::shared_ptr<std::byte[]> memory);
   /** The block that an address is in, or at whose end; blocks.end() where there is none. */
   std::map<CUdeviceptr, DeviceBlock>::iterator find(CUdeviceptr address);
   /** NULL where the bytes are not in one block. */
