@@ -50,6 +50,7 @@ constexpr unsigned kMemoryTypeDevice = 2;
 
 constexpr int kFunctionMaxThreadsPerBlock = 0;
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr int kCaptureRelaxed = 2;
 constexpr unsigned kEventDefault = 0, kEventDisableTiming = 2;
 
 /** CUDA_KERNEL_NODE_PARAMS_v1. */

@@ -31,7 +31,9 @@ struct Work {
 struct CUctx_st {
   int device;
 };
+using Works = std::vector<std::function<CUresult()>>;
 struct CUstream_st {
+  std::shared_ptr<Works> captured;  // where what is queued goes, while a graph is made of it
   std::deque<Work> work;
   uint64_t queued = 0;
 };

@@ -73,8 +73,8 @@ TEST_P(SemaphoreTest, WorkRaisesTheNumberForOthersAndForQueues) {
 
 TEST_P(SemaphoreTest, DescriptorsOfNothingAreRefused) {
   for (int file : {-1, 987654}) {
-    EXPECT_TRUE(throws(ErrorKind::kInvalid, "descriptor " + std::to_string(file),
-                       [&] { device_->import_semaphore(file); }));
+    EXPECT_TRUE(
+        throws(ErrorKind::kInvalid, "descriptor " + std::to_string(file), [&] { device_->import_semaphore(file); }));
   }
 }
 

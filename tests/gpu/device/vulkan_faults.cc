@@ -139,9 +139,8 @@ VkResult VKAPI_CALL create_without_lies(VkPhysicalDevice physical, const VkDevic
   std::vector<const char*> names(info->ppEnabledExtensionNames,
                                  info->ppEnabledExtensionNames + info->enabledExtensionCount);
   if (lies.semaphores) {
-    std::erase_if(names, [](const char* name) {
-      return std::strcmp(name, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0;
-    });
+    std::erase_if(names,
+                  [](const char* name) { return std::strcmp(name, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0; });
   }
   true_info.enabledExtensionCount = static_cast<uint32_t>(names.size());
   true_info.ppEnabledExtensionNames = names.data();
