@@ -17,6 +17,8 @@ using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUexternalMemory = struct CUextMemory_st*;
+using CUexternalSemaphore = struct CUextSemaphore_st*;
 
 constexpr CUresult kSuccess = 0;
 constexpr CUresult kOutOfMemory = 2;
@@ -48,6 +50,7 @@ constexpr unsigned kMemoryTypeDevice = 2;
 
 constexpr int kFunctionMaxThreadsPerBlock = 0;
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr int kCaptureRelaxed = 2;
 constexpr unsigned kEventDefault = 0, kEventDisableTiming = 2;
 
 /** CUDA_KERNEL_NODE_PARAMS_v1. */
@@ -57,6 +60,50 @@ struct KernelNodeParams {
   unsigned shared_bytes;
   void** params;
   void** extra;
+};
+
+constexpr int kHandleOfDescriptor = 1, kTimelineOfDescriptor = 9;
+
+/** What stands for an object of another API. */
+union ExternalHandle {
+  int descriptor;
+  void* others[2];
+};
+/** CUDA_EXTERNAL_MEMORY_HANDLE_DESC. */
+struct ExternalMemoryDescription {
+  int type;
+  ExternalHandle handle;
+  unsigned long long bytes;
+  unsigned flags;
+  unsigned reserved[16];
+};
+/** CUDA_EXTERNAL_MEMORY_BUFFER_DESC. */
+struct ExternalBufferDescription {
+  unsigned long long offset, bytes;
+  unsigned flags;
+  unsigned reserved[16];
+};
+/** CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC. */
+struct ExternalSemaphoreDescription {
+  int type;
+  ExternalHandle handle;
+  unsigned flags;
+  unsigned reserved[16];
+};
+/** CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS. */
+struct ExternalSemaphoreWait {
+  unsigned long long value, nv_sci, key;
+  unsigned timeout;
+  unsigned more[11];
+  unsigned flags;
+  unsigned reserved[16];
+};
+/** CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS. */
+struct ExternalSemaphoreSignal {
+  unsigned long long value, nv_sci, key;
+  unsigned more[12];
+  unsigned flags;
+  unsigned reserved[16];
 };
 
 using nvrtcResult = int;

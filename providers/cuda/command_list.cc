@@ -57,7 +57,6 @@ void CudaCommandList::reserve_workspace(const CublasProduct& product) {
 void CudaCommandList::record(const Launch& launch) {
   RecordedLaunch recorded = this->recorded(launch);
   if (recorded.product != nullptr) reserve_workspace(*recorded.product);
-  has_products_ |= recorded.product != nullptr;
   for (const Binding& binding : launch.bindings) {
     const BufferRange& range = binding.range;
     recorded.buffers.push_back(binding.external < 0 ? bound_address_of(range, context_->traits()) : 0);
@@ -90,7 +89,7 @@ void CudaCommandList::rebind(size_t i, std::span<const BufferRange> externals) {
 }
 
 void CudaCommandList::run(CUstream stream) {
-  if (!has_run_ || launches_.size() < kLeastOfGraph || has_products_) {
+  if (!has_run_ || launches_.size() < kLeastOfGraph) {
     for (size_t i = 0; i < launches_.size(); i++) launch(i, stream);
     has_run_ = true;
     return;
@@ -102,7 +101,7 @@ void CudaCommandList::run(CUstream stream) {
 
 void CudaCommandList::launch(size_t i, CUstream stream) {
   RecordedLaunch& launch = launches_[i];
-  if (launch.product != nullptr) return multiply(launch, stream);
+  if (launch.product != nullptr) return check_product(launch, start(launch, stream));
   const auto [x, y, z] = launch.groups;
   CUresult code =
       context_->driver().cuLaunchKernel(launch.function, x, y, z, launch.group_size[0], launch.group_size[1], 1, 0,
@@ -110,9 +109,11 @@ void CudaCommandList::launch(size_t i, CUstream stream) {
   context_->check(code, "cuLaunchKernel", [&] { return "kernel " + launch.name(); });
 }
 
-void CudaCommandList::multiply(const RecordedLaunch& launch, CUstream stream) {
-  const CUdeviceptr workspace = workspace_ == nullptr ? 0 : workspace_->address();
-  const cublasStatus_t code = launch.product->enqueue(stream, launch.buffers, workspace);
+cublasStatus_t CudaCommandList::start(const RecordedLaunch& product, CUstream stream) const {
+  return product.product->enqueue(stream, product.buffers, workspace_ == nullptr ? 0 : workspace_->address());
+}
+
+void CudaCommandList::check_product(const RecordedLaunch& launch, cublasStatus_t code) const {
   if (code == 0) return;
   throw Error(code == kCublasAllocFailed ? ErrorKind::kOutOfMemory : ErrorKind::kInternal,
               "cuda: " + launch.name() + " says " + std::to_string(code) + ", asked for a product on device '" +
@@ -128,14 +129,37 @@ void CudaCommandList::prepare_graph() {
 bool CudaCommandList::update_graph() {
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-  for (size_t i : changed_) {
-    KernelNodeParams node = launches_[i].node();
-    if (context_->driver().cuGraphExecKernelNodeSetParams(exec_.get(), nodes_[i], &node) != kSuccess) return false;
-  }
-  return true;
+  return std::all_of(changed_.begin(), changed_.end(), [&](size_t i) { return update_node(i); });
 }
 
-// Between two barriers launches depend on all of the stretch before, and not on each other.
+bool CudaCommandList::update_node(size_t i) {
+  const Driver& call = context_->driver();
+  if (launches_[i].product != nullptr) {
+    const GraphHandle child = captured(launches_[i]);
+    return call.cuGraphExecChildGraphNodeSetParams(exec_.get(), nodes_[i], child.get()) == kSuccess;
+  }
+  const KernelNodeParams node = launches_[i].node();
+  return call.cuGraphExecKernelNodeSetParams(exec_.get(), nodes_[i], &node) == kSuccess;
+}
+
+GraphHandle CudaCommandList::captured(const RecordedLaunch& launch) {
+  const Driver& call = context_->driver();
+  auto asked = [&] { return "a graph of " + launch.name(); };
+  CUstream made = nullptr;
+  context_->check(call.cuStreamCreate(&made, kStreamNonBlocking), "cuStreamCreate", asked);
+  const StreamHandle stream(context_, made);
+  context_->check(call.cuStreamBeginCapture(made, kCaptureRelaxed), "cuStreamBeginCapture", asked);
+  const cublasStatus_t status = start(launch, made);
+  CUgraph graph = nullptr;
+  const CUresult code = call.cuStreamEndCapture(made, &graph);
+  GraphHandle handle(context_, graph);
+  check_product(launch, status);
+  context_->check(code, "cuStreamEndCapture", asked);
+  return handle;
+}
+
+// Between two barriers launches depend on all of the stretch before, and not on each other, but for products, which
+// have one workspace.
 void CudaCommandList::make_graph() {
   exec_ = {};
   graph_ = {};
@@ -145,10 +169,17 @@ void CudaCommandList::make_graph() {
   context_->check(context_->driver().cuGraphCreate(&graph, 0), "cuGraphCreate", asked);
   graph_ = GraphHandle(context_, graph);
   std::vector<CUgraphNode> before, stretch;
+  CUgraphNode last_product = nullptr;
   for (RecordedLaunch& launch : launches_) {
     if (launch.after_barrier && !stretch.empty()) before = std::exchange(stretch, {});
-    nodes_.push_back(add_node(launch, before));
+    std::vector<CUgraphNode> needed = before;
+    const bool follows = launch.product != nullptr && last_product != nullptr;
+    if (follows && std::find(before.begin(), before.end(), last_product) == before.end()) {
+      needed.push_back(last_product);
+    }
+    nodes_.push_back(add_node(launch, needed));
     stretch.push_back(nodes_.back());
+    if (launch.product != nullptr) last_product = nodes_.back();
   }
   CUgraphExec exec = nullptr;
   context_->check(context_->driver().cuGraphInstantiate(&exec, graph, 0), "cuGraphInstantiate", asked);
@@ -157,6 +188,13 @@ void CudaCommandList::make_graph() {
 
 CUgraphNode CudaCommandList::add_node(RecordedLaunch& launch, const std::vector<CUgraphNode>& before) {
   CUgraphNode node = nullptr;
+  if (launch.product != nullptr) {
+    const GraphHandle child = captured(launch);
+    context_->check(
+        context_->driver().cuGraphAddChildGraphNode(&node, graph_.get(), before.data(), before.size(), child.get()),
+        "cuGraphAddChildGraphNode", [&] { return launch.name(); });
+    return node;
+  }
   const KernelNodeParams params = launch.node();
   CUresult code = context_->driver().cuGraphAddKernelNode(&node, graph_.get(), before.data(), before.size(), &params);
   context_->check(code, "cuGraphAddKernelNode", [&] { return "kernel " + launch.name(); });

@@ -33,7 +33,7 @@ class CudaCommandList : public CommandList {
 
   /** Sets the addresses of external buffers that differ from those of the last call. */
   void bind(std::span<const BufferRange> externals);
-  /** Queues all launches; from the second time on, as one graph, where all are kernels. */
+  /** Queues all launches; from the second time on, as one graph. */
   void run(CUstream stream);
   /** Queues launch i. */
   void launch(size_t i, CUstream stream);
@@ -54,7 +54,11 @@ class CudaCommandList : public CommandList {
 
   void record(const Launch& launch);
   RecordedLaunch recorded(const Launch& launch) const;
-  void multiply(const RecordedLaunch& launch, CUstream stream);
+  cublasStatus_t start(const RecordedLaunch& product, CUstream stream) const;
+  /** Throws what the library says. */
+  void check_product(const RecordedLaunch& product, cublasStatus_t code) const;
+  /** What the library starts for a product, as a graph. */
+  GraphHandle captured(const RecordedLaunch& launch);
   void reserve_workspace(const CublasProduct& product);
   void rebind(size_t i, std::span<const BufferRange> externals);
   /** Makes the graph, or brings the one there is to the present addresses. */
@@ -62,16 +66,17 @@ class CudaCommandList : public CommandList {
   void make_graph();
   CUgraphNode add_node(RecordedLaunch& launch, const std::vector<CUgraphNode>& before);
   bool update_graph();
+  bool update_node(size_t i);
 
   std::shared_ptr<Context> context_;
   std::vector<RecordedLaunch> launches_;
   std::vector<External> externals_;
-  std::unique_ptr<CudaBuffer> workspace_;  // of products, which run one after another
+  std::unique_ptr<CudaBuffer> workspace_;  // of products, which run one after another, also in the graph
   GraphHandle graph_;
   GraphExecHandle exec_;
   std::vector<CUgraphNode> nodes_;  // by launch
   std::vector<size_t> changed_;     // launches that are not as in the graph; may name one twice
-  bool has_run_ = false, has_products_ = false;
+  bool has_run_ = false;
 };
 
 }  // namespace ortolan::gpu::cuda

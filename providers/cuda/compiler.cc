@@ -2,21 +2,23 @@
 #include "cuda/compiler.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "cuda/library.h"
+#include "cuda/ready.h"
 #include "gpu/device/error.h"
 
 namespace ortolan::gpu::cuda {
 namespace {
 
 constexpr const char* kFiles[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
-constexpr const char* kInstall =
-    "install NVIDIA's run-time compiler, the package libnvrtc12 (Debian and Ubuntu, non-free) or cuda-nvrtc (NVIDIA's "
-    "repository), or name its library in ORTOLAN_LIBNVRTC (PyPI's nvidia-cuda-nvrtc has it)";
-
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorKind::kNoDevice, "cuda: " + what); }
 
 }  // namespace
+
+const char* const kInstallCompiler =
+    "install NVIDIA's run-time compiler, the package libnvrtc12 (Debian and Ubuntu, non-free) or cuda-nvrtc (NVIDIA's "
+    "repository), or name its library in ORTOLAN_LIBNVRTC (PyPI's nvidia-cuda-nvrtc has it)";
 
 /** A program, with the calls on it that fail only where memory does. */
 class Compiler::Program {
@@ -85,9 +87,9 @@ const char* Compiler::find_functions(void* library, Functions& f) {
 Compiler::Compiler() {
   void* library = nullptr;
   const std::string file = open_library(library, "ORTOLAN_LIBNVRTC", kFiles);
-  if (file.empty()) fail(std::string("NVRTC is missing, which compiles kernels (libnvrtc.so.12); ") + kInstall);
+  if (file.empty()) fail(std::string("NVRTC is missing, which compiles kernels (libnvrtc.so.12); ") + kInstallCompiler);
   if (const char* missing = find_functions(library, functions_)) {
-    fail(file + " has no function " + missing + ": it is older than CUDA 11.2; " + kInstall);
+    fail(file + " has no function " + missing + ": it is older than CUDA 11.2; " + kInstallCompiler);
   }
   int major = 0, minor = 0, count = 0;
   functions_.nvrtcVersion(&major, &minor);
@@ -96,12 +98,19 @@ Compiler::Compiler() {
   capabilities_.resize(static_cast<size_t>(std::max(count, 0)));
   functions_.nvrtcGetSupportedArchs(capabilities_.data());
   std::sort(capabilities_.begin(), capabilities_.end());
-  if (capabilities_.empty()) fail(name_ + " of " + file + " knows no GPU; " + kInstall);
+  if (capabilities_.empty()) fail(name_ + " of " + file + " knows no GPU; " + kInstallCompiler);
 }
 
-const Compiler& Compiler::get() {
-  static const Compiler one;
-  return one;
+const Compiler* Compiler::find() {
+  static const std::unique_ptr<const Compiler> one = [] {
+    try {
+      return std::make_unique<const Compiler>();
+    } catch (const Error&) {
+      if (ready_texts().empty()) throw;
+      return std::unique_ptr<const Compiler>();
+    }
+  }();
+  return one.get();
 }
 
 std::string Compiler::target(int capability) const {

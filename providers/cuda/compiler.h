@@ -8,14 +8,18 @@
 
 namespace ortolan::gpu::cuda {
 
+/** How to get one: the end of a sentence. */
+extern const char* const kInstallCompiler;
+
 /** Thread-safe. */
 class Compiler {
  public:
   /** Opens the machine's. ORTOLAN_LIBNVRTC names another file. Throws kNoDevice, with what to install, where there is
    * none or it is too old. */
   Compiler();
-  /** That which the first call finds, for the whole process. */
-  static const Compiler& get();
+  /** That which the first call finds, for the whole process; NULL where there is none and kernels are ready-made
+   * (ready.h). Throws as above where they are not. */
+  static const Compiler* find();
 
   /** With its version. */
   const std::string& name() const { return name_; }

@@ -92,6 +92,7 @@ class Handle {
 
 using EventHandle = Handle<CUevent, &Driver::cuEventDestroy>;
 using ModuleHandle = Handle<CUmodule, &Driver::cuModuleUnload>;
+using StreamHandle = Handle<CUstream, &Driver::cuStreamDestroy>;
 using GraphHandle = Handle<CUgraph, &Driver::cuGraphDestroy>;
 using GraphExecHandle = Handle<CUgraphExec, &Driver::cuGraphExecDestroy>;
 

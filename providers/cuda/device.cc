@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cuda/cublas.h"
+#include "cuda/external.h"
 #include "cuda/queue.h"
 #include "gpu/device/checks.h"
 #include "gpu/device/shared_device.h"
@@ -22,6 +23,15 @@ class CudaDevice : public Device, public SharedDevice {
   const DeviceTraits& traits() const override { return context_->traits(); }
   std::string identity(std::string_view kernel) const override;
   std::unique_ptr<Buffer> allocate(size_t bytes) override;
+  bool imports_memory() const override { return true; }
+  std::unique_ptr<Buffer> import_memory(int file, size_t bytes) override {
+    check_buffer_size("cuda", bytes, traits());
+    return cuda::import_memory(context_, file, bytes);
+  }
+  bool imports_semaphores() const override { return true; }
+  std::shared_ptr<Semaphore> import_semaphore(int file) override {
+    return std::make_shared<CudaSemaphore>(context_, file);
+  }
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
     return std::make_shared<CudaKernel>(context_, spec, binary);
   }

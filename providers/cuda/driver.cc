@@ -53,7 +53,18 @@ const char* find_functions(void* library, Driver& d) {
       symbol("cuGraphInstantiateWithFlags", d.cuGraphInstantiate),
       symbol("cuGraphExecDestroy", d.cuGraphExecDestroy),
       symbol("cuGraphExecKernelNodeSetParams", d.cuGraphExecKernelNodeSetParams),
+      symbol("cuGraphAddChildGraphNode", d.cuGraphAddChildGraphNode),
+      symbol("cuGraphExecChildGraphNodeSetParams", d.cuGraphExecChildGraphNodeSetParams),
+      symbol("cuStreamBeginCapture_v2", d.cuStreamBeginCapture),
+      symbol("cuStreamEndCapture", d.cuStreamEndCapture),
       symbol("cuGraphLaunch", d.cuGraphLaunch),
+      symbol("cuImportExternalMemory", d.cuImportExternalMemory),
+      symbol("cuExternalMemoryGetMappedBuffer", d.cuExternalMemoryGetMappedBuffer),
+      symbol("cuDestroyExternalMemory", d.cuDestroyExternalMemory),
+      symbol("cuImportExternalSemaphore", d.cuImportExternalSemaphore),
+      symbol("cuWaitExternalSemaphoresAsync", d.cuWaitExternalSemaphoresAsync),
+      symbol("cuSignalExternalSemaphoresAsync", d.cuSignalExternalSemaphoresAsync),
+      symbol("cuDestroyExternalSemaphore", d.cuDestroyExternalSemaphore),
   };
   return find_symbols(library, symbols);
 }

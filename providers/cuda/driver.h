@@ -51,7 +51,22 @@ struct Driver {
   CUresult (*cuGraphInstantiate)(CUgraphExec* exec, CUgraph graph, unsigned long long flags);
   CUresult (*cuGraphExecDestroy)(CUgraphExec exec);
   CUresult (*cuGraphExecKernelNodeSetParams)(CUgraphExec exec, CUgraphNode node, const KernelNodeParams* params);
+  CUresult (*cuGraphAddChildGraphNode)(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, size_t count,
+                                       CUgraph child);
+  CUresult (*cuGraphExecChildGraphNodeSetParams)(CUgraphExec exec, CUgraphNode node, CUgraph child);
+  CUresult (*cuStreamBeginCapture)(CUstream stream, int mode);
+  CUresult (*cuStreamEndCapture)(CUstream stream, CUgraph* graph);
   CUresult (*cuGraphLaunch)(CUgraphExec exec, CUstream stream);
+  CUresult (*cuImportExternalMemory)(CUexternalMemory* memory, const ExternalMemoryDescription* described);
+  CUresult (*cuExternalMemoryGetMappedBuffer)(CUdeviceptr* address, CUexternalMemory memory,
+                                              const ExternalBufferDescription* described);
+  CUresult (*cuDestroyExternalMemory)(CUexternalMemory memory);
+  CUresult (*cuImportExternalSemaphore)(CUexternalSemaphore* semaphore, const ExternalSemaphoreDescription* described);
+  CUresult (*cuWaitExternalSemaphoresAsync)(const CUexternalSemaphore* semaphores, const ExternalSemaphoreWait* waits,
+                                            unsigned count, CUstream stream);
+  CUresult (*cuSignalExternalSemaphoresAsync)(const CUexternalSemaphore* semaphores,
+                                              const ExternalSemaphoreSignal* signals, unsigned count, CUstream stream);
+  CUresult (*cuDestroyExternalSemaphore)(CUexternalSemaphore semaphore);
 };
 
 /** The machine's driver, which is loaded and started. ORTOLAN_LIBCUDA names another file. Throws kNoDevice, with what

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "cuda/compiler.h"
+#include "cuda/ready.h"
 #include "gpu/device/checks.h"
 #include "gpu/kernels/kernel_texts.h"
 
@@ -52,9 +53,7 @@ CudaKernel::CudaKernel(std::shared_ptr<Context> context, const KernelSpec& spec,
   auto entered = context_->enter();
   check_group();
   load(image_in(binary));
-  if (function_ == nullptr) {
-    compile(Compiler::get().target(context_->capability()), options_of(constants, context_->traits().vector_width));
-  }
+  if (function_ == nullptr) make(constants);
   check_group();
 }
 
@@ -62,12 +61,22 @@ void CudaKernel::load(std::span<const std::byte> image) {
   if (!image.empty()) take({image.begin(), image.end()});
 }
 
-void CudaKernel::compile(const std::string& target, const std::vector<std::string>& options) {
+void CudaKernel::make(const std::vector<DeclaredConstant>& constants) {
+  if (const Compiler* compiler = Compiler::find()) {
+    compile(*compiler, options_of(constants, context_->traits().vector_width));
+  } else {
+    context_->check(take(ready_kernel(name_, constants, context_->capability())), "cuModuleLoadData",
+                    [&] { return "kernel " + name_ + ", ready-made PTX"; });
+  }
+  was_compiled_ = true;
+}
+
+void CudaKernel::compile(const Compiler& compiler, const std::vector<std::string>& options) {
+  const std::string target = compiler.target(context_->capability());
   const std::string file = name_ + ".k";
   const std::string text = std::string(kCudaDialect) + "#line 1 \"" + file + "\"\n" + find_kernel_text(name_);
-  context_->check(take(Compiler::get().compile(file, text, target, options)), "cuModuleLoadData",
-                  [&] { return "kernel " + name_ + " that " + Compiler::get().name() + " made for " + target; });
-  was_compiled_ = true;
+  context_->check(take(compiler.compile(file, text, target, options)), "cuModuleLoadData",
+                  [&] { return "kernel " + name_ + " that " + compiler.name() + " made for " + target; });
 }
 
 CUresult CudaKernel::take(std::vector<std::byte> image) {

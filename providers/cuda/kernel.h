@@ -4,8 +4,11 @@
 #include <array>
 
 #include "cuda/context.h"
+#include "gpu/kernels/kernel_constants.h"
 
 namespace ortolan::gpu::cuda {
+
+class Compiler;
 
 class CudaKernel : public Kernel {
  public:
@@ -24,7 +27,8 @@ class CudaKernel : public Kernel {
 
  private:
   void load(std::span<const std::byte> image);
-  void compile(const std::string& target, const std::vector<std::string>& options);
+  void make(const std::vector<DeclaredConstant>& constants);
+  void compile(const Compiler& compiler, const std::vector<std::string>& options);
   /** Gives the driver's code. */
   CUresult take(std::vector<std::byte> image);
   /** Also of what is not loaded yet: what the device alone says. */

@@ -16,6 +16,7 @@ CudaBuffer::~CudaBuffer() {
   Context::Entered entered(*context_);
   context_->finish_all();
   context_->driver().cuMemFree(address_);
+  if (imported_ != nullptr) context_->driver().cuDestroyExternalMemory(imported_);
 }
 
 CUdeviceptr address_of(const BufferRange& range) {

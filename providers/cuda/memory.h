@@ -8,6 +8,9 @@ namespace ortolan::gpu::cuda {
 class CudaBuffer : public Buffer {
  public:
   CudaBuffer(std::shared_ptr<Context> context, size_t bytes);
+  /** Imported memory at that address, which ends with the buffer. */
+  CudaBuffer(std::shared_ptr<Context> context, CUdeviceptr address, size_t bytes, CUexternalMemory imported)
+      : Buffer(bytes), context_(std::move(context)), address_(address), imported_(imported) {}
   /** All of the driver's memory, where an address is an offset. */
   CudaBuffer() : Buffer(SIZE_MAX) {}
   ~CudaBuffer() override;
@@ -16,6 +19,7 @@ class CudaBuffer : public Buffer {
  private:
   std::shared_ptr<Context> context_;
   CUdeviceptr address_ = 0;
+  CUexternalMemory imported_ = nullptr;
 };
 
 /** Where a range lies. Throws kInternal where it is outside of its buffer, or has none. */

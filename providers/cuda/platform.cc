@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/compiler.h"
+#include "cuda/ready.h"
 #include "gpu/device/checks.h"
 
 namespace ortolan::gpu::cuda {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int kLongestName = 256, kMostDevices = 64;
 constexpr uint32_t kMostRows = 65535;  // of a grid, by y and z
-constexpr int kFirstWithHalf = 53, kFirstWithUnits = 75, kFirstWithTf32 = 80;
+constexpr int kFirstWithHalf = 53, kFirstWithUnits = 75, kFirstWithAll = 80;
 
 /** A number of a device; 0 where the driver does not tell. */
 int number_of(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
@@ -36,13 +37,19 @@ std::string version_of(const Driver& driver) {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/** What makes kernels, and what it makes. */
+std::string kernels_for(const Compiler* compiler, int capability) {
+  return compiler == nullptr ? ready_target(capability) + " of this library"
+                             : compiler->target(capability) + " by " + compiler->name();
+}
+
 FoundDevice describe(const Driver& driver, CUdevice device) {
   auto number = [&](CUdevice_attribute attribute) { return number_of(driver, device, attribute); };
   const int capability = number(kComputeCapabilityMajor) * 10 + number(kComputeCapabilityMinor);
   DeviceTraits traits;
   traits.name = name_of(driver, device);
   traits.vendor = "NVIDIA";
-  traits.driver = version_of(driver) + ", " + Compiler::get().target(capability) + " by " + Compiler::get().name();
+  traits.driver = version_of(driver) + ", " + kernels_for(Compiler::find(), capability);
   traits.max_group_items = number(kMaxThreadsPerBlock);
   traits.max_groups = {kMostGroups, kMostRows, kMostRows};
   traits.shared_bytes = static_cast<size_t>(std::max(number(kMaxSharedMemoryPerBlock), 0));
@@ -50,7 +57,8 @@ FoundDevice describe(const Driver& driver, CUdevice device) {
   traits.compute_units = number(kMultiprocessorCount);
   traits.has_int64 = true;
   traits.has_half_arithmetic = capability >= kFirstWithHalf;
-  traits.matrix_units = {capability >= kFirstWithUnits, capability >= kFirstWithTf32};
+  const bool takes_all = capability >= kFirstWithAll;
+  traits.matrix_units = {capability >= kFirstWithUnits, takes_all, takes_all, takes_all};
   return {device, capability, with_sane_bounds(std::move(traits))};
 }
 

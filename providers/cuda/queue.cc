@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cuda/external.h"
 #include "gpu/device/checks.h"
 
 namespace ortolan::gpu::cuda {
@@ -127,10 +128,33 @@ void CudaQueue::wait_for(const Mark& mark) {
                   [] { return std::string("waiting for a mark"); });
 }
 
+/** Until the queue has finished. */
+void CudaQueue::hold(const std::shared_ptr<Semaphore>& semaphore) {
+  std::lock_guard lock(mutex_);
+  if (held_.empty() || held_.back() != semaphore) held_.push_back(semaphore);
+}
+
+void CudaQueue::wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) {
+  auto entered = context_->enter();
+  hold(semaphore);
+  static_cast<const CudaSemaphore&>(*semaphore).wait_in(stream_, value);
+}
+
+void CudaQueue::raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) {
+  auto entered = context_->enter();
+  hold(semaphore);
+  static_cast<const CudaSemaphore&>(*semaphore).raise_in(stream_, value);
+}
+
 void CudaQueue::flush() { auto entered = context_->enter(); }  // work starts as it is queued
 
 void CudaQueue::finish() {
   auto entered = context_->enter();
+  std::vector<std::shared_ptr<Semaphore>> used;
+  {
+    std::lock_guard lock(mutex_);
+    used.swap(held_);
+  }
   context_->check(context_->driver().cuStreamSynchronize(stream_), "cuStreamSynchronize",
                   [] { return std::string("queued work"); });
 }

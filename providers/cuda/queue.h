@@ -45,13 +45,19 @@ class CudaQueue : public Queue {
   std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) override;
   std::shared_ptr<Mark> mark() override;
   void wait_for(const Mark& mark) override;
+  void wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override;
+  void raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override;
   void flush() override;
   void finish() override;
 
  private:
+  void hold(const std::shared_ptr<Semaphore>& semaphore);
+
   std::shared_ptr<Context> context_;
   const bool timed_, owns_stream_;
   CUstream stream_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Semaphore>> held_;  // that queued work uses
 };
 
 }  // namespace ortolan::gpu::cuda

@@ -53,14 +53,18 @@ VkDevice open(const FoundDevice& found) {
 
 }  // namespace
 
-Timeline::Timeline(Context& context) : context_(context) {
+VkSemaphore create_timeline(Context& context, const std::string& what) {
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
   VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
   info.pNext = &type;
-  context_.check(context_.call().CreateSemaphore(context_.get(), &info, nullptr, &semaphore_), "CreateSemaphore",
-                 [] { return std::string("a queue's timeline"); });
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  context.check(context.call().CreateSemaphore(context.get(), &info, nullptr, &semaphore), "CreateSemaphore",
+                [&] { return what; });
+  return semaphore;
 }
+
+Timeline::Timeline(Context& context) : context_(context), semaphore_(create_timeline(context, "a queue's timeline")) {}
 
 Timeline::~Timeline() { context_.call().DestroySemaphore(context_.get(), semaphore_, nullptr); }
 

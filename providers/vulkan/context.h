@@ -16,6 +16,9 @@ namespace ortolan::gpu::vulkan {
 
 class Context;
 
+/** A timeline semaphore at 0; `what` says what for. */
+VkSemaphore create_timeline(Context& context, const std::string& what);
+
 /** How far a queue is: work that is submitted has a number, one more than the work before, and signals it. Lives as
  * long as its context, and serves one queue after another: a driver may still be in the call that signals when others
  * see it.

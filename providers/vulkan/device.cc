@@ -6,6 +6,7 @@
 
 #include "gpu/device/checks.h"
 #include "vulkan/queue.h"
+#include "vulkan/semaphore.h"
 #include "vulkan/spirv.h"
 
 namespace ortolan::gpu::vulkan {
@@ -36,6 +37,11 @@ class VulkanDevice : public Device {
     check_buffer_size("vulkan", bytes, traits());
     return std::make_unique<VulkanBuffer>(context_, memory_->import(file, bytes), bytes);
   }
+  bool imports_semaphores() const override;
+  std::shared_ptr<Semaphore> import_semaphore(int file) override {
+    context_->fail_if_lost();
+    return std::make_shared<VulkanSemaphore>(context_, file);
+  }
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override {
     context_->fail_if_lost();
     return std::make_shared<VulkanKernel>(context_, spec, binary);
@@ -65,6 +71,18 @@ bool VulkanDevice::imports_memory() const {
   found.instance->call().GetPhysicalDeviceExternalBufferProperties(found.device, &info, &properties);
   const VkFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
   return (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+}
+
+bool VulkanDevice::imports_semaphores() const {
+  if (!context_->features().external_semaphore || context_->call().ImportSemaphoreFdKHR == nullptr) return false;
+  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkPhysicalDeviceExternalSemaphoreInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO, &type};
+  info.handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+  VkExternalSemaphoreProperties properties{VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+  const FoundDevice& found = context_->found();
+  found.instance->call().GetPhysicalDeviceExternalSemaphoreProperties(found.device, &info, &properties);
+  return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
 std::string VulkanDevice::identity(std::string_view kernel) const {

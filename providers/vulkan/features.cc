@@ -17,6 +17,7 @@ constexpr NamedFeature kFeatures[] = {
     {"memory_budget", &Features::memory_budget},
     {"mapped", &Features::mapped},
     {"external_memory", &Features::external_memory},
+    {"external_semaphore", &Features::external_semaphore},
 };
 
 const NamedFeature& find(const std::string& name) {

@@ -7,14 +7,15 @@
 namespace ortolan::gpu::vulkan {
 
 struct Features {
-  bool int64 = false;            // 64-bit integers in kernels
-  bool half_arithmetic = false;  // 16-bit floats in kernels
-  bool subgroup = false;         // sums over subgroups
-  bool int_dot = false;          // dot products of four bytes in hardware
-  bool push_descriptor = false;  // buffers bound by commands; else by descriptor sets of a list
-  bool memory_budget = false;    // the driver says how much memory is left
-  bool mapped = false;           // host and device share memory: bytes are copied without staging
-  bool external_memory = false;  // memory of other programs and libraries, by file descriptors
+  bool int64 = false;               // 64-bit integers in kernels
+  bool half_arithmetic = false;     // 16-bit floats in kernels
+  bool subgroup = false;            // sums over subgroups
+  bool int_dot = false;             // dot products of four bytes in hardware
+  bool push_descriptor = false;     // buffers bound by commands; else by descriptor sets of a list
+  bool memory_budget = false;       // the driver says how much memory is left
+  bool mapped = false;              // host and device share memory: bytes are copied without staging
+  bool external_memory = false;     // memory of other programs and libraries, by file descriptors
+  bool external_semaphore = false;  // the same of semaphores
 };
 
 struct NamedFeature {

@@ -7,16 +7,17 @@
 namespace ortolan::gpu::vulkan {
 
 // Each name without its vk. The last group may be missing where an extension is.
-#define ORTOLAN_VULKAN_OF_INSTANCE(X)          \
-  X(DestroyInstance)                           \
-  X(EnumeratePhysicalDevices)                  \
-  X(EnumerateDeviceExtensionProperties)        \
-  X(GetPhysicalDeviceProperties2)              \
-  X(GetPhysicalDeviceFeatures2)                \
-  X(GetPhysicalDeviceMemoryProperties2)        \
-  X(GetPhysicalDeviceQueueFamilyProperties)    \
-  X(GetPhysicalDeviceExternalBufferProperties) \
-  X(CreateDevice)                              \
+#define ORTOLAN_VULKAN_OF_INSTANCE(X)             \
+  X(DestroyInstance)                              \
+  X(EnumeratePhysicalDevices)                     \
+  X(EnumerateDeviceExtensionProperties)           \
+  X(GetPhysicalDeviceProperties2)                 \
+  X(GetPhysicalDeviceFeatures2)                   \
+  X(GetPhysicalDeviceMemoryProperties2)           \
+  X(GetPhysicalDeviceQueueFamilyProperties)       \
+  X(GetPhysicalDeviceExternalBufferProperties)    \
+  X(GetPhysicalDeviceExternalSemaphoreProperties) \
+  X(CreateDevice)                                 \
   X(GetDeviceProcAddr)
 
 #define ORTOLAN_VULKAN_OF_DEVICE(X) \
@@ -67,7 +68,9 @@ namespace ortolan::gpu::vulkan {
   X(WaitSemaphores)                 \
   X(GetSemaphoreCounterValue)
 
-#define ORTOLAN_VULKAN_OF_EXTENSIONS(X) X(CmdPushDescriptorSetKHR)
+#define ORTOLAN_VULKAN_OF_EXTENSIONS(X) \
+  X(CmdPushDescriptorSetKHR)            \
+  X(ImportSemaphoreFdKHR)
 
 struct InstanceFunctions {
 #define ORTOLAN_MEMBER(name) PFN_vk##name name = nullptr;

@@ -99,6 +99,7 @@ Features features_of(const Told& told, const VkPhysicalDeviceMemoryProperties& m
   features.push_descriptor = told.has(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   features.memory_budget = told.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   features.external_memory = told.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  features.external_semaphore = told.has(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
   for (uint32_t i = 0; i < memory.memoryTypeCount; i++) {
     constexpr VkMemoryPropertyFlags kShared =
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -120,6 +121,7 @@ std::vector<const char*> extensions_of(const Told& told, const Features& feature
   add(features.push_descriptor, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   add(features.memory_budget, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   add(features.external_memory, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  add(features.external_semaphore, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
   return names;
 }
 
@@ -167,8 +169,8 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
   if (traits.type == DeviceType::kCpu) traits.max_rounds = kRoundsOfLlvmpipe;
   traits.shared_bytes = told.limits().maxComputeSharedMemorySize;
   traits.memory_bytes = largest_heap(memory);
-  traits.max_buffer_bytes =
-      std::min<VkDeviceSize>(told.limits().maxStorageBufferRange, told.memory.maxMemoryAllocationSize);
+  traits.max_buffer_bytes = told.memory.maxMemoryAllocationSize;
+  traits.max_binding_bytes = told.limits().maxStorageBufferRange;
   traits.offset_alignment = told.limits().minStorageBufferOffsetAlignment;
   traits.has_int64 = features.int64;
   traits.has_half_arithmetic = features.half_arithmetic;

@@ -214,8 +214,24 @@ void VulkanQueue::wait_for(const Mark& mark) {
   std::lock_guard lock(mutex_);
   if (other.timeline() == progress_->timeline() || other.timeline()->completed() >= other.number()) return;
   submit();
-  waits_.emplace_back(other.timeline(), other.number());
+  waits_.push_back({other.timeline(), other.timeline()->get(), other.number()});
   use();
+}
+
+void VulkanQueue::wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) {
+  context_->fail_if_lost();
+  std::lock_guard lock(mutex_);
+  submit();
+  waits_.push_back({semaphore, static_cast<const VulkanSemaphore&>(*semaphore).get(), value});
+  use();
+}
+
+void VulkanQueue::raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) {
+  context_->fail_if_lost();
+  std::lock_guard lock(mutex_);
+  raises_.push_back({semaphore, static_cast<const VulkanSemaphore&>(*semaphore).get(), value});
+  use();
+  submit();
 }
 
 void VulkanQueue::flush() {
@@ -237,38 +253,35 @@ void VulkanQueue::wait_for_all() {
 
 void VulkanQueue::submit() {
   close();
-  if (pending_.empty() && waits_.empty()) return;
+  if (pending_.empty() && waits_.empty() && raises_.empty()) return;
   submit(lane_);
   submitted_++;
   pending_.clear();
-  for (auto& [timeline, number] : waits_) context_->retire(std::move(timeline));
-  waits_.clear();
+  for (std::vector<Point>* points : {&waits_, &raises_}) {
+    for (Point& point : *points) context_->retire(std::move(point.owner));
+    points->clear();
+  }
 }
 
 void VulkanQueue::submit(Lane& lane) {
-  wait_semaphores_.clear();
-  wait_numbers_.clear();
-  for (const auto& [timeline, number] : waits_) {
-    wait_semaphores_.push_back(timeline->get());
-    wait_numbers_.push_back(number);
-  }
+  wait_points_.set(waits_);
+  raise_points_.set(raises_);
+  raise_points_.add(progress_->timeline()->get(), next());
   wait_stages_.assign(waits_.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-  const uint64_t number = next();
-  VkSemaphore semaphore = progress_->timeline()->get();
   VkTimelineSemaphoreSubmitInfo numbers{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
-  numbers.waitSemaphoreValueCount = static_cast<uint32_t>(wait_numbers_.size());
-  numbers.pWaitSemaphoreValues = wait_numbers_.data();
-  numbers.signalSemaphoreValueCount = 1;
-  numbers.pSignalSemaphoreValues = &number;
+  numbers.waitSemaphoreValueCount = wait_points_.count();
+  numbers.pWaitSemaphoreValues = wait_points_.numbers.data();
+  numbers.signalSemaphoreValueCount = raise_points_.count();
+  numbers.pSignalSemaphoreValues = raise_points_.numbers.data();
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
   info.pNext = &numbers;
   info.waitSemaphoreCount = numbers.waitSemaphoreValueCount;
-  info.pWaitSemaphores = wait_semaphores_.data();
+  info.pWaitSemaphores = wait_points_.semaphores.data();
   info.pWaitDstStageMask = wait_stages_.data();
   info.commandBufferCount = static_cast<uint32_t>(pending_.size());
   info.pCommandBuffers = pending_.data();
-  info.signalSemaphoreCount = 1;
-  info.pSignalSemaphores = &semaphore;
+  info.signalSemaphoreCount = raise_points_.count();
+  info.pSignalSemaphores = raise_points_.semaphores.data();
   std::unique_lock lock(lane.mutex);
   VkResult result = context_->call().QueueSubmit(lane.queue, 1, &info, VK_NULL_HANDLE);
   lock.unlock();

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "vulkan/command_list.h"
+#include "vulkan/semaphore.h"
 
 namespace ortolan::gpu::vulkan {
 
@@ -75,6 +76,8 @@ class VulkanQueue : public Queue {
   std::shared_ptr<LaunchTimes> run_timed(CommandList& list, std::span<const BufferRange> externals) override;
   std::shared_ptr<Mark> mark() override;
   void wait_for(const Mark& mark) override;
+  void wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override;
+  void raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override;
   void flush() override;
   void finish() override;
 
@@ -84,9 +87,32 @@ class VulkanQueue : public Queue {
     VkCommandBuffer commands;
     uint64_t number;
   };
+  /** A semaphore with what it belongs to, which must live until it is reached, and the number to reach. */
+  struct Point {
+    std::shared_ptr<void> owner;
+    VkSemaphore semaphore;
+    uint64_t number;
+  };
+  /** Points as the driver takes them. */
+  struct Points {
+    std::vector<VkSemaphore> semaphores;
+    std::vector<uint64_t> numbers;
+    void add(VkSemaphore semaphore, uint64_t number) {
+      semaphores.push_back(semaphore);
+      numbers.push_back(number);
+    }
+    void set(const std::vector<Point>& points) {
+      semaphores.clear();
+      numbers.clear();
+      for (const Point& point : points) add(point.semaphore, point.number);
+    }
+    uint32_t count() const { return static_cast<uint32_t>(numbers.size()); }
+  };
 
   uint64_t next() const { return submitted_ + 1; }
-  bool is_idle() const { return waits_.empty() && pending_.empty() && !is_open_ && progress_->timeline()->is_idle(); }
+  bool is_idle() const {
+    return waits_.empty() && raises_.empty() && pending_.empty() && !is_open_ && progress_->timeline()->is_idle();
+  }
   void use() { progress_->timeline()->set_last(next()); }
   VkCommandBuffer open();
   void close();
@@ -112,9 +138,8 @@ class VulkanQueue : public Queue {
   uint64_t submitted_;  // the number of the last work that the driver has
   size_t staged_ = 0;   // bytes of copies that are not submitted
   std::vector<VkCommandBuffer> pending_;
-  std::vector<std::pair<std::shared_ptr<Timeline>, uint64_t>> waits_;  // of the next work
-  std::vector<VkSemaphore> wait_semaphores_;
-  std::vector<uint64_t> wait_numbers_;
+  std::vector<Point> waits_, raises_;  // of the next work
+  Points wait_points_, raise_points_;
   std::vector<VkPipelineStageFlags> wait_stages_;
 };
 

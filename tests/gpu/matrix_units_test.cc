@@ -6,46 +6,23 @@
 #include <cmath>
 #include <set>
 
+#include "gpu/noting_device.h"
 #include "gpu/single_node.h"
-#include "gpu/testdevice/launch.h"
 #include "gpu/testdevice/matrix_units.h"
-#include "gpu/testdevice/test_device.h"
 
 namespace ortolan::gpu::test {
 namespace {
 
-using Constants = std::map<std::string, int, std::less<>>;
+using Constants = NotingDevice::Constants;
 
 constexpr const char* kKernel = "product_matrix_units";
 constexpr double kHalfUnit = 1.0 / 2048, kFloatUnit = 1.0 / (1 << 24);  // of rounding
-constexpr double kTf32Unit = 1.0 / 2048;                                // the same of factors
-
-/** A device that notes what the list that was recorded last launches. */
-class NotingDevice : public TestDevice {
- public:
-  explicit NotingDevice(MatrixUnits units) : TestDevice(options(units)) {}
-  std::unique_ptr<CommandList> record(std::vector<Launch> launches) override {
-    noted_.clear();
-    for (const Launch& launch : launches) noted_[runnable_of(launch).name()] = runnable_of(launch).constants();
-    return TestDevice::record(std::move(launches));
-  }
-  bool launches(const std::string& kernel) const { return noted_.count(kernel) > 0; }
-  const Constants& constants() const { return noted_.at(kKernel); }
-
- private:
-  static TestDeviceOptions options(MatrixUnits units) {
-    TestDeviceOptions options;
-    options.order = 3;
-    options.matrix_units = units;
-    return options;
-  }
-  std::map<std::string, Constants> noted_;
-};
+constexpr double kTf32Unit = 1.0 / 2048, kBfloatUnit = 1.0 / 256;       // the same of factors
 
 class MatrixUnitsTest : public testing::Test {
  protected:
   Tensor run(const TestNode& node, const std::vector<NodeInput>& inputs, Precision precision = Precision::kFloat,
-             MatrixUnits units = {true, true}) {
+             MatrixUnits units = {true, true, true}) {
     NotingDevice device(units);
     Engine engine(device, {}, Tuning::kNone, Products::kAuto, precision);
     std::vector<Tensor> given;
@@ -54,7 +31,7 @@ class MatrixUnitsTest : public testing::Test {
     }
     Tensor result = run_graph(engine, graph_of(node, inputs, 1), given).outputs[0];
     was_on_units_ = device.launches(kKernel);
-    if (was_on_units_) constants_ = device.constants();
+    if (was_on_units_) constants_ = device.constants(kKernel);
     return result;
   }
   bool was_on_units() const { return was_on_units_; }
@@ -120,9 +97,12 @@ TEST_F(MatrixUnitsTest, FloatsAreRoundedWhereThatIsAskedFor) {
     for (bool turns : {false, true}) {
       TestNode node{"Gemm", {{"transA", int64_t{turns}}, {"transB", int64_t{turns}}}, 13};
       const std::vector<NodeInput> inputs = {{turns ? turned(a) : a}, {turns ? turned(b) : b}};
-      Tensor c = run(node, inputs, Precision::kTf32);
-      EXPECT_TRUE(was_on_units());
-      expect_product(c, a, b, kTf32Unit);
+      Tensor c;
+      for (auto [precision, unit] : {std::pair(Precision::kTf32, kTf32Unit), {Precision::kBfloat, kBfloatUnit}}) {
+        c = run(node, inputs, precision);
+        EXPECT_TRUE(was_on_units());
+        expect_product(c, a, b, unit);
+      }
       c = run(node, inputs);
       EXPECT_FALSE(was_on_units());
       expect_product(c, a, b, 0);
@@ -135,13 +115,15 @@ TEST_F(MatrixUnitsTest, WhatDevicesLackIsMadeByOtherKernels) {
   expect_product(run({"MatMul"}, {{a}, {b}}, Precision::kFloat, {false, true}), a, b, 0);
   EXPECT_FALSE(was_on_units());
   Tensor x = random_floats({5, 6}, 1), y = random_floats({6, 7}, 2);
-  expect_product(run({"MatMul"}, {{x}, {y}}, Precision::kTf32, {true, false}), x, y, 0);
+  expect_product(run({"MatMul"}, {{x}, {y}}, Precision::kTf32, {true, false, true}), x, y, 0);
+  EXPECT_FALSE(was_on_units());
+  expect_product(run({"MatMul"}, {{x}, {y}}, Precision::kBfloat, {true, true, false}), x, y, 0);
   EXPECT_FALSE(was_on_units());
 }
 
 TEST_F(MatrixUnitsTest, SumsHave32BitsInAnyPrecision) {
   Tensor row = halves({1, 3}, {2048, 1, -2048}), ones = halves({3, 1}, {1, 1, 1});
-  for (Precision precision : {Precision::kFloat, Precision::kTf32, Precision::kHalf}) {
+  for (Precision precision : {Precision::kFloat, Precision::kTf32, Precision::kBfloat, Precision::kHalf}) {
     EXPECT_EQ(run({"MatMul"}, {{row}, {ones}}, precision).floats(), (std::vector<float>{1}));
     EXPECT_TRUE(was_on_units());
   }
@@ -152,13 +134,19 @@ TEST_F(MatrixUnitsTest, FourWordsAtOnceWhereTheyLieInOrder) {
     Tensor a = floats({m, k}, random_floats({m, k}, 1).floats(), type);
     Tensor b = floats({k, n}, random_floats({k, n}, 2).floats(), type);
     const bool is_half = type == ElementType::kFloat16;
+    expect_product(run({"MatMul"}, {{a}, {b}}, Precision::kBfloat), a, b, is_half ? 0 : kBfloatUnit);
+    const std::pair quads(constants_.at("A_QUADS"), constants_.at("B_QUADS"));
     expect_product(run({"MatMul"}, {{a}, {b}}, Precision::kTf32), a, b, is_half ? 0 : kTf32Unit);
+    if (k % 8 == 0 || is_half) {
+      EXPECT_EQ(quads, std::pair(constants_.at("A_QUADS"), constants_.at("B_QUADS")));
+    }
     return std::pair(constants_.at("A_QUADS"), constants_.at("B_QUADS"));
   };
   EXPECT_EQ(quads(5, 12, 24, ElementType::kFloat16), std::pair(1, 1));
   EXPECT_EQ(quads(5, 12, 20, ElementType::kFloat16), std::pair(0, 1));
   EXPECT_EQ(quads(5, 10, 24, ElementType::kFloat16), std::pair(1, 0));
   EXPECT_EQ(quads(5, 12, 20, ElementType::kFloat), std::pair(1, 1));
+  EXPECT_EQ(quads(5, 12, 24, ElementType::kFloat), std::pair(1, 1));
   EXPECT_EQ(quads(5, 14, 22, ElementType::kFloat), std::pair(0, 0));
 }
 
@@ -204,12 +192,14 @@ TEST_F(MatrixUnitsTest, NaNAndInfinityStay) {
   Tensor ones = halves({3, 1}, {1, 1, 1});
   for (ElementType type : {ElementType::kFloat16, ElementType::kFloat}) {
     Tensor rows = floats({4, 3}, {1, NAN, 0, 0, -INFINITY, 1, INFINITY, -INFINITY, 0, 1, 2, 4}, type);
-    std::vector<float> c = run({"MatMul"}, {{rows}, {floats({3, 1}, {1, 1, 1}, type)}}, Precision::kTf32).floats();
-    EXPECT_TRUE(was_on_units());
-    EXPECT_TRUE(std::isnan(c[0]));
-    EXPECT_EQ(c[1], -INFINITY);
-    EXPECT_TRUE(std::isnan(c[2]));
-    EXPECT_EQ(c[3], 7);
+    for (Precision precision : {Precision::kTf32, Precision::kBfloat}) {
+      std::vector<float> c = run({"MatMul"}, {{rows}, {floats({3, 1}, {1, 1, 1}, type)}}, precision).floats();
+      EXPECT_TRUE(was_on_units());
+      EXPECT_TRUE(std::isnan(c[0]));
+      EXPECT_EQ(c[1], -INFINITY);
+      EXPECT_TRUE(std::isnan(c[2]));
+      EXPECT_EQ(c[3], 7);
+    }
   }
 }
 
@@ -233,7 +223,7 @@ TEST_F(MatrixUnitsTest, TilesBySize) {
 
 TEST(MatrixUnitTiles, AnotherKernelThatIsFasterIsTaken) {
   for (bool is_faster : {false, true}) {
-    NotingDevice device({true, true});
+    NotingDevice device({true, true, true});
     run_tuned(device, Tuning::kFast, [&](const std::string& kernel, const Constants&, const auto&) -> int64_t {
       return kernel == kKernel ? 10 : is_faster ? 1 : 100;
     });

@@ -83,7 +83,7 @@ Device& test_device(DeviceClass kind, int width, unsigned order, std::optional<i
 Device& units_device() {
   TestDeviceOptions options;
   options.order = 3;
-  options.matrix_units = {true, true};
+  options.matrix_units = {true, true, true, true};
   return *new TestDevice(options);
 }
 

@@ -73,18 +73,23 @@ class Judge {
         return "its input " + std::to_string(i) + " is computed on the device and would be needed before the run";
       }
     }
-    std::string refusal = row->refuse(Candidate(graph_, node, traits_));
-    return refusal.empty() ? what_no_buffer_holds(node) : refusal;
+    const Candidate candidate(graph_, node, traits_);
+    std::string refusal = row->refuse(candidate);
+    if (refusal.empty()) refusal = what_is_too_long(*row, candidate, false);
+    return refusal.empty() ? what_is_too_long(*row, candidate, true) : refusal;
   }
-  /** Says which of the node's tensors is larger than the device's buffers may be; empty: none is known to be. */
-  std::string what_no_buffer_holds(const Node& node) const {
-    for (const auto* values : {&node.inputs, &node.outputs}) {
-      for (int value : *values) {
-        size_t bytes = value == kMissing ? 0 : known_bytes(graph_.values[value]);
-        if (bytes <= traits_.max_buffer_bytes) continue;
-        return "its tensor '" + graph_.values[value].name + "' has " + std::to_string(bytes) +
-               " bytes; a buffer of the device may have " + std::to_string(traits_.max_buffer_bytes);
-      }
+  /** Says which of the node's inputs, or outputs, the device's buffers cannot hold or launches not see; empty: none is
+   * known to be. */
+  std::string what_is_too_long(const Operator& row, const Candidate& candidate, bool is_output) const {
+    const std::vector<int>& values = is_output ? candidate.node().outputs : candidate.node().inputs;
+    for (size_t i = 0; i < values.size(); i++) {
+      const size_t bytes = values[i] == kMissing ? 0 : known_bytes(graph_.values[values[i]]);
+      if (bytes <= traits_.max_binding_bytes) continue;
+      const bool fits = bytes <= traits_.max_buffer_bytes;
+      if (fits && row.comes_in_parts != nullptr && row.comes_in_parts(candidate, i, is_output)) continue;
+      return "its tensor '" + graph_.values[values[i]].name + "' has " + std::to_string(bytes) + " bytes; a " +
+             (fits ? "launch on the device sees at most " : "buffer of the device may have ") +
+             std::to_string(fits ? traits_.max_binding_bytes : traits_.max_buffer_bytes);
     }
     return "";
   }

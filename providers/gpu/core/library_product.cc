@@ -93,7 +93,7 @@ bool multiply_by_library(Lowering& l, const Product& product, const std::functio
   ProductLibrary* library = engine.product_library();
   if (library == nullptr) return false;
   std::optional<LibraryProduct> wanted = library_product_of(product);
-  if (wanted) wanted->is_rounded = l.precision() == Precision::kTf32;
+  if (wanted) wanted->is_rounded = rounds_factors(l.precision());
   if (!wanted || (!is_asked && !library->suits(*wanted))) return false;
   LibraryCall call{library->name(), library->load(*wanted), {}};
   if (call.kernel == nullptr) return false;

@@ -82,6 +82,7 @@ int64_t KernelCall::measure(int64_t groups_x, int64_t groups_y, int64_t groups_z
 }
 
 std::array<uint32_t, 3> KernelCall::checked(int64_t groups_x, int64_t groups_y, int64_t groups_z) const {
+  check_uses();
   std::array<uint32_t, 3> groups;
   int64_t counts[] = {groups_x, groups_y, groups_z};
   for (int axis = 0; axis < 3; axis++) {
@@ -92,6 +93,15 @@ std::array<uint32_t, 3> KernelCall::checked(int64_t groups_x, int64_t groups_y, 
   if (lowering_.traits().limits_groups() && groups_y > INT32_MAX / groups_x / groups_z)
     lowering_.fail("it needs more than 2^31 groups");
   return groups;
+}
+
+void KernelCall::check_uses() const {
+  const size_t most = lowering_.traits().max_binding_bytes;
+  for (const MemoryUse& use : uses_) {
+    if (use.memory.bytes <= most) continue;
+    lowering_.fail("a launch sees at most " + std::to_string(most) + " bytes of a tensor; one has " +
+                   std::to_string(use.memory.bytes));
+  }
 }
 
 void KernelCall::run_items(int64_t items) { run((items + group_x_ - 1) / group_x_); }

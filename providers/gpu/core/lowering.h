@@ -61,6 +61,7 @@ class KernelCall {
 
  private:
   std::array<uint32_t, 3> checked(int64_t groups_x, int64_t groups_y, int64_t groups_z) const;
+  void check_uses() const;
   void add_field(float value);
   void add_field(int64_t value);
   void add_field(int value) { add_field(static_cast<int64_t>(value)); }

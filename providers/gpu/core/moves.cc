@@ -162,6 +162,7 @@ void gather_slots(Lowering& l, Memory from, Memory to, size_t bytes, Memory slot
       .read(slots)
       .write(l.scratch(4))
       .params(grain.items(), rows, grain.block, rows, size, inner, grain.chunk, grain.chunks, 0)
+      .params(0, size, 0)
       .run_items(grain.items());
 }
 

@@ -50,6 +50,8 @@ struct Operator {
   void (*lower)(Lowering& lowering);
   /** Whether lower asks for the elements of input i, as of a target shape. NULL: never. */
   bool (*knows)(const Node& node, size_t i) = nullptr;
+  /** Whether launches may see parts of input i, or of output i, where it is too long for one. NULL: of none. */
+  bool (*comes_in_parts)(const Candidate& candidate, size_t i, bool is_output) = nullptr;
 };
 
 inline constexpr int kNewest = 1 << 30;

@@ -6,6 +6,7 @@
 #include "gpu/core/library_product.h"
 #include "gpu/core/product_launches.h"
 #include "gpu/core/product_panels.h"
+#include "gpu/core/product_parts.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -236,6 +237,11 @@ std::vector<int32_t> table_of(const Matrix& b) {
   return table;
 }
 
+Distances distances_of_c(const Product& p) {
+  const int64_t row = p.c_row == 0 ? p.n : p.c_row;
+  return {row, p.c_matrix == 0 ? p.m * row : p.c_matrix};
+}
+
 void add_product(Lowering& l, KernelCall& call, const Product& p, const Matrix& a, const Matrix& b) {
   const Finish& f = p.finish;
   PlaceGrid grid = p.grid.value_or(PlaceGrid{});
@@ -251,7 +257,9 @@ void add_product(Lowering& l, KernelCall& call, const Product& p, const Matrix& 
   call.read(a.memory).read(b.memory).read(f.addend.value_or(a.memory)).read(f.residual.value_or(a.memory));
   call.read(b.offsets.empty() ? a.memory : l.table(table_of(b))).write(p.c);
   call.params(p.m, p.n, p.k, p.inner, a.row, a.column, a.inner, a.outer, b.row, b.column, b.inner, b.outer);
-  call.params(f.addend_row, f.addend_inner, b.taps > 0 ? b.taps : grid.grid_w, grid.w, grid.grid_h, grid.h);
+  const Distances c = distances_of_c(p);
+  call.params(f.addend_row, f.addend_inner, b.taps > 0 ? b.taps : grid.grid_w, p.grid ? grid.w : c.row);
+  call.params(grid.grid_h, p.grid ? grid.h : c.matrix);
   call.params(a.first, b.first, p.c_first);
   call.params(f.alpha, f.beta, f.low, f.high);
   add_step_numbers(call, f);
@@ -280,17 +288,27 @@ double columns_cost(const DeviceTraits& traits, int64_t n) {
   return row_cost(traits, with_extra(traits, plain, n), n);
 }
 
-void multiply(Lowering& l, const Product& product) {
-  if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) return;
+namespace {
+
+void multiply_at_once(Lowering& l, const Product& product, bool may_take_library) {
   if (l.traits().kind == DeviceClass::kGpu) {
     TiledLaunch plain = choose_in_shared_memory(l, product);
     std::optional<TiledLaunch> on_units = on_matrix_units(l, product, [&] { return plain.measure(); });
     TiledLaunch& own = on_units ? *on_units : plain;
-    bool by_library = !computes_in_halves(l, product) && multiply_by_library(l, product, [&] { return own.measure(); });
+    bool by_library = may_take_library && !computes_in_halves(l, product) &&
+                      multiply_by_library(l, product, [&] { return own.measure(); });
     if (!by_library) own.run();
-  } else if (!multiply_by_library(l, product, {})) {
+  } else if (!may_take_library || !multiply_by_library(l, product, {})) {
     multiplies_in_lanes(l.traits()) ? multiply_in_lanes(l, product) : multiply_in_registers(l, product);
   }
+}
+
+}  // namespace
+
+void multiply(Lowering& l, const Product& product) {
+  if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) return;
+  const std::vector<Product> parts = parts_of(l, product);
+  for (const Product& part : parts) multiply_at_once(l, part, parts.size() == 1);
 }
 
 }  // namespace ortolan::gpu

@@ -33,7 +33,7 @@ struct Finish {
   std::optional<Memory> addend;
   float beta = 1;
   int64_t addend_row = 0, addend_column = 0, addend_inner = 0;
-  std::optional<Memory> residual;  // of the result's shape and type
+  std::optional<Memory> residual;  // of the result's type, where the result's elements lie
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();  // clips
   // After all that. Operand 1 is the addend and 2 the residual, which are not added where a step has them.
   std::vector<ElementwiseStep> steps = {};
@@ -46,14 +46,15 @@ struct PlaceGrid {
   int64_t stored = 0;  // places in all
 };
 
-/** C[outer, inner, m, n] = steps(clip(alpha A B + addend + residual)); C's elements lie together. Where C is of
- * float16, 16 bits hold the elements of A and B. */
+/** C[outer, inner, m, n] = steps(clip(alpha A B + addend + residual)). Where C is of float16, 16 bits hold the elements
+ * of A and B. */
 struct Product {
   int64_t m = 0, n = 0, k = 0;  // n counts places where there is a grid
   int64_t outer = 1, inner = 1;
   Matrix a, b;
   Memory c;
   int64_t c_first = 0;                     // the element where the results begin
+  int64_t c_row = 0, c_matrix = 0;         // from one row, or matrix, of C to the next; 0: they lie together
   ElementType type = ElementType::kFloat;  // of C
   Finish finish;
   std::optional<PlaceGrid> grid;

@@ -15,6 +15,11 @@ struct TiledLaunch {
   int64_t measure() { return call.measure(groups[0], groups[1], groups[2]); }
 };
 
+/** How far C's rows lie apart where there is no grid, and its matrices, in elements. */
+struct Distances {
+  int64_t row, matrix;
+};
+Distances distances_of_c(const Product& product);
 /** The buffers, constants and parameters that all kernels of products share. */
 void add_product(Lowering& l, KernelCall& call, const Product& product, const Matrix& a, const Matrix& b);
 /** A matrix with its memory. */

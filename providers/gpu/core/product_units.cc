@@ -52,11 +52,17 @@ std::vector<UnitTile> tiles_for(const Lowering& l, const Product& product) {
   return tiles;
 }
 
-/** Factors in a word; 0 where units do not make the product as exactly as it is asked for. */
-int packed_factors(const Lowering& l, const Product& product) {
+/** What units multiply, as the kernel's FACTORS says it. */
+enum Factors { kNoFactors, kTf32Factors, kHalfFactors, kBfloatFactors };
+
+int packed(Factors factors) { return factors == kTf32Factors ? 1 : 2; }
+
+/** None where units do not make the product as exactly as it is asked for. */
+Factors factors_of(const Lowering& l, const Product& product) {
   const MatrixUnits& units = l.traits().matrix_units;
-  if (units.half && has_half_factors(product)) return 2;
-  return units.tf32 && l.precision() == Precision::kTf32 ? 1 : 0;
+  if (units.half && has_half_factors(product)) return kHalfFactors;
+  if (units.tf32 && l.precision() == Precision::kTf32) return kTf32Factors;
+  return units.bfloat && l.precision() == Precision::kBfloat ? kBfloatFactors : kNoFactors;
 }
 
 /** How an operand lies: rows of A or columns of B are its lines. */
@@ -65,26 +71,26 @@ struct Lines {
   int64_t count, step;    // lines
   int64_t depth, k_step;  // along K
   bool lie_side_by_side() const { return !matrix.offsets.empty() || (step == 1 && k_step != 1); }
-  /** Whether four words of `packed` factors lie in order wherever a tile has them. */
-  bool has_quads(int packed) const {
+  /** Whether four words of factors lie in order wherever a tile has them. */
+  bool has_quads(Factors factors) const {
     const bool is_across = lie_side_by_side();
-    const int64_t together = is_across ? 4 : 4 * packed;
+    const int64_t together = is_across ? 4 : 4 * packed(factors);
     auto is_even = [&](int64_t number) { return number % together == 0; };
-    bool in_order = matrix.type == (packed == 2 ? ElementType::kFloat16 : ElementType::kFloat) &&
+    bool in_order = matrix.type == (factors == kHalfFactors ? ElementType::kFloat16 : ElementType::kFloat) &&
                     (is_across ? step : k_step) == 1 && is_even(is_across ? count : depth);
     return in_order && is_even(is_across ? k_step : step) && is_even(matrix.first) && is_even(matrix.inner) &&
            is_even(matrix.outer) && std::all_of(matrix.offsets.begin(), matrix.offsets.end(), is_even);
   }
 };
 
-TiledLaunch on_units(Lowering& l, const Product& product, const UnitTile& tile, int packed) {
+TiledLaunch on_units(Lowering& l, const Product& product, const UnitTile& tile, Factors factors) {
   Matrix a = in_memory(l, product.a), b = in_memory(l, product.b);
   Lines rows{a, product.m, a.row, product.k, a.column}, columns{b, product.n, b.column, product.k, b.row};
   KernelCall call = l.call("product_matrix_units");
   call.group(kUnitItems, tile.down * tile.across).constant("DOWN", tile.down).constant("TM", tile.rows);
-  call.constant("TN", tile.columns).constant("BK", kDepth).constant("PACKED", packed);
+  call.constant("TN", tile.columns).constant("BK", kDepth).constant("FACTORS", factors);
   call.constant("A_LINES", rows.lie_side_by_side()).constant("B_LINES", columns.lie_side_by_side());
-  call.constant("A_QUADS", rows.has_quads(packed)).constant("B_QUADS", columns.has_quads(packed));
+  call.constant("A_QUADS", rows.has_quads(factors)).constant("B_QUADS", columns.has_quads(factors));
   call.constant("B_FORM", b.offsets.empty() ? kColumnsInRows : kColumnsByOffsets)
       .constant("B_HALF", b.type == ElementType::kFloat16);
   add_product(l, call, product, a, b);
@@ -97,21 +103,21 @@ TiledLaunch on_units(Lowering& l, const Product& product, const UnitTile& tile, 
 std::optional<TiledLaunch> on_matrix_units(Lowering& l, const Product& product,
                                            const std::function<int64_t()>& plain_time) {
   static const std::string kPlain = "product_shared";
-  const int packed = packed_factors(l, product);
+  const Factors factors = factors_of(l, product);
   std::map<std::string, UnitTile> tiles;
   std::vector<std::string> names;
-  if (packed == 0) return {};
+  if (factors == kNoFactors) return {};
   for (const UnitTile& tile : tiles_for(l, product)) {
     names.push_back(tile.name());
     tiles.emplace(tile.name(), tile);
   }
   names.push_back(kPlain);
-  std::string problem = problem_of(product, false) + ' ' + std::to_string(packed);
+  std::string problem = problem_of(product, false) + ' ' + std::to_string(factors);
   std::string name = l.tuner().choose("product_matrix_units", problem, names, [&](const std::string& name) {
-    return name == kPlain ? plain_time() : on_units(l, product, tiles.at(name), packed).measure();
+    return name == kPlain ? plain_time() : on_units(l, product, tiles.at(name), factors).measure();
   });
   if (name == kPlain) return {};
-  return on_units(l, product, tiles.at(name), packed);
+  return on_units(l, product, tiles.at(name), factors);
 }
 
 }  // namespace ortolan::gpu

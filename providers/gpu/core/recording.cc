@@ -150,7 +150,8 @@ int64_t Recording::measure(const Entry& entry) {
   }
   Launch launch{kernel_of(entry), entry.groups, {}, entry.params, true};
   for (const MemoryUse& use : entry.uses) {
-    launch.bindings.push_back({{buffers[use.memory.block].get(), 0, std::max<size_t>(use.memory.bytes, 4)}, -1});
+    launch.bindings.push_back(
+        {{buffers[use.memory.block].get(), use.memory.offset, std::max<size_t>(use.memory.bytes, 4)}, -1});
   }
   std::unique_ptr<CommandList> list = device.record({std::move(launch)});
   return least_time(*queue, *list);
@@ -186,11 +187,11 @@ Binding Recording::binding_of(const MemoryUse& use) const {
   size_t bytes = std::max<size_t>(use.memory.bytes, 4);  // no API binds nothing
   switch (block.kind) {
     case Kind::kConstant:
-      return {{block.buffer.get(), 0, bytes}, -1};
+      return {{block.buffer.get(), use.memory.offset, bytes}, -1};
     case Kind::kExternal:
-      return {{nullptr, 0, use.memory.bytes == 0 ? bytes : use.memory.bytes}, block.position + 1};
+      return {{nullptr, use.memory.offset, use.memory.bytes == 0 ? bytes : use.memory.bytes}, block.position + 1};
     default:
-      return {{nullptr, block.offset, bytes}, 0};
+      return {{nullptr, block.offset + use.memory.offset, bytes}, 0};
   }
 }
 

@@ -6,10 +6,11 @@
 
 namespace ortolan::gpu {
 
-/** Memory in a recording. */
+/** Memory in a recording: a block, or part of one. */
 struct Memory {
   int block = -1;
   size_t bytes = 0;
+  size_t offset = 0;  // in the block; a multiple of the device's offset_alignment
 };
 
 struct MemoryUse {

@@ -37,7 +37,9 @@ DeviceTraits with_sane_bounds(DeviceTraits traits) {
   if (traits.max_buffer_bytes == 0) traits.max_buffer_bytes = kLeastBuffer;
   traits.offset_alignment = std::bit_ceil(std::clamp(traits.offset_alignment, kLeastAlignment, kMostAlignment));
   traits.max_buffer_bytes = std::min(traits.max_buffer_bytes, traits.memory_bytes);
-  traits.max_buffer_bytes -= traits.max_buffer_bytes % traits.offset_alignment;
+  traits.max_binding_bytes = std::min(std::max(traits.max_binding_bytes, kLeastBuffer), traits.max_buffer_bytes);
+  for (size_t* bytes : {&traits.max_buffer_bytes, &traits.max_binding_bytes})
+    *bytes -= *bytes % traits.offset_alignment;
   if (traits.shared_bytes == 0 || traits.shared_bytes > kMostShared) traits.shared_bytes = kLeastShared;
   traits.max_group_items = std::clamp(traits.max_group_items, 1, kMostGroupItems);
   for (uint32_t& most : traits.max_groups) most = std::clamp(most, kLeastGroups, kMostGroups);
@@ -84,6 +86,10 @@ void check_range(const char* backend, const BufferRange& range) {
 
 void check_bound_range(const char* backend, const BufferRange& range, const DeviceTraits& traits) {
   check_range(backend, range);
+  if (range.bytes > traits.max_binding_bytes) {
+    fail(backend, std::to_string(range.bytes) + " bytes of a buffer are bound, at most " +
+                      std::to_string(traits.max_binding_bytes) + " may be");
+  }
   if (range.offset % traits.offset_alignment == 0) return;
   fail(backend, "a buffer is bound at the odd offset " + std::to_string(range.offset) +
                     ", which is not a multiple of " + std::to_string(traits.offset_alignment));

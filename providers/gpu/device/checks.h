@@ -23,7 +23,7 @@ void check_launch(const char* backend, const std::string& kernel, size_t buffers
 /** Throws kInternal where the range is outside of its buffer, or has none. */
 void check_range(const char* backend, const BufferRange& range);
 
-/** The same, and where kernels cannot be given the offset. */
+/** The same, and where kernels cannot be given the offset or so many bytes. */
 void check_bound_range(const char* backend, const BufferRange& range, const DeviceTraits& traits);
 
 /** The part of external buffer `number` that a binding stands for. Throws kInternal where it is not given or ends too

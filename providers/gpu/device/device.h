@@ -31,8 +31,10 @@ enum class DeviceType { kGpu, kCpu, kAccelerator };
 /** Units that multiply small matrices (K_HAS_MATRIX_UNITS), of groups that have 32 items a row, by the factors that
  * they take; sums have 32 bits. */
 struct MatrixUnits {
-  bool half = false;  // 16-bit floats
-  bool tf32 = false;  // floats rounded to 11 bits of mantissa
+  bool half = false;    // 16-bit floats
+  bool tf32 = false;    // floats rounded to 11 bits of mantissa
+  bool bfloat = false;  // floats rounded to 8 bits of mantissa
+  bool bytes = false;   // signed bytes, whose sums have 32 bits and wrap
 };
 
 inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch
@@ -52,10 +54,11 @@ struct DeviceTraits {
   // Rounds of loops, of all together, after which a driver ends an item's loops without a word. Launches whose items
   // loop along data say their rounds (KernelCall::rounds).
   int64_t max_rounds = INT64_MAX;
-  size_t shared_bytes = 0;        // shared memory of a group
-  size_t memory_bytes = 0;        // of the device
-  size_t max_buffer_bytes = 0;    // of one buffer
-  size_t offset_alignment = 256;  // of offsets into buffers in bindings, in bytes; a power of two
+  size_t shared_bytes = 0;              // shared memory of a group
+  size_t memory_bytes = 0;              // of the device
+  size_t max_buffer_bytes = 0;          // of one buffer
+  size_t max_binding_bytes = SIZE_MAX;  // of one buffer that a launch sees; at most max_buffer_bytes
+  size_t offset_alignment = 256;        // of offsets into buffers in bindings, in bytes; a power of two
   int compute_units = 1;
   bool has_int64 = false;            // 64-bit integers in kernels
   bool has_half_arithmetic = false;  // 16-bit floats in kernels (K_HAS_HALF), rounded to nearest, with infinities
@@ -178,6 +181,12 @@ class Mark {
   virtual void wait() = 0;
 };
 
+/** A number that another API or program and this device raise, and wait for. Work that uses it holds it. */
+class Semaphore {
+ public:
+  virtual ~Semaphore() = default;
+};
+
 /** Work in order. Nothing need start before flush, wait or finish. The end of a queue waits for its work. */
 class Queue {
  public:
@@ -205,9 +214,18 @@ class Queue {
   virtual std::shared_ptr<Mark> mark() = 0;
   /** What follows in this queue starts after a mark of another queue of the same device. */
   virtual void wait_for(const Mark& mark) = 0;
+  /** What follows starts when the semaphore has reached the value. Who is to raise it must not wait for this queue. */
+  virtual void wait_for(const std::shared_ptr<Semaphore>&, uint64_t) { fail_semaphore(); }
+  /** The semaphore gets the value, which must be more than it has, when the work before is done. */
+  virtual void raise(const std::shared_ptr<Semaphore>&, uint64_t) { fail_semaphore(); }
   virtual void flush() = 0;
   /** Waits for all work; from any thread. */
   virtual void finish() = 0;
+
+ private:
+  [[noreturn]] static void fail_semaphore() {
+    throw Error(ErrorKind::kInternal, "a queue was given a semaphore that its device did not import");
+  }
 };
 
 class Device {
@@ -225,6 +243,14 @@ class Device {
   virtual std::unique_ptr<Buffer> import_memory(int file, size_t bytes) {
     throw Error(ErrorKind::kInvalid, "device '" + traits().name + "' imports no memory: descriptor " +
                                          std::to_string(file) + " of " + std::to_string(bytes) + " bytes");
+  }
+  /** Whether semaphores of others can be imported by file descriptors. */
+  virtual bool imports_semaphores() const { return false; }
+  /** A timeline semaphore of Vulkan's that the descriptor stands for; that stays the caller's. Throws kInvalid where
+   * the driver does not take it. */
+  virtual std::shared_ptr<Semaphore> import_semaphore(int file) {
+    throw Error(ErrorKind::kInvalid,
+                "device '" + traits().name + "' imports no semaphores: descriptor " + std::to_string(file));
   }
   /** `binary` is what a kernel of the same spec, device and driver gave; where it does not load, the text is compiled.
    */

@@ -1,10 +1,11 @@
-// Imports memory by file descriptors, and describes tensors in it.
+// Imports memory and semaphores by file descriptors, and describes tensors in memory.
 #include "gpu/epkit/importer.h"
 
 namespace ortolan::gpu::epkit {
 namespace {
 
 constexpr OrtExternalMemoryHandleType kDescriptor = ORT_EXTERNAL_MEMORY_HANDLE_TYPE_VK_MEMORY_OPAQUE_FD;
+constexpr OrtExternalSemaphoreType kTimeline = ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD;
 
 /** Imported memory, which has an address as if it were allocated. */
 struct ImportedMemory : OrtExternalMemoryHandle {
@@ -23,6 +24,19 @@ struct ImportedMemory : OrtExternalMemoryHandle {
 
   DeviceContext& context;
   void* address = nullptr;
+};
+
+struct ImportedSemaphore : OrtExternalSemaphoreHandle {
+  ImportedSemaphore(DeviceContext& context, const OrtEpDevice* device, const OrtExternalSemaphoreDescriptor& described)
+      : OrtExternalSemaphoreHandle{ORT_API_VERSION, device, described, release},
+        semaphore(
+            context.device().import_semaphore(static_cast<int>(reinterpret_cast<intptr_t>(described.native_handle)))) {}
+
+  static void ORT_API_CALL release(OrtExternalSemaphoreHandle* self) noexcept {
+    delete static_cast<ImportedSemaphore*>(self);
+  }
+
+  const std::shared_ptr<Semaphore> semaphore;
 };
 
 Importer& importer_of(OrtExternalResourceImporterImpl* self) { return *static_cast<Importer*>(self); }
@@ -68,6 +82,10 @@ Importer::Importer(const Host& host, DeviceContext& context, const OrtEpDevice* 
   ReleaseMemory = release_memory;
   CreateTensorFromMemory = create_tensor;
   CanImportSemaphore = can_import_semaphore;
+  ImportSemaphore = import_semaphore;
+  ReleaseSemaphore = release_semaphore;
+  WaitSemaphore = wait_semaphore;
+  SignalSemaphore = signal_semaphore;
   Release = release;
 }
 
@@ -107,9 +125,53 @@ OrtStatus* ORT_API_CALL Importer::create_tensor(OrtExternalResourceImporterImpl*
   });
 }
 
-bool ORT_API_CALL Importer::can_import_semaphore(const OrtExternalResourceImporterImpl*,
-                                                 OrtExternalSemaphoreType) noexcept {
-  return false;
+bool ORT_API_CALL Importer::can_import_semaphore(const OrtExternalResourceImporterImpl* self,
+                                                 OrtExternalSemaphoreType type) noexcept {
+  return type == kTimeline && static_cast<const Importer*>(self)->context_.device().imports_semaphores();
+}
+
+OrtStatus* ORT_API_CALL Importer::import_semaphore(OrtExternalResourceImporterImpl* self,
+                                                   const OrtExternalSemaphoreDescriptor* described,
+                                                   OrtExternalSemaphoreHandle** out) noexcept {
+  Importer& importer = importer_of(self);
+  return guard(importer.host_, [&] {
+    if (described->type != kTimeline) {
+      fail(ORT_NOT_IMPLEMENTED, "timeline semaphores are imported by file descriptors only, not semaphores of type " +
+                                    std::to_string(described->type));
+    }
+    *out = new ImportedSemaphore(importer.context_, importer.device_, *described);
+  });
+}
+
+void ORT_API_CALL Importer::release_semaphore(OrtExternalResourceImporterImpl*,
+                                              OrtExternalSemaphoreHandle* handle) noexcept {
+  ImportedSemaphore::release(handle);
+}
+
+RunQueue& Importer::queue_of(OrtSyncStream* stream) const {
+  RunQueue* queue = context_.find_queue(stream == nullptr ? nullptr : host_.api->SyncStream_GetHandle(stream));
+  if (queue == nullptr) fail(ORT_INVALID_ARGUMENT, "a semaphore is used in a stream that is not of its device");
+  return *queue;
+}
+
+OrtStatus* ORT_API_CALL Importer::wait_semaphore(OrtExternalResourceImporterImpl* self,
+                                                 OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream,
+                                                 uint64_t value) noexcept {
+  Importer& importer = importer_of(self);
+  return guard(importer.host_, [&] {
+    importer.queue_of(stream).busy().wait_for(static_cast<ImportedSemaphore*>(handle)->semaphore, value);
+  });
+}
+
+OrtStatus* ORT_API_CALL Importer::signal_semaphore(OrtExternalResourceImporterImpl* self,
+                                                   OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream,
+                                                   uint64_t value) noexcept {
+  Importer& importer = importer_of(self);
+  return guard(importer.host_, [&] {
+    RunQueue& queue = importer.queue_of(stream);
+    queue.busy().raise(static_cast<ImportedSemaphore*>(handle)->semaphore, value);
+    queue.flush();
+  });
 }
 
 void ORT_API_CALL Importer::release(OrtExternalResourceImporterImpl* self) noexcept {

@@ -1,4 +1,5 @@
-// Memory of graphics libraries and other programs as tensors on the device: by file descriptors, without copies.
+// Memory of graphics libraries and other programs as tensors on the device, and their semaphores: by file descriptors,
+// without copies.
 #pragma once
 
 #include "gpu/epkit/device_context.h"
@@ -24,7 +25,21 @@ class Importer : public OrtExternalResourceImporterImpl {
                                                const OrtExternalTensorDescriptor* described, OrtValue** out) noexcept;
   static bool ORT_API_CALL can_import_semaphore(const OrtExternalResourceImporterImpl* self,
                                                 OrtExternalSemaphoreType type) noexcept;
+  static OrtStatus* ORT_API_CALL import_semaphore(OrtExternalResourceImporterImpl* self,
+                                                  const OrtExternalSemaphoreDescriptor* described,
+                                                  OrtExternalSemaphoreHandle** out) noexcept;
+  static void ORT_API_CALL release_semaphore(OrtExternalResourceImporterImpl* self,
+                                             OrtExternalSemaphoreHandle* handle) noexcept;
+  static OrtStatus* ORT_API_CALL wait_semaphore(OrtExternalResourceImporterImpl* self,
+                                                OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream,
+                                                uint64_t value) noexcept;
+  static OrtStatus* ORT_API_CALL signal_semaphore(OrtExternalResourceImporterImpl* self,
+                                                  OrtExternalSemaphoreHandle* handle, OrtSyncStream* stream,
+                                                  uint64_t value) noexcept;
   static void ORT_API_CALL release(OrtExternalResourceImporterImpl* self) noexcept;
+
+  /** The queue behind a stream of the device's; fails where it is of another. */
+  RunQueue& queue_of(OrtSyncStream* stream) const;
 
   const Host host_;
   DeviceContext& context_;

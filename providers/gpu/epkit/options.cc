@@ -40,7 +40,10 @@ bool set(Tuning& option, const std::string& text) {
 }
 
 bool set(Precision& option, const std::string& text) {
-  option = text == "fp16" ? Precision::kHalf : text == "tf32" ? Precision::kTf32 : Precision::kFloat;
+  option = text == "fp16"   ? Precision::kHalf
+           : text == "tf32" ? Precision::kTf32
+           : text == "bf16" ? Precision::kBfloat
+                            : Precision::kFloat;
   return text == "fp32" || option != Precision::kFloat;
 }
 
@@ -62,8 +65,7 @@ constexpr Row kRows[] = {
     {{"device", "", [](Options& o, const std::string& text) { return set(o.device, text); }}, ""},
     {{"precision",
       "fp32, or tf32: libraries and matrix units may round the factors of products of float32 tensors to 11 bits, or "
-      "fp16: products of "
-      "float16 tensors compute in 16 bits, those of float32 in 32",
+      "bf16: to 8 bits, or fp16: products of float16 tensors compute in 16 bits, those of float32 in 32",
       [](Options& o, const std::string& text) { return set(o.precision, text); }},
      "fp32"},
     {{"memory_limit", kNumber, [](Options& o, const std::string& text) { return set(o.memory_limit, text); }}, "0"},

@@ -303,10 +303,14 @@ inline int K_DOT4(uint a, uint b, int sum) {
   (y)[(i) + 2] = (c);              \
   (y)[(i) + 3] = (d)
 #define K_TF32(f) rounded_to_tf32(f)
-#define K_UNIT_MULTIPLY(sums, s, a, i, b, j, is_half)        \
+#define K_UNIT_MULTIPLY(sums, s, a, i, b, j, kind)           \
   offer_factors(k_group, k_item.number, (a), (i), (b), (j)); \
   co_await Barrier{__LINE__, true};                          \
-  multiply_factors(k_group, k_item.number, (sums), (s), (is_half))
+  multiply_factors(k_group, k_item.number, (sums), (s), (kind))
+#define K_UNIT_MULTIPLY_BYTES(sums, s, a, i, b, j)           \
+  offer_factors(k_group, k_item.number, (a), (i), (b), (j)); \
+  co_await Barrier{__LINE__, true};                          \
+  multiply_bytes(k_group, k_item.number, (sums), (s))
 #define K_TO_U8(x) (static_cast<K_U8>(x))
 #define K_TO_U16(x) (static_cast<K_U16>(x))
 #define K_OP_ADD(a, b) ((a) + (b))

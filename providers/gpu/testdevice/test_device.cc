@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "gpu/testdevice/launch.h"
+#include "gpu/testdevice/number_in_file.h"
 #include "gpu/testdevice/test_library.h"
 
 namespace ortolan::gpu::test {
@@ -170,6 +171,12 @@ class TestQueue : public Queue {
   }
   std::shared_ptr<Mark> mark() override { return std::make_shared<TestMark>(work_); }
   void wait_for(const Mark& mark) override { work_->add(static_cast<const TestMark&>(mark).waiting()); }
+  void wait_for(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override {
+    work_->add([semaphore, value] { static_cast<NumberInFile&>(*semaphore).wait_for(value); });
+  }
+  void raise(const std::shared_ptr<Semaphore>& semaphore, uint64_t value) override {
+    work_->add([semaphore, value] { static_cast<NumberInFile&>(*semaphore).raise(value); });
+  }
   void flush() override { device_.fail_if_lost(); }
   void finish() override {
     work_->run_until(work_->added());
@@ -251,6 +258,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.memory_bytes = options.memory_bytes;
   traits_.max_buffer_bytes = options.max_buffer_bytes;
   traits_.max_rounds = options.max_rounds;
+  traits_.max_binding_bytes = std::min(options.max_binding_bytes, options.max_buffer_bytes);
   traits_.offset_alignment = 64;
   traits_.has_int64 = true;
   traits_.has_half_arithmetic = options.has_half_arithmetic;
@@ -273,6 +281,11 @@ std::unique_ptr<Buffer> TestDevice::allocate(size_t bytes) {
                                              std::to_string(traits_.memory_bytes) + " are in use");
   }
   return std::make_unique<TestBuffer>(*this, bytes);
+}
+
+std::shared_ptr<Semaphore> TestDevice::import_semaphore(int file) {
+  fail_if_lost();
+  return std::make_shared<NumberInFile>(file);
 }
 
 std::unique_ptr<Buffer> TestDevice::import_memory(int file, size_t bytes) {

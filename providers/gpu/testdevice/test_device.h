@@ -35,6 +35,7 @@ struct TestDeviceOptions {
   MatrixUnits matrix_units = {};
   size_t memory_bytes = size_t{1} << 32;
   size_t max_buffer_bytes = size_t{1} << 30;
+  size_t max_binding_bytes = SIZE_MAX;
   std::array<uint32_t, 3> max_groups = DeviceTraits{}.max_groups;
   int64_t max_rounds = DeviceTraits{}.max_rounds;
   std::optional<int64_t> library_suits_from = {};  // multiplications; nothing: there is no library for products
@@ -55,6 +56,9 @@ class TestDevice : public Device {
   bool imports_memory() const override { return true; }
   /** Of files in memory. */
   std::unique_ptr<Buffer> import_memory(int file, size_t bytes) override;
+  bool imports_semaphores() const override { return true; }
+  /** A file in memory that begins with the number. */
+  std::shared_ptr<Semaphore> import_semaphore(int file) override;
   std::shared_ptr<const Kernel> load(const KernelSpec& spec, std::span<const std::byte> binary) override;
   ProductLibrary* product_library() override { return library_.get(); }
   std::unique_ptr<CommandList> record(std::vector<Launch> launches) override;

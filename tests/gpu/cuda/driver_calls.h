@@ -33,6 +33,7 @@ CUresult call_in_context(const char* function, Body&& body) {
 }
 
 inline CUresult enqueue(DriverState& state, CUstream stream, std::function<CUresult()> work) {
+  if (stream->captured != nullptr) return stream->captured->push_back(std::move(work)), kSuccess;
   state.add(stream, {std::move(work), nullptr, nullptr});
   return kSuccess;
 }

@@ -25,8 +25,8 @@ CUdeviceptr first_address() {
   return reinterpret_cast<CUdeviceptr>(range) + kAlignment;
 }
 
-std::unique_ptr<std::byte[]> fresh_memory(size_t bytes) {
-  std::unique_ptr<std::byte[]> memory(new std::byte[bytes]);
+std::shared_ptr<std::byte[]> fresh_memory(size_t bytes) {
+  std::shared_ptr<std::byte[]> memory(new std::byte[bytes]);
   for (size_t i = 0; i + sizeof kNothingWritten <= bytes; i += sizeof kNothingWritten) {
     std::memcpy(memory.get() + i, &kNothingWritten, sizeof kNothingWritten);
   }
@@ -48,14 +48,16 @@ DriverState::DriverState()
 
 int DriverState::capability() { return static_cast<int>(number_in("ORTOLAN_STANDIN_CAPABILITY", 70)); }
 
-CUdeviceptr DriverState::allocate(int device, size_t bytes) {
+CUdeviceptr DriverState::allocate(int device, size_t bytes) { return place(device, bytes, fresh_memory(bytes)); }
+
+CUdeviceptr DriverState::place(int device, size_t bytes, std::shared_ptr<std::byte[]> memory) {
   static const CUdeviceptr first = first_address();
   CUdeviceptr address = first;
   for (const auto& [start, block] : blocks) {  // the first gap
     if (start - address >= bytes + kAlignment) break;
     address = (start + block.bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;
   }
-  blocks.emplace(address, DeviceBlock{bytes, device, fresh_memory(bytes)});
+  blocks.emplace(address, DeviceBlock{bytes, device, std::move(memory)});
   bytes_in_use += bytes;
   return address;
 }

@@ -31,7 +31,9 @@ struct Work {
 struct CUctx_st {
   int device;
 };
+using Works = std::vector<std::function<CUresult()>>;
 struct CUstream_st {
+  std::shared_ptr<Works> captured;  // where what is queued goes, while a graph is made of it
   std::deque<Work> work;
   uint64_t queued = 0;
 };
@@ -44,7 +46,7 @@ struct CUevent_st {
 struct DeviceBlock {
   size_t bytes;
   int device;
-  std::unique_ptr<std::byte[]> memory;
+  std::shared_ptr<std::byte[]> memory;
 };
 
 struct Watched {
@@ -74,6 +76,8 @@ class DriverState {
   /** Of computing, of all devices: major * 10 + minor. May change. */
   static int capability();
   CUdeviceptr allocate(int device, size_t bytes);
+  /** Gives memory an address of the device. */
+  CUdeviceptr place(int device, size_t bytes, std::shared_ptr<std::byte[]> memory);
   /** The block that an address is in, or at whose end; blocks.end() where there is none. */
   std::map<CUdeviceptr, DeviceBlock>::iterator find(CUdeviceptr address);
   /** NULL where the bytes are not in one block. */

@@ -20,6 +20,7 @@ struct CUfunc_st {
 
 /** The image of a module begins so. */
 constexpr const char* kImageMark = "stand-in of NVRTC for ";
+constexpr const char* kReadyMark = "// Ortolan's kernel for ";
 
 /** A launch as it was asked for, with its arguments' values. */
 struct KernelLaunch {

@@ -206,11 +206,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
       operand(*a_layout, desc->turns[0], a), operand(*b_layout, desc->turns[1], b), operand(*c_layout, false, d),
       reinterpret_cast<uint64_t>(workspace)};
   if (!product.fits()) return kInvalidValue;
-  auto run = [](void* data) {
-    static_cast<Product*>(data)->run();
-    delete static_cast<Product*>(data);
-  };
-  standin_enqueue(stream, run, new Product(product));
+  auto run = [](void* data) { static_cast<Product*>(data)->run(); };
+  auto end = [](void* data) { delete static_cast<Product*>(data); };
+  standin_enqueue(stream, run, new Product(product), end);
   return kSuccessful;
 }
 

@@ -138,10 +138,11 @@ void standin_recover() {
   state.last_error.clear();
   for (CUstream stream : state.streams) stream->work.clear();
 }
-void standin_enqueue(void* stream, void (*work)(void*), void* data) {
+void standin_enqueue(void* stream, void (*work)(void*), void* data, void (*end)(void*)) {
   DriverState& state = DriverState::get();
   std::lock_guard lock(state.mutex);
-  enqueue(state, static_cast<CUstream>(stream), [work, data] { return work(data), kSuccess; });
+  enqueue(state, static_cast<CUstream>(stream),
+          [work, held = std::shared_ptr<void>(data, end)] { return work(held.get()), kSuccess; });
 }
 void* standin_memory(uint64_t address, uint64_t bytes) { return DriverState::get().memory(address, bytes); }
 

@@ -11,9 +11,11 @@ namespace ortolan::gpu::cuda {
 struct CUgraphNode_st {
   KernelLaunch launch;
   std::vector<CUgraphNode> before;
+  std::shared_ptr<Works> child = {};  // instead of a launch: what was captured
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  std::shared_ptr<Works> captured = {};  // instead of nodes
 };
 /** The launches of a graph, under the graph's nodes. */
 struct CUgraphExec_st {
@@ -23,38 +25,47 @@ struct CUgraphExec_st {
 namespace {
 
 /** What a graph's nodes do, each after those before it, else the last that was added first. */
-std::vector<KernelLaunch> order_of(const CUgraphExec_st& exec) {
-  std::vector<KernelLaunch> launches;
+std::vector<const CUgraphNode_st*> order_of(const CUgraphExec_st& exec) {
+  std::vector<const CUgraphNode_st*> order;
   std::set<CUgraphNode> done;
   while (done.size() < exec.nodes.size()) {
     for (auto node = exec.nodes.rbegin(); node != exec.nodes.rend(); ++node) {
       const auto& before = node->second.before;
       bool is_ready = std::all_of(before.begin(), before.end(), [&](CUgraphNode one) { return done.count(one) > 0; });
       if (!is_ready || done.count(node->first) > 0) continue;
-      launches.push_back(node->second.launch);
+      order.push_back(&node->second);
       done.insert(node->first);
       break;
     }
   }
-  return launches;
+  return order;
 }
 
-/** Reads what libnvrtc.cc wrote. */
+/** Whether all holes of ready-made PTX (cuda/ready.h) are filled, and it has the kernel's entry. */
+bool is_whole(const char* ptx, const std::string& kernel) {
+  for (const char* hole = std::strchr(ptx, '<'); hole != nullptr; hole = std::strchr(hole + 1, '<')) {
+    if (hole[1] < '0' || hole[1] > '9') return false;
+  }
+  return std::strstr(ptx, (".entry " + kernel + "(").c_str()) != nullptr && std::strstr(ptx, ".maxntid ") != nullptr;
+}
+
+/** Reads what libnvrtc.cc wrote, or ready-made PTX, whose constants stand in comments. */
 CUresult read_image(const char* image, CUmod_st& module) {
   int capability = 0, value = 0, taken = 0;
   char target[16] = {}, name[128] = {};
-  const size_t mark = std::strlen(kImageMark);
-  if (std::strncmp(image, kImageMark, mark) != 0) return kInvalidImage;
+  const bool is_ready = std::strncmp(image, kReadyMark, std::strlen(kReadyMark)) == 0;
+  const char* const format = is_ready ? "// %127[A-Z0-9a-z_]=%d\n%n" : "%127[A-Z0-9a-z_]=%d\n%n";
+  const size_t mark = std::strlen(is_ready ? kReadyMark : kImageMark);
+  if (!is_ready && std::strncmp(image, kImageMark, mark) != 0) return kInvalidImage;
   if (std::sscanf(image + mark, "%15[a-z]_%d %127s\n%n", target, &capability, name, &taken) != 3) return kInvalidImage;
   bool fits = std::strcmp(target, "sm") == 0 ? capability == DriverState::capability()
                                              : capability <= DriverState::capability();
   if (!fits) return kNoBinaryForGpu;
   module.kernel = name;
-  for (const char* line = image + mark + taken; std::sscanf(line, "%127[A-Z0-9a-z_]=%d\n%n", name, &value, &taken) == 2;
-       line += taken) {
+  for (const char* line = image + mark + taken; std::sscanf(line, format, name, &value, &taken) == 2; line += taken) {
     module.constants[name] = value;
   }
-  return kSuccess;
+  return is_ready && !is_whole(image, module.kernel) ? kInvalidImage : kSuccess;
 }
 
 }  // namespace
@@ -136,10 +147,41 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
     return code;
   });
 }
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before, size_t number,
+                                  CUgraph child) {
+  return call_in_context("cuGraphAddChildGraphNode", [&](DriverState&) {
+    if (child->captured == nullptr || std::set<CUgraphNode>(before, before + number).size() != number) {
+      return kInvalidValue;
+    }
+    graph->nodes.push_back(std::make_unique<CUgraphNode_st>(
+        CUgraphNode_st{{}, std::vector<CUgraphNode>(before, before + number), child->captured}));
+    *node = graph->nodes.back().get();
+    return kSuccess;
+  });
+}
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return call_in_context("cuGraphExecChildGraphNodeSetParams",
+                         [&](DriverState&) { return exec->nodes.at(node).child = child->captured, kSuccess; });
+}
+CUresult cuStreamBeginCapture_v2(CUstream stream, int) {
+  return call_in_context("cuStreamBeginCapture", [&](DriverState&) {
+    if (stream->captured != nullptr) return kInvalidValue;
+    return stream->captured = std::make_shared<Works>(), kSuccess;
+  });
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return call_in_context("cuStreamEndCapture", [&](DriverState&) {
+    if (stream->captured == nullptr) return kInvalidValue;
+    *graph = new CUgraph_st{{}, std::move(stream->captured)};
+    stream->captured = nullptr;
+    return kSuccess;
+  });
+}
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   return call_in_context("cuGraphLaunch", [&](DriverState& state) {
-    for (const KernelLaunch& launch : order_of(*exec)) {
-      enqueue(state, stream, [&state, launch] { return launch.run(state); });
+    for (const CUgraphNode_st* node : order_of(*exec)) {
+      if (node->child == nullptr) enqueue(state, stream, [&state, launch = node->launch] { return launch.run(state); });
+      for (const auto& work : node->child == nullptr ? Works() : *node->child) enqueue(state, stream, work);
     }
     return kSuccess;
   });

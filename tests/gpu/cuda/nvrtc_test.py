@@ -14,7 +14,7 @@ KERNELS = FOLDER / "gpu" / "kernels"
 TARGETS = ["compute_70", "compute_75", "compute_80", "compute_86", "compute_89", "compute_90"]
 MACHINES = ["sm_70", "sm_80", "sm_90"]
 MOST_SPILLED = 8  # bytes a thread
-FIRST_WITH_UNITS = 75
+FIRST_WITH_UNITS = {"K_UNIT_MULTIPLY_BYTES": 80, "K_UNIT_MULTIPLY": 75}
 UNIT_TILE = {"WGX": 32, "WGY": 8, "DOWN": 2, "TM": 4, "TN": 4, "BK": 16}  # the largest
 UNIT_HALVES = {"HALF": 1, "A_HALF": 1, "B_HALF": 1}
 UNIT_PRODUCTS = [
@@ -22,8 +22,10 @@ UNIT_PRODUCTS = [
     {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_QUADS": 1, "ADDEND": 1, "RESIDUAL": 1, "STEP0": 22},
     {**UNIT_TILE, **UNIT_HALVES, "A_LINES": 1, "B_LINES": 0, "A_QUADS": 1, "B_QUADS": 1, "BK": 32},
     {**UNIT_TILE, **UNIT_HALVES, "A_QUADS": 1, "B_FORM": 2, "GRID": 1},
-    {**UNIT_TILE, "PACKED": 1, "A_QUADS": 1, "B_QUADS": 1},
-    {**UNIT_TILE, "PACKED": 1, "B_FORM": 2, "GRID": 1},
+    {**UNIT_TILE, "FACTORS": 1, "A_QUADS": 1, "B_QUADS": 1},
+    {**UNIT_TILE, "FACTORS": 1, "B_FORM": 2, "GRID": 1},
+    {**UNIT_TILE, "FACTORS": 3, "A_QUADS": 1, "B_QUADS": 1},
+    {**UNIT_TILE, "FACTORS": 3, "A_LINES": 1, "B_LINES": 0, "A_QUADS": 1, "B_QUADS": 1},
 ]
 
 
@@ -68,7 +70,8 @@ class Compiler:
 
 def runs_on(text, option):
     """Whether the text is for that GPU: what needs matrix units is not for those without."""
-    return "K_UNIT_MULTIPLY" not in text or int(option[0].rpartition("_")[2]) >= FIRST_WITH_UNITS
+    needed = next((first for word, first in FIRST_WITH_UNITS.items() if f"{word}(" in text), 0)
+    return int(option[0].rpartition("_")[2]) >= needed
 
 
 def kernels():
@@ -108,12 +111,21 @@ class Nvrtc(unittest.TestCase):
         name, text = "product_matrix_units.k", expanded(KERNELS / "product_matrix_units.k", set())
         for machine in ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90"):
             for constants in UNIT_PRODUCTS:
-                factors = "tf32.tf32" if "PACKED" in constants else "f16.f16"
+                factors = {1: "tf32.tf32", 3: "bf16.bf16"}.get(constants.get("FACTORS"), "f16.f16")
                 if factors == "f16.f16" or machine != "sm_75":
-                    depth = {"sm_75": "8"}.get(machine, "8" if "PACKED" in constants else "16")
+                    depth = {"sm_75": "8"}.get(machine, "8" if factors == "tf32.tf32" else "16")
                     instruction = f"mma.sync.aligned.m16n8k{depth}.row.col.f32.{factors}.f32"
                     option = [f"-arch={machine}", "-DK_VW=4", "--ptxas-options=-v"]
                     self.assertEqual(self.complaint(name, text, option, constants, instruction), "")
+
+    def test_products_of_integers_use_the_matrix_units(self):
+        name, text = "product_integer_units.k", expanded(KERNELS / "product_integer_units.k", set())
+        constants = {"WGX": 32, "WGY": 4, "DOWN": 2, "TM": 2, "TN": 4, "BK": 16}
+        for machine in ("sm_80", "sm_90"):
+            for forms in ({"A_SIGNED": 1, "B_SIGNED": 1, "A_WORDS": 1}, {"A_STEP": 1, "B_STEP": 1}):
+                option = [f"-arch={machine}", "-DK_VW=4", "--ptxas-options=-v"]
+                instruction = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
+                self.assertEqual(self.complaint(name, text, option, {**constants, **forms}, instruction), "")
 
     def test_a_text_that_is_wrong_is_told(self):
         name, text = next(kernels())

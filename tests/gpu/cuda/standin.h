@@ -21,8 +21,8 @@ uint64_t standin_bytes_in_use();
 uint64_t standin_work_of(void* stream);
 /** Ends what a sticky error left, as a new process would. */
 void standin_recover();
-/** Queues work in a stream, for other stand-ins. */
-void standin_enqueue(void* stream, void (*work)(void*), void* data);
+/** Queues work in a stream, for other stand-ins; `end` ends the data once the work cannot run again. */
+void standin_enqueue(void* stream, void (*work)(void*), void* data, void (*end)(void*));
 /** The host's side of `bytes` at an address of a device, for work that runs; NULL where they are not in one block. */
 void* standin_memory(uint64_t address, uint64_t bytes);
 

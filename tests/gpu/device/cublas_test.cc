@@ -92,6 +92,84 @@ TEST_F(CublasTest, KernelsBeforeAndBehindItInEachRun) {
   }
 }
 
+int calls_of(const char* function) {
+  return reinterpret_cast<int (*)(const char*)>(standin_function("standin_calls"))(function);
+}
+void fail(const char* function, int code) {
+  reinterpret_cast<void (*)(const char*, int, int)>(standin_function("standin_fail"))(function, code, 0);
+}
+
+/** A softmax and two products of the same operands into external memory, with no barrier between the products. */
+class CublasReplay : public CublasTest {
+ protected:
+  void SetUp() override {
+    CublasTest::SetUp();
+    draw(product_);
+    x_ = a_;
+    a_ = softmax_reference(x_, 32);
+    in_ = upload(x_);
+    factor_ = device_->allocate(kBytes);
+    b_on_device_ = upload(b_);
+    Launch first = launch_of(product_), second = first;
+    first.bindings = {{whole(*factor_)}, {whole(*b_on_device_)}, external(0, kBytes)};
+    second.bindings = {{whole(*factor_)}, {whole(*b_on_device_)}, external(1, kBytes)};
+    second.after_barrier = false;
+    list_ = device_->record(
+        {softmax_launch(device_->load(softmax_spec(16), {}), 32, 32, {whole(*in_)}, {whole(*factor_)}), first, second});
+  }
+  /** Into memory of its own. */
+  void expect_run() {
+    std::unique_ptr<Buffer> c = device_->allocate(kBytes), d = device_->allocate(kBytes);
+    const BufferRange externals[] = {whole(*c), whole(*d)};
+    queue_->run(*list_, externals);
+    expect_near(download(*c), reference(product_), 1e-4f);
+    expect_near(download(*d), reference(product_), 1e-4f);
+    kept_.push_back(std::move(c));
+    kept_.push_back(std::move(d));
+  }
+
+  static constexpr size_t kBytes = 32 * 32 * sizeof(float);
+  LibraryProduct product_{32, 32, 32, 1, {0, 32}, {0, 32}, {0, 32}};
+  std::vector<float> x_;
+  std::unique_ptr<Buffer> in_, factor_, b_on_device_;
+  std::vector<std::unique_ptr<Buffer>> kept_;
+  std::unique_ptr<CommandList> list_;
+};
+
+TEST_F(CublasReplay, ProductsArePartOfTheGraph) {
+  expect_run();
+  const int made = calls_of("cuGraphInstantiate"), replayed = calls_of("cuGraphLaunch"),
+            captured = calls_of("cuStreamEndCapture"), launched = calls_of("cuLaunchKernel");
+  for (int i = 0; i < 3; i++) expect_run();
+  EXPECT_EQ(calls_of("cuGraphInstantiate"), made + 1);
+  EXPECT_EQ(calls_of("cuGraphLaunch"), replayed + 3);
+  EXPECT_EQ(calls_of("cuStreamEndCapture"), captured + 6);
+  EXPECT_EQ(calls_of("cuLaunchKernel"), launched);
+}
+
+TEST_F(CublasReplay, WhatFailsIsToldAndTheNextRunWorks) {
+  expect_run();
+  for (const char* function : {"cuStreamCreate", "cuStreamBeginCapture", "cuStreamEndCapture",
+                               "cuGraphAddChildGraphNode", "cuGraphInstantiate"}) {
+    fail(function, cuda::kOutOfMemory);
+    EXPECT_TRUE(throws(ErrorKind::kOutOfMemory, function, [&] { expect_run(); })) << function;
+    fail(function, 0);
+    expect_run();
+    list_.reset();
+    SetUp();
+    expect_run();
+  }
+}
+
+TEST_F(CublasReplay, AProductThatCannotBeChangedMakesTheGraphAnew) {
+  for (int i = 0; i < 2; i++) expect_run();
+  const int made = calls_of("cuGraphInstantiate");
+  fail("cuGraphExecChildGraphNodeSetParams", 910);
+  expect_run();
+  fail("cuGraphExecChildGraphNodeSetParams", 0);
+  EXPECT_EQ(calls_of("cuGraphInstantiate"), made + 1);
+}
+
 TEST_F(CublasTest, WhatItDoesNotDoIsNotOffered) {
   EXPECT_EQ(library_->load({4, 13, 4, 1, {0, 4}, {0, 13}, {0, 13}}), nullptr);
 }

@@ -125,6 +125,8 @@ TEST_F(CudaTest, MatrixUnitsByComputeCapability) {
   auto units_of = [](int major, int minor) {
     DriverLie a(cuda::kComputeCapabilityMajor, major), b(cuda::kComputeCapabilityMinor, minor);
     const MatrixUnits units = find_devices().front().traits.matrix_units;
+    EXPECT_EQ(units.bfloat, units.tf32);
+    EXPECT_EQ(units.bytes, units.tf32);
     return std::pair(units.half, units.tf32);
   };
   EXPECT_EQ(units_of(7, 0), std::pair(false, false));

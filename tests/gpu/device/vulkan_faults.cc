@@ -1,6 +1,8 @@
 // The functions, which forward to those of the loader.
 #include "vulkan_faults.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -112,12 +114,53 @@ PFN_vkVoidFunction watched_or(const char* name, PFN_vkVoidFunction real) {
 }
 
 PFN_vkGetDeviceProcAddr device_functions;
+PFN_vkEnumerateDeviceExtensionProperties extensions;
+PFN_vkCreateDevice create_device;
+PFN_vkGetPhysicalDeviceExternalSemaphoreProperties semaphore_properties;
+VkDevice imported_to;
+VkSemaphore imported;
 PFN_vkGetPhysicalDeviceFeatures2 features;
 PFN_vkGetPhysicalDeviceProperties2 properties;
 PFN_vkGetPhysicalDeviceMemoryProperties2 memory;
 PFN_vkGetPhysicalDeviceQueueFamilyProperties families;
 
+VkResult VKAPI_CALL lying_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                                     VkExtensionProperties* told) {
+  const uint32_t room = *count;
+  VkResult result = extensions(device, layer, count, told);
+  if (!lies.semaphores || result != VK_SUCCESS) return result;
+  if (told != nullptr && *count < room) told[*count] = {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, 1};
+  ++*count;
+  return result;
+}
+VkResult VKAPI_CALL create_without_lies(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                                        const VkAllocationCallbacks* allocator, VkDevice* device) {
+  VkDeviceCreateInfo true_info = *info;
+  std::vector<const char*> names(info->ppEnabledExtensionNames,
+                                 info->ppEnabledExtensionNames + info->enabledExtensionCount);
+  if (lies.semaphores) {
+    std::erase_if(names,
+                  [](const char* name) { return std::strcmp(name, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0; });
+  }
+  true_info.enabledExtensionCount = static_cast<uint32_t>(names.size());
+  true_info.ppEnabledExtensionNames = names.data();
+  return create_device(physical, &true_info, allocator, device);
+}
+void VKAPI_CALL lying_semaphores(VkPhysicalDevice device, const VkPhysicalDeviceExternalSemaphoreInfo* info,
+                                 VkExternalSemaphoreProperties* told) {
+  semaphore_properties(device, info, told);
+  if (lies.semaphores) told->externalSemaphoreFeatures = VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+}
+VkResult VKAPI_CALL import_semaphore(VkDevice device, const VkImportSemaphoreFdInfoKHR* info) {
+  imported_to = device;
+  imported = info->semaphore;
+  close(info->fd);  // it is the driver's now
+  return VK_SUCCESS;
+}
 PFN_vkVoidFunction VKAPI_CALL watched_device_functions(VkDevice device, const char* name) {
+  if (lies.semaphores && std::strcmp(name, "vkImportSemaphoreFdKHR") == 0) {
+    return reinterpret_cast<PFN_vkVoidFunction>(&import_semaphore);
+  }
   return watched_or(name, device_functions(device, name));
 }
 void VKAPI_CALL lying_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* told) {
@@ -150,11 +193,24 @@ PFN_vkVoidFunction VKAPI_CALL watched_entry(VkInstance instance, const char* nam
   PFN_vkVoidFunction real = vulkan::loader_entry()(instance, name);
   const std::string asked = name;
   if (asked == "vkGetDeviceProcAddr") return instead(device_functions, real, &watched_device_functions);
+  if (asked == "vkEnumerateDeviceExtensionProperties") return instead(extensions, real, &lying_extensions);
+  if (asked == "vkGetPhysicalDeviceExternalSemaphoreProperties") {
+    return instead(semaphore_properties, real, &lying_semaphores);
+  }
+  if (asked == "vkCreateDevice") return instead(create_device, watched_or(name, real), &create_without_lies);
   if (asked == "vkGetPhysicalDeviceFeatures2") return instead(features, real, &lying_features);
   if (asked == "vkGetPhysicalDeviceProperties2") return instead(properties, real, &lying_properties);
   if (asked == "vkGetPhysicalDeviceMemoryProperties2") return instead(memory, real, &lying_memory);
   if (asked == "vkGetPhysicalDeviceQueueFamilyProperties") return instead(families, real, &lying_families);
   return watched_or(name, real);
+}
+
+void raise_imported(uint64_t value) {
+  auto raise = reinterpret_cast<PFN_vkSignalSemaphore>(device_functions(imported_to, "vkSignalSemaphoreKHR"));
+  VkSemaphoreSignalInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO};
+  info.semaphore = imported;
+  info.value = value;
+  if (raise(imported_to, &info) != VK_SUCCESS) throw std::runtime_error("the semaphore cannot be raised");
 }
 
 std::vector<std::string> watched_functions() {

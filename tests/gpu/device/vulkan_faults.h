@@ -38,7 +38,11 @@ struct VulkanLies {
   std::function<void(VkPhysicalDeviceProperties2&)> properties;
   std::function<void(VkPhysicalDeviceMemoryProperties2&)> memory;
   std::function<void(VkQueueFamilyProperties&)> family;
+  bool semaphores = false;  // they import semaphores by file descriptors; what is imported stays the device's own
 };
+
+/** Raises the semaphore that was imported last under such a lie, as its exporter does. */
+void raise_imported(uint64_t value);
 
 /** Sets the lies, and takes them back at its end. */
 class LyingVulkan {

@@ -1,7 +1,12 @@
 // What the Vulkan backend makes of failures, lies and repetition. Most need a driver.
 #include "vulkan/device.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "gpu/vulkan_device.h"
 #include "tested_device.h"
@@ -131,12 +136,45 @@ TEST_F(VulkanTest, DevicesThatLackSomethingAreToldWithIt) {
   expect_lack("Vulkan 1.1", {{}, [](auto& told) { told.properties.apiVersion = VK_API_VERSION_1_0; }, {}, {}});
 }
 
+TEST_F(VulkanTest, SemaphoresOfOthersHoldWorkAndAreRaised) {
+  LyingVulkan lying({{}, {}, {}, {}, true});
+  std::unique_ptr<Device> device = open_watched();
+  if (!device->imports_semaphores()) GTEST_SKIP() << "semaphores are switched off";
+  const int file = open("/dev/null", O_RDONLY);
+  std::shared_ptr<Semaphore> semaphore = device->import_semaphore(file);
+  close(file);
+  std::unique_ptr<Queue> queue = device->create_queue();
+  std::unique_ptr<Buffer> from = device->allocate(8), to = device->allocate(8);
+  const uint64_t number = 77;
+  uint64_t copied = 0;
+  queue->write(whole(*from), &number);
+  queue->wait_for(semaphore, 2);
+  queue->copy(whole(*to), whole(*from));
+  std::atomic<bool> is_done{false};
+  std::thread waiting([&] {
+    queue->finish();
+    is_done = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(is_done);
+  raise_imported(2);
+  waiting.join();
+  queue->raise(semaphore, 9);
+  queue->wait_for(semaphore, 9);
+  semaphore.reset();
+  queue->read(&copied, whole(*to));
+  queue->finish();
+  EXPECT_EQ(copied, number);
+  EXPECT_TRUE(throws(ErrorKind::kInvalid, "descriptor 987654 as a timeline semaphore",
+                     [&] { device->import_semaphore(987654); }));
+}
+
 TEST_F(VulkanTest, LyingDevicesAreMet) {
   auto traits_with = [](auto change) {
     LyingVulkan lying({{}, [&](VkPhysicalDeviceProperties2& told) { change(told.properties.limits); }, {}, {}});
     return find().front().traits;
   };
-  EXPECT_EQ(traits_with([](auto& limits) { limits.maxStorageBufferRange = 0; }).max_buffer_bytes, size_t{128} << 20);
+  EXPECT_EQ(traits_with([](auto& limits) { limits.maxStorageBufferRange = 0; }).max_binding_bytes, size_t{128} << 20);
   EXPECT_EQ(traits_with([](auto& limits) { limits.minStorageBufferOffsetAlignment = 0; }).offset_alignment, 256u);
   EXPECT_EQ(traits_with([](auto& limits) { limits.minStorageBufferOffsetAlignment = 4096; }).offset_alignment, 4096u);
   EXPECT_EQ(traits_with([](auto& limits) { limits.maxComputeWorkGroupInvocations = 0; }).max_group_items, 1);

@@ -17,7 +17,8 @@ class SharedMemory {
   virtual std::span<std::byte> bytes() = 0;
 };
 
-/** A file in memory for the test device, memory of Vulkan's first device for Vulkan; NULL where Vulkan exports none. */
+/** A file in memory for the test device and stand-ins, memory of Vulkan's first device for Vulkan; NULL where Vulkan
+ * exports none. */
 std::unique_ptr<SharedMemory> make_shared_memory(const std::string& provider, size_t bytes);
 
 }  // namespace ortolan::plugin_test

@@ -194,6 +194,60 @@ void check_errors(Suite& suite, const Imports& imports) {
   });
 }
 
+constexpr OrtExternalSemaphoreType kTimeline = ORT_EXTERNAL_SEMAPHORE_VK_TIMELINE_SEMAPHORE_OPAQUE_FD;
+
+OrtStatus* try_semaphore(const Imports& imports, OrtExternalResourceImporter* importer, OrtExternalSemaphoreType type,
+                         int file, OrtExternalSemaphoreHandle** out) {
+  OrtExternalSemaphoreDescriptor described{ORT_API_VERSION, type, reinterpret_cast<void*>(static_cast<intptr_t>(file))};
+  return imports.interop.ImportSemaphore(importer, &described, out);
+}
+
+bool imports_semaphores(const Imports& imports, OrtExternalResourceImporter* importer) {
+  bool can = false;
+  imports.runtime.ok(imports.interop.CanImportSemaphore(importer, ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, &can));
+  expect(!can, "semaphores of Windows");
+  imports.runtime.ok(imports.interop.CanImportSemaphore(importer, kTimeline, &can));
+  return can;
+}
+
+/** A semaphore of memory, whose first bytes are its number. */
+void check_semaphore(const Imports& imports, OrtExternalResourceImporter* importer, SharedMemory& memory) {
+  const Runtime& runtime = imports.runtime;
+  const int file = memory.descriptor();
+  OrtExternalSemaphoreHandle* made = nullptr;
+  OrtStatus* status = try_semaphore(imports, importer, kTimeline, file, &made);
+  close(file);
+  runtime.ok(status);
+  Handle<OrtExternalSemaphoreHandle> semaphore(made, imports.interop.ReleaseExternalSemaphoreHandle);
+  OrtSyncStream* started = nullptr;
+  runtime.ok(runtime.api->CreateSyncStreamForEpDevice(imports.device(), nullptr, &started));
+  Handle<OrtSyncStream> stream(started, runtime.api->ReleaseSyncStream);
+  volatile auto* number = reinterpret_cast<uint64_t*>(memory.bytes().data());
+  *number = 3;
+  runtime.ok(imports.interop.WaitSemaphore(importer, semaphore.get(), stream.get(), 3));
+  runtime.ok(imports.interop.SignalSemaphore(importer, semaphore.get(), stream.get(), 4));
+  stream.reset();  // its end waits for its work
+  expect_equal(static_cast<size_t>(*number), size_t{4}, "the number");
+}
+
+void check_semaphores(Suite& suite, const Imports& imports) {
+  const Runtime& runtime = imports.runtime;
+  suite.check("imports: streams wait for semaphores and raise them", 24, [&] {
+    Handle<OrtExternalResourceImporter> importer = importer_of(imports);
+    if (!imports_semaphores(imports, importer.get())) return;
+    auto memory = make_shared_memory(imports.provider, kBytes);
+    check_semaphore(imports, importer.get(), *memory);
+  });
+  suite.check("imports: semaphores that are not taken", 24, [&] {
+    Handle<OrtExternalResourceImporter> importer = importer_of(imports);
+    OrtExternalSemaphoreHandle* made = nullptr;
+    runtime.fails(try_semaphore(imports, importer.get(), ORT_EXTERNAL_SEMAPHORE_D3D12_FENCE, 0, &made),
+                  "file descriptors only");
+    runtime.fails(try_semaphore(imports, importer.get(), kTimeline, 987654, &made), "987654");
+    expect(made == nullptr, "there is a semaphore");
+  });
+}
+
 int run(char** argv) {
   Runtime runtime = open_runtime(argv[1], 30);
   runtime.ok(runtime.api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "imports", &runtime.env));
@@ -205,6 +259,7 @@ int run(char** argv) {
   check_runs(suite, imports);
   check_lifetimes(suite, imports);
   check_errors(suite, imports);
+  check_semaphores(suite, imports);
   runtime.ok(runtime.api->UnregisterExecutionProviderLibrary(runtime.env, "imports"));
   runtime.api->ReleaseEnv(runtime.env);
   return suite.summary();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gpu/core/moves.h"
-#include "gpu/core/product.h"
+#include "gpu/core/product_parts.h"
 
 namespace ortolan::gpu {
 namespace {
@@ -217,11 +217,22 @@ std::string refuse_fused(const Candidate& candidate) {
   return refuse_matmul(candidate);
 }
 
+/** Results, and operands of which a part lies together, unless the sums are too long. */
+bool products_come_in_parts(const Candidate& candidate, size_t i, bool is_output) {
+  const std::optional<Shape>& b = candidate.shape(1);
+  if (!b || b->size() < 2) return false;
+  const bool turned = candidate.node().integer("transB", 0) != 0;
+  if (!is_output && i == 0 && candidate.node().integer("transA", 0) != 0) return false;
+  if (!is_output && i == 1 && !turned && !candidate.is_constant(1)) return false;
+  const int64_t k = (*b)[b->size() - (turned ? 1 : 2)];
+  return k > 0 && comes_in_parts(candidate.traits(), k);
+}
+
 constexpr Operator kRows[] = {
-    {"", "MatMul", 1, kNewest, refuse_matmul, lower_matmul},
-    {"", "Gemm", 1, kNewest, refuse_matmul, lower_gemm},
+    {"", "MatMul", 1, kNewest, refuse_matmul, lower_matmul, nullptr, products_come_in_parts},
+    {"", "Gemm", 1, kNewest, refuse_matmul, lower_gemm, nullptr, products_come_in_parts},
     {"com.microsoft", "FusedGemm", 1, kNewest, refuse_fused, lower_gemm},
-    {"com.microsoft", "FusedMatMul", 1, kNewest, refuse_fused, lower_fused_matmul},
+    {"com.microsoft", "FusedMatMul", 1, kNewest, refuse_fused, lower_fused_matmul, nullptr, products_come_in_parts},
     {"com.microsoft", "FusedMatMulActivation", 1, kNewest, refuse_fused, lower_fused_matmul},
     {"com.microsoft", "TransposeMatMul", 1, kNewest, refuse_fused, lower_fused_matmul},
 };
