@@ -58,12 +58,17 @@ static int put_element(void* elements, size_t i, PyObject* text) {
   return 1;
 }
 
+PyObject* new_array_of_texts(const OrtValue* value, const int64_t* shape, size_t rank) {
+  PyObject* array = PyArray_SimpleNew((int)rank, (const npy_intp*)shape, NPY_OBJECT);
+  if (!array) return NULL;
+  PyArrayObject* texts = (PyArrayObject*)array;
+  if (!each_text(value, (size_t)PyArray_SIZE(texts), put_element, PyArray_DATA(texts))) Py_CLEAR(array);
+  return array;
+}
+
 static PyObject* array_of_texts(const OrtValue* tensor) {
   Facts facts;
-  if (!read_facts(tensor, &facts)) return NULL;
-  PyObject* array = PyArray_SimpleNew((int)facts.rank, (const npy_intp*)facts.shape, NPY_OBJECT);
-  if (array && !each_text(tensor, facts.count, put_element, PyArray_DATA((PyArrayObject*)array))) Py_CLEAR(array);
-  return array;
+  return read_facts(tensor, &facts) ? new_array_of_texts(tensor, facts.shape, facts.rank) : NULL;
 }
 
 PyObject* texts_of_tensor(PyObject* handle) {
@@ -79,7 +84,7 @@ static const char* text_bytes(PyObject* text, Py_ssize_t* length) {
     PyBytes_AsStringAndSize(text, &bytes, length);
     return bytes;
   }
-  PyObject* name = PyType_GetName(Py_TYPE(text));
+  PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(text), "__name__");
   PyObject* message = name ? PyUnicode_FromFormat("a string tensor is made of str or bytes, not of '%U'", name) : NULL;
   const char* words = message ? PyUnicode_AsUTF8AndSize(message, NULL) : NULL;
   if (words) raise_status(OrtCreateStatus(ORT_INVALID_ARGUMENT, words));

@@ -6,9 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Optional, TypeVar, overload
 
+import numpy as np
+
 from . import _native
+from ._adapters import LoraAdapter
 from ._environment import Environment, Logger, OrtEpDevice, Path, default_environment, settings_of
 from ._errors import InvalidArgument, fail
+from ._memory import checked_int
+from ._types import Array
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -96,6 +101,79 @@ class _Options:
         if not name.startswith("_") and not hasattr(type(self), name):
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
         super().__setattr__(name, value)
+
+
+def _handle_of(value: Any) -> Any:
+    try:
+        return value._value_handle()
+    except AttributeError:
+        raise TypeError(f"an OrtValue is needed, not '{type(value).__name__}'") from None
+
+
+def _content(buffer: Any) -> Array:
+    """The bytes of a buffer as an array over them."""
+    try:
+        return np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
+    except TypeError:
+        raise TypeError(f"the content of a file is a contiguous buffer of bytes, not a '{type(buffer).__name__}'") from None
+
+
+def _chooser(delegate: Callable[..., Sequence[OrtEpDevice]]) -> Callable[..., list[int]]:
+    """The delegate as the library calls it: from handles to indices."""
+
+    def choose(handles: list[Any], model: dict[str, str], runtime: dict[str, str], most: int) -> list[int]:
+        devices = [OrtEpDevice(handle) for handle in handles]
+        known = [_native.handle_address(handle) for handle in handles]
+        chosen = list(delegate(devices, model, runtime, most))
+        for device in chosen:
+            if not isinstance(device, OrtEpDevice) or _native.handle_address(device._handle) not in known:
+                raise ValueError(f"the delegate chose {device!r}, which is none of the devices")
+        if not chosen:
+            raise ValueError("the delegate did not choose any device")
+        return [known.index(_native.handle_address(device._handle)) for device in chosen]
+
+    return choose
+
+
+class OrtEpContextDataBuffer:
+    """Where a function of set_ep_context_data_read_func puts data."""
+
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._data: Optional[bytearray] = None
+
+    @property
+    def max_size(self) -> int:
+        """How many bytes there may be."""
+        return self._max_size
+
+    @property
+    def is_allocated(self) -> bool:
+        """Whether allocate has been called."""
+        return self._data is not None
+
+    @property
+    def size(self) -> int:
+        """The bytes that were allocated; 0 before."""
+        return len(self._data or b"")
+
+    def allocate(self, size: int) -> None:
+        """Makes room for that many bytes, once."""
+        if self._data is not None or not 0 <= checked_int(size, "size") <= self._max_size:
+            raise ValueError(f"allocate({size}): it is called once, with 0 to {self._max_size} bytes")
+        self._data = bytearray(size)
+
+    def write(self, data: Any, offset: int = 0) -> None:
+        """Copies bytes to a place in that room."""
+        content, start = _content(data), checked_int(offset, "offset")
+        if self._data is None or start < 0 or start + content.nbytes > len(self._data):
+            raise ValueError(f"{content.nbytes} bytes at {start} are outside the {self.size} bytes that were allocated")
+        self._data[start:start + content.nbytes] = content.tobytes()
+
+    def _filled(self, name: str) -> bytearray:
+        if self._data is None:
+            raise ValueError(f"the function did not allocate data for '{name}'")
+        return self._data
 
 
 class SessionOptions(_Options):
@@ -200,6 +278,59 @@ class SessionOptions(_Options):
         _native.register_custom_operators(self._handle, os.fsencode(path))
         self._calls.append(("register_custom_ops_library", (os.path.abspath(os.fsdecode(path)),)))
 
+    def add_external_initializers(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        """Uses OrtValues in place of the model's initializers in files, by name. Their memory is shared, not copied."""
+        names, handles = list(names), [_handle_of(value) for value in values]
+        _native.add_external_initializers(self._handle, names, handles)
+        _native.keep(self._handle, handles)
+        self._bound_to = "the memory of external initializers"
+
+    def add_external_initializers_from_files_in_memory(self, file_names: Sequence[str], buffers: Sequence[Any],
+                                                       lengths: Sequence[int]) -> None:
+        """Uses buffers in place of the files of the model's external data. They are shared, not copied, where they are
+        bytes, a bytearray or a contiguous array."""
+        names, counts = list(file_names), [checked_int(length, "a length") for length in lengths]
+        contents = [_content(buffer) for buffer in buffers]
+        if not len(names) == len(contents) == len(counts):
+            fail(InvalidArgument, f"there are {len(names)} names, {len(contents)} buffers and {len(counts)} lengths; there "
+                                  "must be as many")
+        for name, content, count in zip(names, contents, counts):
+            if not 0 <= count <= content.nbytes:
+                fail(InvalidArgument, f"the length {count} of file '{name}' is outside its buffer of {content.nbytes} bytes")
+        parts = [content[:count] for content, count in zip(contents, counts)]
+        _native.add_external_files(self._handle, names, parts)
+        _native.keep(self._handle, parts)
+        self._bound_to = "the memory of external data"
+
+    def set_load_cancellation_flag(self, is_cancel: bool) -> None:
+        """True, which any thread may say, ends the making of sessions with these options by ModelLoadCanceled."""
+        _native.set_load_cancelled(self._handle, bool(is_cancel))
+
+    def set_ep_context_data_read_func(self, read_func: Callable[[str, OrtEpContextDataBuffer], Any],
+                                      max_data_size: int) -> None:
+        """Has `read_func(name, buffer)` give the data that compiled nodes name, at most `max_data_size` bytes each, while
+        sessions load: it calls buffer.allocate(size) once and buffer.write(data, offset). It may be called by several
+        threads at once."""
+        most = checked_int(max_data_size, "max_data_size")
+        if not callable(read_func) or most <= 0:
+            raise TypeError("a callable is needed, and a max_data_size of 1 or more")
+
+        def read(name: str) -> bytearray:
+            buffer = OrtEpContextDataBuffer(most)
+            read_func(name, buffer)
+            return buffer._filled(name)
+
+        self._set_function("a function that reads data", _native.set_context_reader, read)
+
+    def clear_ep_context_data_read_func(self) -> None:
+        """Has sessions read files again."""
+        self._set_function(self._bound_to, _native.set_context_reader, None)
+
+    def _set_function(self, bound_to: str, set_function: Callable[[Any, Any], Any], function: Any) -> None:
+        set_function(self._handle, function)
+        _native.keep(self._handle, function)
+        self._bound_to = bound_to
+
     def add_provider(self, provider_name: str, provider_options: Optional[dict[str, Any]] = None) -> None:
         """Adds a provider by name; earlier ones are asked first. Fail when it is known but not here."""
         _native.append_provider(self._handle, provider_name, settings_of(provider_options))
@@ -221,9 +352,20 @@ class SessionOptions(_Options):
         self._calls.append(("set_provider_selection_policy", (int(policy),)))
         self._has_policy = True
 
+    def set_provider_selection_policy_delegate(
+            self, delegate: Optional[Callable[[list[OrtEpDevice], dict[str, str], dict[str, str], int],
+                                              Sequence[OrtEpDevice]]]) -> None:
+        """Lets sessions use the devices that `delegate(devices, model's metadata, runtime's metadata, most)` returns: some
+        of those it is given, at most `most`. What it raises makes the session Fail. None takes it back."""
+        if delegate is not None and not callable(delegate):
+            raise TypeError(f"the delegate must be a callable or None, not '{type(delegate).__name__}'")
+        chooser = None if delegate is None else _chooser(delegate)
+        self._set_function("a function that selects devices", _native.set_device_chooser, chooser)
+        self._has_policy = delegate is not None
+
     def has_providers(self) -> bool:
-        """Whether a provider has been added."""
-        return bool(self._appended)
+        """Whether a provider, devices or a way to choose them has been added."""
+        return bool(self._appended) or self._has_policy
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._bound_to:
@@ -247,6 +389,9 @@ class SessionOptions(_Options):
 
 class RunOptions(_Options):
     """How one or more runs go. `terminate` may be set by any thread, the rest by one at a time."""
+
+    only_execute_path_to_fetches = _Setting[bool](
+        False, bool, _only_kept, "accepted; changes nothing: what no output needs never runs")
 
     def __init__(self) -> None:
         self._handle = _native.create_run_options()
@@ -302,3 +447,11 @@ class RunOptions(_Options):
         if key not in self._entries:
             fail(InvalidArgument, f"the run options have no entry '{key}'")
         return self._entries[key]
+
+    def add_active_adapter(self, adapter: LoraAdapter) -> None:
+        """Adds the adapter's parameters to the inputs of runs with these options."""
+        if not isinstance(adapter, LoraAdapter):
+            raise TypeError(f"a LoraAdapter is needed, not '{type(adapter).__name__}'")
+        if adapter._handle is not None:
+            _native.add_adapter(self._handle, adapter._handle)
+            _native.keep(self._handle, adapter._handle)
