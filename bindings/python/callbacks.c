@@ -141,9 +141,7 @@ static OrtStatus* ORT_API_CALL choose_by_callable(const OrtEpDevice** devices, s
 }
 
 void set_device_chooser(OrtSessionOptions* options, PyObject* choose, OrtStatus** status) {
-  int some = choose != Py_None;
-  *status = api_table()->SessionOptionsSetEpSelectionPolicyDelegate(options, some ? choose_by_callable : NULL,
-                                                                    some ? choose : NULL);
+  *status = api_table()->SessionOptionsSetEpSelectionPolicyDelegate(options, choose_by_callable, choose);
 }
 
 /* ---- Data of compiled nodes ---- */

@@ -56,7 +56,7 @@ void compile_with_names(OrtModelCompilationOptions* compilation, const char* fol
 
 void compile_to_path(const OrtEnv* environment, OrtModelCompilationOptions* compilation, const char* path,
                      OrtStatus** status) {
-  *status = compile_table()->ModelCompilationOptions_SetOutputModelPath(compilation, path);
+  if (path) *status = compile_table()->ModelCompilationOptions_SetOutputModelPath(compilation, path);
   if (!*status) *status = compile_table()->CompileModel(environment, compilation);
 }
 

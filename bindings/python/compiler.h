@@ -25,7 +25,7 @@ void compile_with(OrtModelCompilationOptions* compilation, uint32_t flags, int l
 void compile_with_names(OrtModelCompilationOptions* compilation, const char* folder, const char* model_name,
                         OrtStatus** status);
 
-/** These compile. */
+/** These compile; a NULL path is one beside the input's. */
 void compile_to_path(const OrtEnv* environment, OrtModelCompilationOptions* compilation, const char* path,
                      OrtStatus** status);
 PyObject* compile_to_bytes(PyObject* environment, PyObject* compilation);

@@ -9,6 +9,7 @@
 #include "handles.h"
 #include "memories.h"
 #include "objects.h"
+#include "packages.h"
 #include "runs.h"
 #include "sparse.h"
 %}
@@ -153,6 +154,7 @@
 
 %without_lock(compile_to_path)
 %without_lock(copy_tensors)
+%without_lock(create_component_session)
 %without_lock(create_stream)
 
 // Python's own calls, some of them in the manner of calls.h.
@@ -163,9 +165,13 @@
 %handle(OrtLoraAdapter)
 %handle(OrtMemoryInfo)
 %handle(OrtModelCompilationOptions)
+%handle(OrtModelPackageComponentContext)
+%handle(OrtModelPackageContext)
+%handle(OrtModelPackageOptions)
 %handle(OrtRunOptions)
 %handle(OrtSession)
 %handle(OrtSessionOptions)
+%handle(TextList)
 %handle(OrtSyncStream)
 %handle(OrtValue)
 %typemap(in) OrtSyncStream* stream {
@@ -187,5 +193,6 @@
 %include "extras.h"
 %include "memories.h"
 %include "objects.h"
+%include "packages.h"
 %include "runs.h"
 %include "sparse.h"

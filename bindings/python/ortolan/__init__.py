@@ -4,6 +4,8 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {"x": array})
 """
+import warnings
+
 try:
     from . import _native
 except ImportError as error:
@@ -15,6 +17,7 @@ from . import capi
 from ._adapters import AdapterFormat, LoraAdapter
 from ._binding import IOBinding, SessionIOBinding
 from ._compiler import ModelCompiler, OrtCompileApiFlags, OrtExternalInitializerInfo
+from ._context_data import OrtEpContextDataBuffer
 from ._environment import (
     Environment, OrtEpDevice, OrtHardwareDevice, OrtHardwareDeviceType, OrtLoggingLevel, create_and_register_allocator,
     create_and_register_allocator_v2, get_ep_devices, register_execution_provider_library, set_default_logger_callback,
@@ -26,12 +29,13 @@ from ._errors import (
 from ._memory import (
     OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryType, OrtDeviceVendorId, OrtMemoryInfo,
     OrtMemoryInfoDeviceType, OrtMemType, OrtSyncStream)
+from ._memory import checked_int as _checked_int
 from ._options import (
-    ExecutionMode, ExecutionOrder, GraphOptimizationLevel, OrtEpContextDataBuffer, OrtExecutionProviderDevicePolicy,
-    RunOptions, SessionOptions)
+    ExecutionMode, ExecutionOrder, GraphOptimizationLevel, OrtExecutionProviderDevicePolicy, RunOptions, SessionOptions)
+from ._packages import ModelPackageComponentContext, ModelPackageContext, ModelPackageOptions
 from ._providers import get_all_providers, get_available_providers, get_device
-from ._session import (
-    InferenceSession, ModelMetadata, NodeArg, NodeAssignment, OrtEpAssignedNode, OrtEpAssignedSubgraph)
+from ._session import InferenceSession
+from ._session_facts import ModelMetadata, NodeArg, NodeAssignment, OrtEpAssignedNode, OrtEpAssignedSubgraph
 from ._sparse import OrtSparseFormat, SparseTensor
 from ._types import TensorElementType
 from ._values import OrtValue, copy_tensors
@@ -50,7 +54,9 @@ def get_build_info() -> str:
 
 
 def set_seed(seed: int) -> None:
-    """Does nothing yet."""
+    """Warns: the numbers of random operators follow from the attribute seed of their nodes alone."""
+    _checked_int(seed, "a seed")
+    warnings.warn("set_seed changes nothing: give the model's random nodes the attribute seed", UserWarning, stacklevel=2)
 
 
 def enable_telemetry_events() -> None:
@@ -64,7 +70,8 @@ def disable_telemetry_events() -> None:
 __all__ = [
     "AdapterFormat", "DeviceReset", "EPFail", "EngineError", "Environment", "ExecutionMode", "ExecutionOrder", "Fail",
     "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InvalidArgument", "InvalidGraph", "InvalidProtobuf",
-    "LoraAdapter", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata", "ModelRequiresCompilation",
+    "LoraAdapter", "ModelCompiler", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
+    "ModelPackageComponentContext", "ModelPackageContext", "ModelPackageOptions", "ModelRequiresCompilation",
     "NoModel", "NoSuchFile", "NodeArg", "NodeAssignment", "NotFound", "NotImplemented", "OrtAllocatorType", "OrtArenaCfg",
     "OrtCompileApiFlags", "OrtDevice", "OrtDeviceMemoryType", "OrtDeviceVendorId", "OrtEpAssignedNode",
     "OrtEpAssignedSubgraph", "OrtEpContextDataBuffer", "OrtEpDevice", "OrtError", "OrtExecutionProviderDevicePolicy",

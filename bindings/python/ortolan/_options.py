@@ -4,16 +4,15 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Optional, TypeVar, overload
-
-import numpy as np
+from typing import Any, Optional
 
 from . import _native
 from ._adapters import LoraAdapter
+from ._context_data import OrtEpContextDataBuffer, content_of
 from ._environment import Environment, Logger, OrtEpDevice, Path, default_environment, settings_of
 from ._errors import InvalidArgument, fail
 from ._memory import checked_int
-from ._types import Array
+from ._settings import Options, Setting, only_kept
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -53,54 +52,9 @@ class OrtExecutionProviderDevicePolicy(enum.IntEnum):
     MIN_OVERALL_POWER = 6
 
 
-T = TypeVar("T")
-
-
-class _Setting(Generic[T]):
-    """An attribute that is kept here and set in the library's object."""
-
-    def __init__(self, default: T, convert: Callable[[Any], T], apply: Callable[[Any, T], Any], doc: str) -> None:
-        self._default, self._convert, self._apply = default, convert, apply
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = "_" + name
-
-    @overload
-    def __get__(self, instance: None, owner: Optional[type] = None) -> _Setting[T]: ...
-
-    @overload
-    def __get__(self, instance: object, owner: Optional[type] = None) -> T: ...
-
-    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
-        return self if instance is None else instance.__dict__.get(self._name, self._default)
-
-    def __set__(self, instance: Any, value: T) -> None:
-        value = self._convert(value)
-        self._apply(instance._handle, value)
-        instance.__dict__[self._name] = value
-
-    def is_set(self, instance: Any) -> bool:
-        """Whether a program gave it a value."""
-        return self._name in instance.__dict__
-
-
-def _only_kept(handle: Any, value: Any) -> None:
-    """For settings of a runtime that plans its memory in another way: they are accepted and change nothing."""
-
-
 def _set_own_threads(handle: Any, own: bool) -> None:
     if not own:
         _native.disable_session_threads(handle)
-
-
-class _Options:
-    """Options refuse attributes that they do not have, so that a slip of the pen is not a setting that does nothing."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and not hasattr(type(self), name):
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
-        super().__setattr__(name, value)
 
 
 def _handle_of(value: Any) -> Any:
@@ -108,14 +62,6 @@ def _handle_of(value: Any) -> Any:
         return value._value_handle()
     except AttributeError:
         raise TypeError(f"an OrtValue is needed, not '{type(value).__name__}'") from None
-
-
-def _content(buffer: Any) -> Array:
-    """The bytes of a buffer as an array over them."""
-    try:
-        return np.frombuffer(memoryview(buffer).cast("B"), np.uint8)
-    except TypeError:
-        raise TypeError(f"the content of a file is a contiguous buffer of bytes, not a '{type(buffer).__name__}'") from None
 
 
 def _chooser(delegate: Callable[..., Sequence[OrtEpDevice]]) -> Callable[..., list[int]]:
@@ -135,48 +81,7 @@ def _chooser(delegate: Callable[..., Sequence[OrtEpDevice]]) -> Callable[..., li
     return choose
 
 
-class OrtEpContextDataBuffer:
-    """Where a function of set_ep_context_data_read_func puts data."""
-
-    def __init__(self, max_size: int) -> None:
-        self._max_size = max_size
-        self._data: Optional[bytearray] = None
-
-    @property
-    def max_size(self) -> int:
-        """How many bytes there may be."""
-        return self._max_size
-
-    @property
-    def is_allocated(self) -> bool:
-        """Whether allocate has been called."""
-        return self._data is not None
-
-    @property
-    def size(self) -> int:
-        """The bytes that were allocated; 0 before."""
-        return len(self._data or b"")
-
-    def allocate(self, size: int) -> None:
-        """Makes room for that many bytes, once."""
-        if self._data is not None or not 0 <= checked_int(size, "size") <= self._max_size:
-            raise ValueError(f"allocate({size}): it is called once, with 0 to {self._max_size} bytes")
-        self._data = bytearray(size)
-
-    def write(self, data: Any, offset: int = 0) -> None:
-        """Copies bytes to a place in that room."""
-        content, start = _content(data), checked_int(offset, "offset")
-        if self._data is None or start < 0 or start + content.nbytes > len(self._data):
-            raise ValueError(f"{content.nbytes} bytes at {start} are outside the {self.size} bytes that were allocated")
-        self._data[start:start + content.nbytes] = content.tobytes()
-
-    def _filled(self, name: str) -> bytearray:
-        if self._data is None:
-            raise ValueError(f"the function did not allocate data for '{name}'")
-        return self._data
-
-
-class SessionOptions(_Options):
+class SessionOptions(Options):
     """How sessions are made. A session takes a copy: later changes do not touch it. One thread changes an object at a
     time. Options pickle, unless they hold what is of this process alone: a logger, an initializer or devices."""
 
@@ -188,30 +93,30 @@ class SessionOptions(_Options):
         self._calls: list[tuple[str, tuple[Any, ...]]] = []  # of methods, for copies in other processes
         self._bound_to = ""  # what ties the options to this process
 
-    graph_optimization_level = _Setting[int](
+    graph_optimization_level = Setting[int](
         GraphOptimizationLevel.ORT_ENABLE_ALL, GraphOptimizationLevel, _native.set_optimization_level,
         "GraphOptimizationLevel")
-    execution_mode = _Setting[int](ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
+    execution_mode = Setting[int](ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
                                    "ExecutionMode")
-    execution_order = _Setting[int](ExecutionOrder.DEFAULT, ExecutionOrder, _only_kept, "accepted; changes nothing")
-    intra_op_num_threads = _Setting[int](0, int, _native.set_intra_op_threads,
+    execution_order = Setting[int](ExecutionOrder.DEFAULT, ExecutionOrder, only_kept, "accepted; changes nothing")
+    intra_op_num_threads = Setting[int](0, int, _native.set_intra_op_threads,
                                          "Threads that share the work of an operator; 0: the machine's choice.")
-    inter_op_num_threads = _Setting[int](0, int, _native.set_inter_op_threads,
+    inter_op_num_threads = Setting[int](0, int, _native.set_inter_op_threads,
                                          "Threads that operators run on in parallel mode; 0: the machine's choice.")
-    use_per_session_threads = _Setting[bool](
+    use_per_session_threads = Setting[bool](
         True, bool, _set_own_threads,
         "False, which cannot be taken back: the session uses the environment's pools of threads.")
-    enable_mem_pattern = _Setting[bool](True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
-    enable_mem_reuse = _Setting[bool](True, bool, _only_kept, "accepted; changes nothing")
-    enable_cpu_mem_arena = _Setting[bool](True, bool, _native.set_cpu_arena,
+    enable_mem_pattern = Setting[bool](True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
+    enable_mem_reuse = Setting[bool](True, bool, only_kept, "accepted; changes nothing")
+    enable_cpu_mem_arena = Setting[bool](True, bool, _native.set_cpu_arena,
                                           "Whether freed memory is kept for the next tensors.")
-    logid = _Setting[str]("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
-    log_severity_level = _Setting[int](-1, int, _native.set_session_severity,
+    logid = Setting[str]("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
+    log_severity_level = Setting[int](-1, int, _native.set_session_severity,
                                        "Log lines less bad than this are not written; 0 verbose to 4 fatal.")
-    log_verbosity_level = _Setting[int](0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
-    optimized_model_filepath = _Setting[str]("", os.fsdecode, _native.set_optimized_model_path,
+    log_verbosity_level = Setting[int](0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
+    optimized_model_filepath = Setting[str]("", os.fsdecode, _native.set_optimized_model_path,
                                              "The file that the rewritten model is saved to.")
-    use_deterministic_compute = _Setting[bool](False, bool, _native.set_deterministic,
+    use_deterministic_compute = Setting[bool](False, bool, _native.set_deterministic,
                                                "Whether results must not depend on the order of threads.")
 
     @property
@@ -290,7 +195,7 @@ class SessionOptions(_Options):
         """Uses buffers in place of the files of the model's external data. They are shared, not copied, where they are
         bytes, a bytearray or a contiguous array."""
         names, counts = list(file_names), [checked_int(length, "a length") for length in lengths]
-        contents = [_content(buffer) for buffer in buffers]
+        contents = [content_of(buffer) for buffer in buffers]
         if not len(names) == len(contents) == len(counts):
             fail(InvalidArgument, f"there are {len(names)} names, {len(contents)} buffers and {len(counts)} lengths; there "
                                   "must be as many")
@@ -356,12 +261,14 @@ class SessionOptions(_Options):
             self, delegate: Optional[Callable[[list[OrtEpDevice], dict[str, str], dict[str, str], int],
                                               Sequence[OrtEpDevice]]]) -> None:
         """Lets sessions use the devices that `delegate(devices, model's metadata, runtime's metadata, most)` returns: some
-        of those it is given, at most `most`. What it raises makes the session Fail. None takes it back."""
+        of those it is given, at most `most`. What it raises makes the session Fail. None is none yet."""
         if delegate is not None and not callable(delegate):
             raise TypeError(f"the delegate must be a callable or None, not '{type(delegate).__name__}'")
-        chooser = None if delegate is None else _chooser(delegate)
-        self._set_function("a function that selects devices", _native.set_device_chooser, chooser)
-        self._has_policy = delegate is not None
+        if delegate is not None:
+            self._set_function("a function that selects devices", _native.set_device_chooser, _chooser(delegate))
+            self._has_policy = True
+        elif self._has_policy:
+            fail(InvalidArgument, "a way to select devices cannot be taken back; make other session options")
 
     def has_providers(self) -> bool:
         """Whether a provider, devices or a way to choose them has been added."""
@@ -372,7 +279,7 @@ class SessionOptions(_Options):
             raise TypeError(f"session options that hold {self._bound_to} cannot be pickled; make them in the process that "
                             "uses them")
         attributes = {name: getattr(self, name) for name, attribute in vars(SessionOptions).items()
-                      if isinstance(attribute, _Setting) and attribute.is_set(self)}
+                      if isinstance(attribute, Setting) and attribute.is_set(self)}
         attributes.update(profile_file_prefix=self.profile_file_prefix, enable_profiling=self.enable_profiling)
         return type(self)._restored, (attributes, list(self._calls))
 
@@ -387,11 +294,11 @@ class SessionOptions(_Options):
         return options
 
 
-class RunOptions(_Options):
+class RunOptions(Options):
     """How one or more runs go. `terminate` may be set by any thread, the rest by one at a time."""
 
-    only_execute_path_to_fetches = _Setting[bool](
-        False, bool, _only_kept, "accepted; changes nothing: what no output needs never runs")
+    only_execute_path_to_fetches = Setting[bool](
+        False, bool, only_kept, "accepted; changes nothing: what no output needs never runs")
 
     def __init__(self) -> None:
         self._handle = _native.create_run_options()

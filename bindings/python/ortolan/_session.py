@@ -5,85 +5,23 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from . import _convert, _environment, _native
 from ._binding import IOBinding, OrtValueVector, SessionIOBinding, bind_fetches
 from ._environment import Environment, OrtEpDevice, Path, default_environment, settings_of
-from ._errors import Fail, InvalidArgument, NoSuchFile, fail
+from ._errors import Fail, InvalidArgument, NoSuchFile, NotImplemented, fail
 from ._memory import OrtDevice, OrtMemoryInfo, checked_int
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, Provider, append, normalise, texts
-from ._types import Dimension, Kind, ValueType, element_from, read_type
+from ._session_facts import (
+    ModelMetadata, NodeArg, NodeAssignment, OrtEpAssignedNode, OrtEpAssignedSubgraph, read_metadata)
+from ._types import Kind, ValueType, element_from, read_type
 from ._values import OrtValue
 
 _RECORD = "session.record_ep_graph_assignment_info"
 _DISABLED_OPTIMIZERS = "optimization.disable_specified_optimizers"
 _run = _native.run_arrays
-
-
-@dataclass(frozen=True)
-class NodeArg:
-    """An input or output of a model: `type` such as "tensor(float)", `shape` with an int, the name of a symbolic
-    dimension, or None for each dimension."""
-
-    name: str
-    type: str
-    shape: list[Dimension]
-
-
-@dataclass(frozen=True)
-class ModelMetadata:
-    """What a model says about itself."""
-
-    producer_name: str
-    graph_name: str
-    domain: str
-    description: str
-    graph_description: str
-    version: int
-    custom_metadata_map: dict[str, str]
-
-
-@dataclass(frozen=True)
-class NodeAssignment:
-    """A node of the rewritten model, and the provider that runs it."""
-
-    provider: str
-    node: str
-    domain: str
-    op_type: str
-
-
-@dataclass(frozen=True)
-class OrtEpAssignedNode:
-    """A node of the rewritten model."""
-
-    name: str
-    domain: str
-    op_type: str
-
-
-@dataclass(frozen=True)
-class OrtEpAssignedSubgraph:
-    """Nodes of the rewritten model that a provider runs together."""
-
-    ep_name: str
-    nodes: tuple[OrtEpAssignedNode, ...]
-
-    def get_nodes(self) -> list[OrtEpAssignedNode]:
-        """The nodes."""
-        return list(self.nodes)
-
-
-def _read_metadata(session: Any) -> ModelMetadata:
-    handle = _native.create_metadata(session)
-    custom = {key: _native.metadata_value(handle, key) for key in texts(_native.metadata_keys(handle))}
-    return ModelMetadata(
-        _native.metadata_producer(handle), _native.metadata_graph_name(handle), _native.metadata_domain(handle),
-        _native.metadata_description(handle), _native.metadata_graph_description(handle),
-        _native.metadata_version(handle), custom)
 
 
 def _typed(session: Any, names: list[str], type_of: Callable[[Any, int], Any]) -> dict[str, ValueType]:
@@ -118,6 +56,8 @@ class InferenceSession:
     A session of a path pickles as that path, its options and its providers: where it is unpickled the model is loaded
     anew, in the default environment."""
 
+    _component: Any = None  # of a model package
+
     def __init__(self, path_or_bytes: Union[Path, bytearray, memoryview], sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Provider]] = None,
                  provider_options: Optional[Sequence[dict[str, Any]]] = None, *, fallback: Optional[bool] = None,
@@ -138,6 +78,20 @@ class InferenceSession:
         self._lock = threading.Lock()
         self._handle: Any = None
         self._open(providers, provider_options)
+
+    @classmethod
+    def _of_component(cls, component: Any, options: Optional[SessionOptions]) -> InferenceSession:
+        """A session of a component of a model package, which cannot be loaded again for other providers."""
+        self = cls.__new__(cls)
+        self._model, self._component = b"", component
+        self._options, self._environment = options or SessionOptions(), default_environment()
+        self._fallback, self._disabled_optimizers, self._lock = None, "", threading.Lock()
+        handle = _native.create_component_session(self._environment._handle, component, options and options._handle)
+        _native.keep(handle, (self._options._handle, self._environment._handle, component))
+        self._provider_options = {name: {} for name in (*self._options._appended, CPU)}
+        self._describe(handle)
+        self._handle, self._requested = handle, []
+        return self
 
     @staticmethod
     def _model_of(path_or_bytes: Any) -> Union[bytes, tuple[bytes]]:
@@ -273,7 +227,7 @@ class InferenceSession:
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model says about itself."""
-        return _read_metadata(self._open_handle())
+        return read_metadata(self._open_handle())
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""
@@ -294,6 +248,8 @@ class InferenceSession:
         they were made for."""
         with self._lock:
             self._open_handle()
+            if self._component is not None:
+                fail(NotImplemented, "a session of a model package is not loaded again; call create_session with options")
             self._open(providers, provider_options)
 
     def node_assignments(self) -> list[NodeAssignment]:
