@@ -6,6 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "memories.h"
+#include "table.h"
+
 static atomic_int environments;
 static atomic_bool logging_stopped;
 static atomic_int lines_in_progress;
@@ -37,8 +40,11 @@ static void release_counted_environment(OrtEnv* environment) {
   --environments;
 }
 
+static void release_stream(OrtSyncStream* stream) { api_table()->ReleaseSyncStream(stream); }
+
 DESTROY_WITHOUT_LOCK(OrtEnv, release_counted_environment)
 DESTROY_WITHOUT_LOCK(OrtSession, release_session)
+DESTROY_WITHOUT_LOCK(OrtSyncStream, release_stream)
 DESTROY(TextList, release_texts)
 DESTROY(OrtKeyValuePairs, release_settings)
 DESTROY(OrtMemoryInfo, release_memory)

@@ -58,12 +58,17 @@ static int put_element(void* elements, size_t i, PyObject* text) {
   return 1;
 }
 
+PyObject* new_array_of_texts(const OrtValue* value, const int64_t* shape, size_t rank) {
+  PyObject* array = PyArray_SimpleNew((int)rank, (const npy_intp*)shape, NPY_OBJECT);
+  if (!array) return NULL;
+  PyArrayObject* texts = (PyArrayObject*)array;
+  if (!each_text(value, (size_t)PyArray_SIZE(texts), put_element, PyArray_DATA(texts))) Py_CLEAR(array);
+  return array;
+}
+
 static PyObject* array_of_texts(const OrtValue* tensor) {
   Facts facts;
-  if (!read_facts(tensor, &facts)) return NULL;
-  PyObject* array = PyArray_SimpleNew((int)facts.rank, (const npy_intp*)facts.shape, NPY_OBJECT);
-  if (array && !each_text(tensor, facts.count, put_element, PyArray_DATA((PyArrayObject*)array))) Py_CLEAR(array);
-  return array;
+  return read_facts(tensor, &facts) ? new_array_of_texts(tensor, facts.shape, facts.rank) : NULL;
 }
 
 PyObject* texts_of_tensor(PyObject* handle) {

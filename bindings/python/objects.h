@@ -16,3 +16,8 @@ PyObject* tensor_of_texts(PyObject* array);
 
 /** The texts of a tensor as an array of str; bytes that are not UTF-8 are replaced. */
 PyObject* texts_of_tensor(PyObject* handle);
+
+#ifndef SWIG
+/** The texts of a tensor or sparse tensor as an array of that shape, which has as many elements. */
+PyObject* new_array_of_texts(const OrtValue* value, const int64_t* shape, size_t rank);
+#endif

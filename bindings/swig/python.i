@@ -2,9 +2,16 @@
 // last reference: a call in progress holds one, so that closing on another thread cannot take its object away.
 %{
 #include "arrays.h"
+#include "callbacks.h"
+#include "compiler.h"
+#include "dlpack.h"
+#include "extras.h"
 #include "handles.h"
+#include "memories.h"
 #include "objects.h"
+#include "packages.h"
 #include "runs.h"
+#include "sparse.h"
 %}
 
 // ---- Handles ----
@@ -145,10 +152,47 @@
 %without_lock(synchronize_outputs)
 %without_lock(copy_tensor)
 
-// Python's own calls.
+%without_lock(compile_to_path)
+%without_lock(copy_tensors)
+%without_lock(create_component_session)
+%without_lock(create_stream)
+
+// Python's own calls, some of them in the manner of calls.h.
+%handle(OrtEnv)
+%handle(OrtEpDevice)
+%handle(OrtHardwareDevice)
+%handle(OrtKeyValuePairs)
+%handle(OrtLoraAdapter)
+%handle(OrtMemoryInfo)
+%handle(OrtModelCompilationOptions)
+%handle(OrtModelPackageComponentContext)
+%handle(OrtModelPackageContext)
+%handle(OrtModelPackageOptions)
 %handle(OrtRunOptions)
 %handle(OrtSession)
+%handle(OrtSessionOptions)
+%handle(TextList)
+%handle(OrtSyncStream)
+%handle(OrtValue)
+%typemap(in) OrtSyncStream* stream {
+  if ($input != Py_None && !($1 = handle_pointer($input, "OrtSyncStream"))) SWIG_fail;
+}
+%apply(const void* READ_BYTES, size_t LENGTH) { (const void* bytes, size_t bytes_length) };
+%apply(const int64_t* READ_INT64, size_t LENGTH) { (const int64_t* shape, size_t shape_length) };
+%apply(const OrtEpDevice* const* READ_DEVICES, size_t LENGTH) { (const OrtEpDevice* const* devices,
+                                                                 size_t devices_length) };
+%apply(OrtValue* const* READ_VALUES, size_t LENGTH) { (OrtValue* const* inputs, size_t inputs_length),
+                                                      (OrtValue* const* values, size_t values_length) };
+%newobject compatibility_in_file;
+%newobject compatibility_in_bytes;
 %include "handles.h"
 %include "arrays.h"
+%include "callbacks.h"
+%include "compiler.h"
+%include "dlpack.h"
+%include "extras.h"
+%include "memories.h"
 %include "objects.h"
+%include "packages.h"
 %include "runs.h"
+%include "sparse.h"

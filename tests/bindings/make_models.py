@@ -147,6 +147,13 @@ def mlp(layers=10, width=32):
                  [tensor("y", TensorProto.FLOAT, [1, width])], initializers)
 
 
+def external():
+    """y = x * weights, which stand in the file external.bin: 0 to 255."""
+    weights = numpy_helper.from_array(numpy.arange(256, dtype=numpy.float32), "weights")
+    return model([helper.make_node("Mul", ["x", "weights"], ["y"], name="scaler")], "external",
+                 [tensor("x", TensorProto.FLOAT, [256])], [tensor("y", TensorProto.FLOAT, [256])], [weights])
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -160,6 +167,9 @@ def main():
     }
     for name, made in models.items():
         onnx.save(made, folder / f"{name}.onnx")
+    (folder / "external.bin").unlink(missing_ok=True)  # saving adds to it
+    onnx.save(external(), str(folder / "external.onnx"), save_as_external_data=True, location="external.bin",
+              size_threshold=0)
     (folder / "broken.onnx").write_bytes(b"this is not a model")
 
 

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _convert, _native
 from ._errors import InvalidArgument, fail
+from ._memory import OrtDevice
 from ._types import Array, ValueType, element_from
 from ._values import OrtValue, tensor_at
 
@@ -110,7 +111,9 @@ class IOBinding:
         """The outputs of the last run, wherever they are, in the order in which they were bound."""
         return [OrtValue(handle) for handle in self._output_handles()]
 
-    get_outputs_as_ortvaluevector = get_outputs
+    def get_outputs_as_ortvaluevector(self) -> OrtValueVector:
+        """get_outputs as an OrtValueVector."""
+        return OrtValueVector(self.get_outputs())
 
     def copy_outputs_to_cpu(self) -> list[Any]:
         """Copies of the outputs of the last run: arrays, and for other types what InferenceSession.run returns."""
@@ -146,6 +149,118 @@ class IOBinding:
             fail(InvalidArgument, "the binding was made by another session's io_binding")
         with self._lock:
             _native.run_binding(self._session_handle, options_handle, self._handle)
+
+
+class OrtValueVector(list[OrtValue]):
+    """A list of values, as SessionIOBinding and InferenceSession.run_with_ortvaluevector take and give it."""
+
+    def push_back(self, value: Any) -> None:
+        """Adds a value: an OrtValue, or what OrtValue.from_dlpack takes."""
+        self.append(value if isinstance(value, OrtValue) else OrtValue.from_dlpack(value))
+
+    def push_back_batch(self, tensors: Sequence[Any], data_ptrs: Sequence[int], element_types: Sequence[Any],
+                        shapes: Sequence[Sequence[int]], devices: Sequence[OrtDevice]) -> None:
+        """Adds values over CPU memory at addresses, which `tensors` are known to keep alive: each value keeps its own."""
+        parts = (tensors, data_ptrs, element_types, shapes, devices)
+        if len({len(part) for part in parts}) != 1:
+            fail(InvalidArgument, "tensors, addresses, types, shapes and devices must be as many")
+        for tensor, address, element_type, shape, device in zip(*parts):
+            if device._name != "cpu":
+                _only_values(device._name)
+            handle = tensor_at(address, shape, element_from(element_type))
+            _native.keep(handle, tensor)
+            self.append(OrtValue(handle))
+
+    def element_type_at(self, idx: int) -> int:
+        """TensorElementType of a value."""
+        return self[idx].element_type()
+
+    def dlpack_at(self, idx: int) -> Any:
+        """A value's OrtValue.__dlpack__."""
+        return self[idx].__dlpack__()
+
+    def to_dlpacks(self, to_tensor: Optional[Callable[[Any], Any]] = None) -> list[Any]:
+        """OrtValue.__dlpack__ of all, each handed to `to_tensor`, if there is one."""
+        capsules = (value.__dlpack__() for value in self)
+        return list(capsules) if to_tensor is None else [to_tensor(capsule) for capsule in capsules]
+
+    def reserve(self, count: int) -> None:
+        """Does nothing: lists grow by themselves."""
+
+    def shrink_to_fit(self) -> None:
+        """Does nothing: lists shrink by themselves."""
+
+
+class SessionIOBinding:
+    """IOBinding with devices in place of their names, and outputs in an OrtValueVector."""
+
+    def __init__(self, session: InferenceSession) -> None:
+        self._binding = session.io_binding()
+
+    def bind_input(self, name: str, array: Any, element_type: Any = None, shape: Sequence[int] = (),
+                   buffer_ptr: int = 0) -> None:
+        """bind_input(name, array) binds an array, bind_input(name, device, element_type, shape, buffer_ptr) memory."""
+        if isinstance(array, OrtDevice):
+            self._binding.bind_input(name, array._name, array._id, element_type, shape, buffer_ptr)
+        else:
+            self._binding.bind_cpu_input(name, array)
+
+    def bind_output(self, name: str, device: OrtDevice, element_type: Any = None, shape: Optional[Sequence[int]] = None,
+                    buffer_ptr: Optional[int] = None) -> None:
+        """Binds an output: with only a device each run makes it there, else it is memory at an address."""
+        if not isinstance(device, OrtDevice):
+            raise TypeError(f"an OrtDevice is needed, not '{type(device).__name__}'; see OrtDevice.make")
+        self._binding.bind_output(name, device._name, device._id, element_type, shape, buffer_ptr)
+
+    def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
+        """Binds a value."""
+        self._binding.bind_ortvalue_input(name, ortvalue)
+
+    def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
+        """Binds a tensor that each run writes in place."""
+        self._binding.bind_ortvalue_output(name, ortvalue)
+
+    def synchronize_inputs(self) -> None:
+        """Waits until copies to the inputs have ended."""
+        self._binding.synchronize_inputs()
+
+    def synchronize_outputs(self) -> None:
+        """Waits until the outputs are whole."""
+        self._binding.synchronize_outputs()
+
+    def clear_binding_inputs(self) -> None:
+        """Takes all inputs out."""
+        self._binding.clear_binding_inputs()
+
+    def clear_binding_outputs(self) -> None:
+        """Takes all outputs out."""
+        self._binding.clear_binding_outputs()
+
+    def get_outputs(self) -> OrtValueVector:
+        """The outputs of the last run."""
+        return self._binding.get_outputs_as_ortvaluevector()
+
+    def copy_outputs_to_cpu(self) -> list[Any]:
+        """Copies of the outputs of the last run."""
+        return self._binding.copy_outputs_to_cpu()
+
+    def _run(self, session: InferenceSession, options_handle: Any) -> None:
+        self._binding._run(session, options_handle)
+
+
+def bind_fetches(binding: IOBinding, names: Sequence[str], fetches: Sequence[OrtValue],
+                 devices: Sequence[OrtDevice]) -> None:
+    """Binds outputs: the values, where there are any, else the devices, else the CPU."""
+    for side, words in ((fetches, "values to write"), (devices, "devices")):
+        if side and len(side) != len(names):
+            fail(InvalidArgument, f"there are {len(names)} names of outputs and {len(side)} {words}")
+    for index, name in enumerate(names):
+        if fetches:
+            binding.bind_ortvalue_output(name, fetches[index])
+        elif devices:
+            binding.bind_output(name, devices[index]._name, devices[index]._id)
+        else:
+            binding.bind_output(name)
 
 
 def _only_values(device_type: str) -> None:

@@ -97,11 +97,18 @@ class NotFound(OrtError):
     code, code_name = 14, "NOT_FOUND"
 
 
+class DeviceReset(OrtError):
+    """A device lost its state; what is on it must be made anew."""
+
+    code, code_name = 15, "DEVICE_RESET"
+
+
 def fail(error: type[OrtError], text: str) -> NoReturn:
     """Raises an error of this package in the form of the library's."""
     raise error(f"[ONNXRuntimeError] : {error.code} : {error.code_name} : {text}")
 
 
 ALL = (Fail, InvalidArgument, NoSuchFile, NoModel, EngineError, RuntimeException, InvalidProtobuf, ModelLoaded,
-       NotImplemented, InvalidGraph, EPFail, ModelLoadCanceled, ModelRequiresCompilation, NotFound)
+       NotImplemented, InvalidGraph, EPFail, ModelLoadCanceled, ModelRequiresCompilation, NotFound,
+       DeviceReset)
 _native.set_exceptions((OrtError, *ALL))

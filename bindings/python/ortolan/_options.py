@@ -4,11 +4,15 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Optional, TypeVar, overload
+from typing import Any, Optional
 
 from . import _native
+from ._adapters import LoraAdapter
+from ._context_data import OrtEpContextDataBuffer, content_of
 from ._environment import Environment, Logger, OrtEpDevice, Path, default_environment, settings_of
 from ._errors import InvalidArgument, fail
+from ._memory import checked_int
+from ._settings import Options, Setting, only_kept
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -48,57 +52,36 @@ class OrtExecutionProviderDevicePolicy(enum.IntEnum):
     MIN_OVERALL_POWER = 6
 
 
-T = TypeVar("T")
-
-
-class _Setting(Generic[T]):
-    """An attribute that is kept here and set in the library's object."""
-
-    def __init__(self, default: T, convert: Callable[[Any], T], apply: Callable[[Any, T], Any], doc: str) -> None:
-        self._default, self._convert, self._apply = default, convert, apply
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = "_" + name
-
-    @overload
-    def __get__(self, instance: None, owner: Optional[type] = None) -> _Setting[T]: ...
-
-    @overload
-    def __get__(self, instance: object, owner: Optional[type] = None) -> T: ...
-
-    def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
-        return self if instance is None else instance.__dict__.get(self._name, self._default)
-
-    def __set__(self, instance: Any, value: T) -> None:
-        value = self._convert(value)
-        self._apply(instance._handle, value)
-        instance.__dict__[self._name] = value
-
-    def is_set(self, instance: Any) -> bool:
-        """Whether a program gave it a value."""
-        return self._name in instance.__dict__
-
-
-def _only_kept(handle: Any, value: Any) -> None:
-    """For settings of a runtime that plans its memory in another way: they are accepted and change nothing."""
-
-
 def _set_own_threads(handle: Any, own: bool) -> None:
     if not own:
         _native.disable_session_threads(handle)
 
 
-class _Options:
-    """Options refuse attributes that they do not have, so that a slip of the pen is not a setting that does nothing."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and not hasattr(type(self), name):
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
-        super().__setattr__(name, value)
+def _handle_of(value: Any) -> Any:
+    try:
+        return value._value_handle()
+    except AttributeError:
+        raise TypeError(f"an OrtValue is needed, not '{type(value).__name__}'") from None
 
 
-class SessionOptions(_Options):
+def _chooser(delegate: Callable[..., Sequence[OrtEpDevice]]) -> Callable[..., list[int]]:
+    """The delegate as the library calls it: from handles to indices."""
+
+    def choose(handles: list[Any], model: dict[str, str], runtime: dict[str, str], most: int) -> list[int]:
+        devices = [OrtEpDevice(handle) for handle in handles]
+        known = [_native.handle_address(handle) for handle in handles]
+        chosen = list(delegate(devices, model, runtime, most))
+        for device in chosen:
+            if not isinstance(device, OrtEpDevice) or _native.handle_address(device._handle) not in known:
+                raise ValueError(f"the delegate chose {device!r}, which is none of the devices")
+        if not chosen:
+            raise ValueError("the delegate did not choose any device")
+        return [known.index(_native.handle_address(device._handle)) for device in chosen]
+
+    return choose
+
+
+class SessionOptions(Options):
     """How sessions are made. A session takes a copy: later changes do not touch it. One thread changes an object at a
     time. Options pickle, unless they hold what is of this process alone: a logger, an initializer or devices."""
 
@@ -110,30 +93,30 @@ class SessionOptions(_Options):
         self._calls: list[tuple[str, tuple[Any, ...]]] = []  # of methods, for copies in other processes
         self._bound_to = ""  # what ties the options to this process
 
-    graph_optimization_level = _Setting[int](
+    graph_optimization_level = Setting[int](
         GraphOptimizationLevel.ORT_ENABLE_ALL, GraphOptimizationLevel, _native.set_optimization_level,
         "GraphOptimizationLevel")
-    execution_mode = _Setting[int](ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
+    execution_mode = Setting[int](ExecutionMode.ORT_SEQUENTIAL, ExecutionMode, _native.set_execution_mode,
                                    "ExecutionMode")
-    execution_order = _Setting[int](ExecutionOrder.DEFAULT, ExecutionOrder, _only_kept, "accepted; changes nothing")
-    intra_op_num_threads = _Setting[int](0, int, _native.set_intra_op_threads,
+    execution_order = Setting[int](ExecutionOrder.DEFAULT, ExecutionOrder, only_kept, "accepted; changes nothing")
+    intra_op_num_threads = Setting[int](0, int, _native.set_intra_op_threads,
                                          "Threads that share the work of an operator; 0: the machine's choice.")
-    inter_op_num_threads = _Setting[int](0, int, _native.set_inter_op_threads,
+    inter_op_num_threads = Setting[int](0, int, _native.set_inter_op_threads,
                                          "Threads that operators run on in parallel mode; 0: the machine's choice.")
-    use_per_session_threads = _Setting[bool](
+    use_per_session_threads = Setting[bool](
         True, bool, _set_own_threads,
         "False, which cannot be taken back: the session uses the environment's pools of threads.")
-    enable_mem_pattern = _Setting[bool](True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
-    enable_mem_reuse = _Setting[bool](True, bool, _only_kept, "accepted; changes nothing")
-    enable_cpu_mem_arena = _Setting[bool](True, bool, _native.set_cpu_arena,
+    enable_mem_pattern = Setting[bool](True, bool, _native.set_memory_pattern, "Whether memory is planned ahead.")
+    enable_mem_reuse = Setting[bool](True, bool, only_kept, "accepted; changes nothing")
+    enable_cpu_mem_arena = Setting[bool](True, bool, _native.set_cpu_arena,
                                           "Whether freed memory is kept for the next tensors.")
-    logid = _Setting[str]("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
-    log_severity_level = _Setting[int](-1, int, _native.set_session_severity,
+    logid = Setting[str]("", str, _native.set_session_log_id, "What log lines of the session are marked with.")
+    log_severity_level = Setting[int](-1, int, _native.set_session_severity,
                                        "Log lines less bad than this are not written; 0 verbose to 4 fatal.")
-    log_verbosity_level = _Setting[int](0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
-    optimized_model_filepath = _Setting[str]("", os.fsdecode, _native.set_optimized_model_path,
+    log_verbosity_level = Setting[int](0, int, _native.set_session_verbosity, "How much verbose sessions tell.")
+    optimized_model_filepath = Setting[str]("", os.fsdecode, _native.set_optimized_model_path,
                                              "The file that the rewritten model is saved to.")
-    use_deterministic_compute = _Setting[bool](False, bool, _native.set_deterministic,
+    use_deterministic_compute = Setting[bool](False, bool, _native.set_deterministic,
                                                "Whether results must not depend on the order of threads.")
 
     @property
@@ -200,6 +183,59 @@ class SessionOptions(_Options):
         _native.register_custom_operators(self._handle, os.fsencode(path))
         self._calls.append(("register_custom_ops_library", (os.path.abspath(os.fsdecode(path)),)))
 
+    def add_external_initializers(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        """Uses OrtValues in place of the model's initializers in files, by name. Their memory is shared, not copied."""
+        names, handles = list(names), [_handle_of(value) for value in values]
+        _native.add_external_initializers(self._handle, names, handles)
+        _native.keep(self._handle, handles)
+        self._bound_to = "the memory of external initializers"
+
+    def add_external_initializers_from_files_in_memory(self, file_names: Sequence[str], buffers: Sequence[Any],
+                                                       lengths: Sequence[int]) -> None:
+        """Uses buffers in place of the files of the model's external data. They are shared, not copied, where they are
+        bytes, a bytearray or a contiguous array."""
+        names, counts = list(file_names), [checked_int(length, "a length") for length in lengths]
+        contents = [content_of(buffer) for buffer in buffers]
+        if not len(names) == len(contents) == len(counts):
+            fail(InvalidArgument, f"there are {len(names)} names, {len(contents)} buffers and {len(counts)} lengths; there "
+                                  "must be as many")
+        for name, content, count in zip(names, contents, counts):
+            if not 0 <= count <= content.nbytes:
+                fail(InvalidArgument, f"the length {count} of file '{name}' is outside its buffer of {content.nbytes} bytes")
+        parts = [content[:count] for content, count in zip(contents, counts)]
+        _native.add_external_files(self._handle, names, parts)
+        _native.keep(self._handle, parts)
+        self._bound_to = "the memory of external data"
+
+    def set_load_cancellation_flag(self, is_cancel: bool) -> None:
+        """True, which any thread may say, ends the making of sessions with these options by ModelLoadCanceled."""
+        _native.set_load_cancelled(self._handle, bool(is_cancel))
+
+    def set_ep_context_data_read_func(self, read_func: Callable[[str, OrtEpContextDataBuffer], Any],
+                                      max_data_size: int) -> None:
+        """Has `read_func(name, buffer)` give the data that compiled nodes name, at most `max_data_size` bytes each, while
+        sessions load: it calls buffer.allocate(size) once and buffer.write(data, offset). It may be called by several
+        threads at once."""
+        most = checked_int(max_data_size, "max_data_size")
+        if not callable(read_func) or most <= 0:
+            raise TypeError("a callable is needed, and a max_data_size of 1 or more")
+
+        def read(name: str) -> bytearray:
+            buffer = OrtEpContextDataBuffer(most)
+            read_func(name, buffer)
+            return buffer._filled(name)
+
+        self._set_function("a function that reads data", _native.set_context_reader, read)
+
+    def clear_ep_context_data_read_func(self) -> None:
+        """Has sessions read files again."""
+        self._set_function(self._bound_to, _native.set_context_reader, None)
+
+    def _set_function(self, bound_to: str, set_function: Callable[[Any, Any], Any], function: Any) -> None:
+        set_function(self._handle, function)
+        _native.keep(self._handle, function)
+        self._bound_to = bound_to
+
     def add_provider(self, provider_name: str, provider_options: Optional[dict[str, Any]] = None) -> None:
         """Adds a provider by name; earlier ones are asked first. Fail when it is known but not here."""
         _native.append_provider(self._handle, provider_name, settings_of(provider_options))
@@ -221,16 +257,29 @@ class SessionOptions(_Options):
         self._calls.append(("set_provider_selection_policy", (int(policy),)))
         self._has_policy = True
 
+    def set_provider_selection_policy_delegate(
+            self, delegate: Optional[Callable[[list[OrtEpDevice], dict[str, str], dict[str, str], int],
+                                              Sequence[OrtEpDevice]]]) -> None:
+        """Lets sessions use the devices that `delegate(devices, model's metadata, runtime's metadata, most)` returns: some
+        of those it is given, at most `most`. What it raises makes the session Fail. None is none yet."""
+        if delegate is not None and not callable(delegate):
+            raise TypeError(f"the delegate must be a callable or None, not '{type(delegate).__name__}'")
+        if delegate is not None:
+            self._set_function("a function that selects devices", _native.set_device_chooser, _chooser(delegate))
+            self._has_policy = True
+        elif self._has_policy:
+            fail(InvalidArgument, "a way to select devices cannot be taken back; make other session options")
+
     def has_providers(self) -> bool:
-        """Whether a provider has been added."""
-        return bool(self._appended)
+        """Whether a provider, devices or a way to choose them has been added."""
+        return bool(self._appended) or self._has_policy
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._bound_to:
             raise TypeError(f"session options that hold {self._bound_to} cannot be pickled; make them in the process that "
                             "uses them")
         attributes = {name: getattr(self, name) for name, attribute in vars(SessionOptions).items()
-                      if isinstance(attribute, _Setting) and attribute.is_set(self)}
+                      if isinstance(attribute, Setting) and attribute.is_set(self)}
         attributes.update(profile_file_prefix=self.profile_file_prefix, enable_profiling=self.enable_profiling)
         return type(self)._restored, (attributes, list(self._calls))
 
@@ -245,8 +294,11 @@ class SessionOptions(_Options):
         return options
 
 
-class RunOptions(_Options):
+class RunOptions(Options):
     """How one or more runs go. `terminate` may be set by any thread, the rest by one at a time."""
+
+    only_execute_path_to_fetches = Setting[bool](
+        False, bool, only_kept, "accepted; changes nothing: what no output needs never runs")
 
     def __init__(self) -> None:
         self._handle = _native.create_run_options()
@@ -302,3 +354,11 @@ class RunOptions(_Options):
         if key not in self._entries:
             fail(InvalidArgument, f"the run options have no entry '{key}'")
         return self._entries[key]
+
+    def add_active_adapter(self, adapter: LoraAdapter) -> None:
+        """Adds the adapter's parameters to the inputs of runs with these options."""
+        if not isinstance(adapter, LoraAdapter):
+            raise TypeError(f"a LoraAdapter is needed, not '{type(adapter).__name__}'")
+        if adapter._handle is not None:
+            _native.add_adapter(self._handle, adapter._handle)
+            _native.keep(self._handle, adapter._handle)

@@ -3,64 +3,25 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Optional, Union
 
 from . import _convert, _environment, _native
-from ._binding import IOBinding
-from ._environment import Environment, Path, default_environment
-from ._errors import InvalidArgument, NoSuchFile, fail
+from ._binding import IOBinding, OrtValueVector, SessionIOBinding, bind_fetches
+from ._environment import Environment, OrtEpDevice, Path, default_environment, settings_of
+from ._errors import Fail, InvalidArgument, NoSuchFile, NotImplemented, fail
+from ._memory import OrtDevice, OrtMemoryInfo, checked_int
 from ._options import RunOptions, SessionOptions
 from ._providers import CPU, Provider, append, normalise, texts
-from ._types import Dimension, Kind, ValueType, read_type
+from ._session_facts import (
+    ModelMetadata, NodeArg, NodeAssignment, OrtEpAssignedNode, OrtEpAssignedSubgraph, read_metadata)
+from ._types import Kind, ValueType, element_from, read_type
 from ._values import OrtValue
 
 _RECORD = "session.record_ep_graph_assignment_info"
 _DISABLED_OPTIMIZERS = "optimization.disable_specified_optimizers"
 _run = _native.run_arrays
-
-
-@dataclass(frozen=True)
-class NodeArg:
-    """An input or output of a model: `type` such as "tensor(float)", `shape` with an int, the name of a symbolic
-    dimension, or None for each dimension."""
-
-    name: str
-    type: str
-    shape: list[Dimension]
-
-
-@dataclass(frozen=True)
-class ModelMetadata:
-    """What a model says about itself."""
-
-    producer_name: str
-    graph_name: str
-    domain: str
-    description: str
-    graph_description: str
-    version: int
-    custom_metadata_map: dict[str, str]
-
-
-@dataclass(frozen=True)
-class NodeAssignment:
-    """A node of the rewritten model, and the provider that runs it."""
-
-    provider: str
-    node: str
-    domain: str
-    op_type: str
-
-
-def _read_metadata(session: Any) -> ModelMetadata:
-    handle = _native.create_metadata(session)
-    custom = {key: _native.metadata_value(handle, key) for key in texts(_native.metadata_keys(handle))}
-    return ModelMetadata(
-        _native.metadata_producer(handle), _native.metadata_graph_name(handle), _native.metadata_domain(handle),
-        _native.metadata_description(handle), _native.metadata_graph_description(handle),
-        _native.metadata_version(handle), custom)
 
 
 def _typed(session: Any, names: list[str], type_of: Callable[[Any, int], Any]) -> dict[str, ValueType]:
@@ -95,6 +56,8 @@ class InferenceSession:
     A session of a path pickles as that path, its options and its providers: where it is unpickled the model is loaded
     anew, in the default environment."""
 
+    _component: Any = None  # of a model package
+
     def __init__(self, path_or_bytes: Union[Path, bytearray, memoryview], sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Provider]] = None,
                  provider_options: Optional[Sequence[dict[str, Any]]] = None, *, fallback: Optional[bool] = None,
@@ -115,6 +78,20 @@ class InferenceSession:
         self._lock = threading.Lock()
         self._handle: Any = None
         self._open(providers, provider_options)
+
+    @classmethod
+    def _of_component(cls, component: Any, options: Optional[SessionOptions]) -> InferenceSession:
+        """A session of a component of a model package, which cannot be loaded again for other providers."""
+        self = cls.__new__(cls)
+        self._model, self._component = b"", component
+        self._options, self._environment = options or SessionOptions(), default_environment()
+        self._fallback, self._disabled_optimizers, self._lock = None, "", threading.Lock()
+        handle = _native.create_component_session(self._environment._handle, component, options and options._handle)
+        _native.keep(handle, (self._options._handle, self._environment._handle, component))
+        self._provider_options = {name: {} for name in (*self._options._appended, CPU)}
+        self._describe(handle)
+        self._handle, self._requested = handle, []
+        return self
 
     @staticmethod
     def _model_of(path_or_bytes: Any) -> Union[bytes, tuple[bytes]]:
@@ -195,10 +172,25 @@ class InferenceSession:
         self._open_handle()
         return IOBinding(self)
 
-    def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
+    def run_with_iobinding(self, iobinding: Union[IOBinding, SessionIOBinding],
+                           run_options: Optional[RunOptions] = None) -> None:
         """Runs on what is bound."""
         self._open_handle()
         iobinding._run(self, None if run_options is None else run_options._handle)
+
+    def run_with_ortvaluevector(self, run_options: Optional[RunOptions], feed_names: Sequence[str],
+                                feeds: Sequence[OrtValue], fetch_names: Sequence[str], fetches: OrtValueVector,
+                                fetch_devices: Sequence[OrtDevice] = ()) -> None:
+        """Runs from one vector into another: values that stand in `fetches` are written in place, and where it is empty
+        the outputs are put there, on the devices of `fetch_devices`."""
+        if len(feed_names) != len(feeds):
+            fail(InvalidArgument, f"there are {len(feed_names)} names of inputs and {len(feeds)} values")
+        binding = self.io_binding()
+        for name, value in zip(feed_names, feeds):
+            binding.bind_ortvalue_input(name, value)
+        bind_fetches(binding, fetch_names, fetches, fetch_devices)
+        self.run_with_iobinding(binding, run_options)
+        fetches[:] = binding.get_outputs()
 
     def run_async(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
                   callback: Callable[[list[Any], Any, str], Any], user_data: Any = None,
@@ -235,7 +227,7 @@ class InferenceSession:
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model says about itself."""
-        return _read_metadata(self._open_handle())
+        return read_metadata(self._open_handle())
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""
@@ -256,6 +248,8 @@ class InferenceSession:
         they were made for."""
         with self._lock:
             self._open_handle()
+            if self._component is not None:
+                fail(NotImplemented, "a session of a model package is not loaded again; call create_session with options")
             self._open(providers, provider_options)
 
     def node_assignments(self) -> list[NodeAssignment]:
@@ -266,6 +260,76 @@ class InferenceSession:
     def providers_in_use(self) -> list[str]:
         """The providers that run nodes."""
         return list(dict.fromkeys(node.provider for node in self.node_assignments()))
+
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
+        """What node_assignments tells, by groups of nodes that run together."""
+        return [OrtEpAssignedSubgraph(provider, tuple(OrtEpAssignedNode(*node) for node in nodes))
+                for provider, nodes in _native.assigned_groups(self._open_handle())]
+
+    def get_input_memory_infos(self) -> list[OrtMemoryInfo]:
+        """The memory in which each input is wanted."""
+        return self._memory_infos(_native.input_memory, len(self._required_types))
+
+    def get_output_memory_infos(self) -> list[OrtMemoryInfo]:
+        """The memory in which each output is made."""
+        return self._memory_infos(_native.output_memory, len(self._output_types))
+
+    def _memory_infos(self, memory_of: Callable[[Any, int], Any], count: int) -> list[OrtMemoryInfo]:
+        handle = self._open_handle()
+        memories = [memory_of(handle, i) for i in range(count)]
+        for memory in memories:
+            _native.keep(memory, handle)
+        return [OrtMemoryInfo._of(memory) for memory in memories]
+
+    def get_input_epdevices(self) -> list[Optional[OrtEpDevice]]:
+        """The device that wants each input; None where no provider tells one."""
+        handles: list[Any] = [_native.input_device(self._open_handle(), i) for i in range(len(self._required_types))]
+        for handle in handles:
+            if handle is not None:
+                _native.keep(handle, self._environment._handle)
+        return [handle and OrtEpDevice(handle) for handle in handles]
+
+    # ---- Settings of the providers ----
+
+    def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
+        """Changes settings of the providers while the session lives, such as "ep.dynamic.workload_type"."""
+        if not options:
+            fail(InvalidArgument, "set_ep_dynamic_options: no options are given")
+        _native.set_dynamic_options(self._open_handle(), settings_of(dict(options)))
+
+    def get_tuning_results(self) -> list[dict[str, Any]]:
+        """An empty list: no provider has kernels that are tuned in this way."""
+        self._open_handle()
+        return []
+
+    def set_tuning_results(self, results: Sequence[Mapping[str, Any]], *, error_on_invalid: bool = False) -> None:
+        """Takes results of tuning, each a dict with the keys ep, validators and results. No provider uses any, which is a
+        warning, or with error_on_invalid Fail."""
+        self._open_handle()
+        for index, result in enumerate(results):
+            provider = result["ep"]
+            text = f"tuning results {index} are not used: the provider {provider} has no kernels that are tuned"
+            if error_on_invalid:
+                fail(Fail, text)
+            warnings.warn(text, UserWarning, stacklevel=2)
+
+    def release_captured_graph(self, graph_annotation_id: int = 0) -> None:
+        """Gives up the recording of a run that a provider keeps under that number, if there is one."""
+        _native.release_captured_graph(self._open_handle(), checked_int(graph_annotation_id, "graph_annotation_id"))
+
+    def create_ortvalue_from_shape_and_type(self, shape: Sequence[int], element_type: Any, device_type: str,
+                                            device_id: int = 0, vendor_id: int = -1) -> OrtValue:
+        """A tensor in the memory of a device that the session uses, or of the CPU: zeros there, undefined elsewhere. It
+        keeps the session alive."""
+        session, element, sizes = self._open_handle(), element_from(element_type), [int(size) for size in shape]
+        if device_type.lower() == "cpu":
+            return OrtValue(_native.tensor_of_zeros(sizes, element))
+        memory = self._environment._memory(device_type.lower(), device_id, vendor_id)
+        handle: Any = _native.tensor_in_session(session, memory, sizes, element)
+        _native.keep(handle, session)
+        return OrtValue(handle)
+
+    # ---- Profile and end ----
 
     def end_profiling(self) -> str:
         """Ends the profile and returns its file; empty when profiling is off."""

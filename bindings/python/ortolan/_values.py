@@ -2,37 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from . import _convert, _native
+from . import _convert, _dlpack, _native
 from ._environment import default_environment
 from ._errors import InvalidArgument, fail
+from ._memory import OrtMemoryInfo, OrtSyncStream
 from ._types import PACKED, STRING, Array, Kind, ValueType, carries, dtype_of, element_from, element_of, read_type
 
-
-class OrtDevice:
-    """A device by name and number."""
-
-    def __init__(self, device_type: str, device_id: int = 0) -> None:
-        self._type, self._id = device_type.lower(), int(device_id)
-
-    @staticmethod
-    def make(ort_device_name: str, device_id: int = 0, vendor_id: int = -1) -> OrtDevice:
-        """A device; names tell vendors apart here, so `vendor_id` is not needed."""
-        return OrtDevice(ort_device_name, device_id)
-
-    def device_type(self) -> str:
-        """Its name in lower case: "cpu"."""
-        return self._type
-
-    def device_id(self) -> int:
-        """Its number among those of that name."""
-        return self._id
-
-    def __repr__(self) -> str:
-        return f"OrtDevice({self._type!r}, {self._id})"
+if TYPE_CHECKING:
+    from ._sparse import SparseTensor
 
 
 def _shape_of(shape: Sequence[int]) -> tuple[int, ...]:
@@ -82,7 +63,7 @@ class OrtValue:
         if not element:
             fail(InvalidArgument, f"ONNX has no element type for NumPy's {array.dtype}")
         value = OrtValue(_convert.tensor(array, element), array.flags.writeable)
-        return value if device_type.lower() == "cpu" else value.to_device(device_type, device_id)
+        return value if device_type.lower() == "cpu" else value.to_device(device_type, device_id, vendor_id)
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: Array, onnx_element_type: int) -> OrtValue:
@@ -101,16 +82,18 @@ class OrtValue:
         return OrtValue(_convert.packed_tensor(view, _shape_of(shape), element_from(element_type)))
 
     @staticmethod
-    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu",
-                                     device_id: int = 0, vendor_id: int = -1) -> OrtValue:
-        """A tensor of zeros, or of empty strings; on another device than "cpu" its content is undefined."""
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu", device_id: int = 0,
+                                     vendor_id: int = -1, memory_info: Optional[OrtMemoryInfo] = None) -> OrtValue:
+        """A tensor of zeros, or of empty strings; on another device than "cpu" its content is undefined. `memory_info`,
+        as of OrtEpDevice.memory_info, takes the place of the device."""
         shape, element = _shape_of(shape), element_from(element_type)
-        if device_type.lower() == "cpu":
+        if memory_info is None and device_type.lower() == "cpu":
             return OrtValue(_native.tensor_of_zeros(shape, element))
         environment = default_environment()
-        memory = environment._memory(device_type.lower(), device_id)
+        memory = environment._memory(device_type.lower(), device_id, vendor_id) if memory_info is None else \
+            memory_info._handle
         handle = _native.tensor_on_device(environment._handle, memory, shape, element)
-        _native.keep(handle, environment._handle)
+        _native.keep(handle, (environment._handle, memory))
         return OrtValue(handle)
 
     @staticmethod
@@ -128,11 +111,31 @@ class OrtValue:
         kind = ValueType(Kind.MAP, element_from(key_type), (), ValueType(Kind.TENSOR, element_from(value_type)))
         return OrtValue(_convert.value_of(content, kind))
 
-    def to_device(self, device_type: str, device_id: int = 0) -> OrtValue:
+    @classmethod
+    def ort_value_from_sparse_tensor(cls, sparse_tensor: SparseTensor) -> OrtValue:
+        """A value of a sparse tensor, whose memory both then share."""
+        from ._sparse import value_of_sparse
+        return value_of_sparse(cls, sparse_tensor)
+
+    @classmethod
+    def from_dlpack(cls, data: Any, /) -> OrtValue:
+        """A tensor over the memory of another package's: an object with __dlpack__, or the capsule that it returns, which
+        is then used up. BufferError for elements that ONNX does not have and for what is not contiguous."""
+        return cls(_dlpack.from_any(data))
+
+    def to_device(self, device_type: str, device_id: int = 0, vendor_id: int = -1) -> OrtValue:
         """A copy of the tensor in the memory of a device."""
-        copy = OrtValue.ortvalue_from_shape_and_type(self.shape(), self.element_type(), device_type, device_id)
+        copy = OrtValue.ortvalue_from_shape_and_type(self.shape(), self.element_type(), device_type, device_id, vendor_id)
         _native.copy_tensor(default_environment()._handle, self._value_handle(), copy._handle)
         return copy
+
+    @property
+    def _ortvalue(self) -> OrtValue:
+        """Itself: for code that looks for the object behind it."""
+        return self
+
+    def _get_c_value(self) -> OrtValue:
+        return self
 
     # ---- What it is ----
 
@@ -166,13 +169,21 @@ class OrtValue:
         """Its type as text: "tensor(float)", "seq(tensor(int64))"."""
         return str(self._type())
 
+    def _facts(self) -> tuple[int, Sequence[int]]:
+        """Element type and dimensions of a tensor, dense or sparse."""
+        handle = self._value_handle()
+        if self.is_sparse_tensor():
+            return _native.sparse_description(handle)
+        element, _, _, shape = _native.tensor_description(handle)
+        return element, shape
+
     def element_type(self) -> int:
         """TensorElementType of a tensor's elements."""
-        return _native.tensor_description(self._value_handle())[0]
+        return self._facts()[0]
 
     def shape(self) -> list[int]:
         """The dimensions of a tensor."""
-        return list(_native.tensor_description(self._value_handle())[3])
+        return list(self._facts()[1])
 
     def tensor_size_in_bytes(self) -> int:
         """The bytes of a tensor's elements; 0 for strings."""
@@ -184,6 +195,8 @@ class OrtValue:
 
     def device_name(self) -> str:
         """The name of the memory that a tensor is in, in lower case: "cpu"."""
+        if self.is_sparse_tensor():
+            return "cpu"
         return _native.memory_name(_native.tensor_memory(self._value_handle())).lower()
 
     # ---- Its content ----
@@ -212,12 +225,37 @@ class OrtValue:
         array = self.numpy(copy=copy is not False)
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def as_sparse_tensor(self) -> SparseTensor:
+        """The sparse tensor that the value is."""
+        from ._sparse import SparseTensor
+        if not self.is_sparse_tensor():
+            fail(InvalidArgument, f"the value is no sparse tensor but a {self.data_type()}")
+        return SparseTensor(self._handle)
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[tuple[int, int]] = None,
+                   dl_device: Optional[tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
+        """A capsule over the tensor's memory for other packages' from_dlpack; it keeps the value alive. It is of DLPack's
+        unversioned form, which NumPy does not write to. BufferError where DLPack cannot tell the tensor."""
+        handle = self._value_handle()
+        if copy or dl_device not in (None, _dlpack.device_of(handle)):
+            raise BufferError("tensors are shared where they are; copy it with to_device or numpy first")
+        return _dlpack.to_capsule(handle)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's kind and number of the device that the tensor is on: (1, 0) for the CPU."""
+        return _dlpack.device_of(self._value_handle())
+
     def to_python(self) -> Any:
         """The content as a run returns it: an array, a list for a sequence, a dict for a map, None for nothing."""
+        if self.is_sparse_tensor():
+            return self.as_sparse_tensor()
         return self.numpy() if self.is_tensor() else _convert.object_of(self._value_handle())
 
-    def update_inplace(self, np_arr: Array) -> None:
-        """Copies an array of the same shape and type into the tensor's memory, wherever that is."""
+    def update_inplace(self, np_arr: Union[Array, OrtValue]) -> None:
+        """Copies an array or tensor of the same shape and type into the tensor's memory, wherever that is."""
+        if isinstance(np_arr, OrtValue):
+            _native.copy_tensor(default_environment()._handle, np_arr._value_handle(), self._output_handle())
+            return
         array, (element, _, size, shape) = np.asarray(np_arr), _native.tensor_description(self._output_handle())
         if array.shape != shape or not carries(array.dtype, element) or element == STRING:
             fail(InvalidArgument, f"an array of {array.dtype} and shape {array.shape} cannot replace the content of a "
@@ -244,3 +282,13 @@ def tensor_at(address: int, shape: Sequence[int], element: int) -> Any:
     return _native.tensor_over((address, byte_size(shape, element)), shape, element)
 
 
+def copy_tensors(src: Sequence[OrtValue], dst: Sequence[OrtValue], stream: Optional[OrtSyncStream] = None) -> None:
+    """Copies tensors into others of their types and shapes, wherever they are: before it returns or, with a stream, in
+    order with its other work. Sources and targets must then live until that is done."""
+    if stream is not None and not isinstance(stream, OrtSyncStream):
+        raise TypeError(f"a stream is made by OrtEpDevice.create_sync_stream, not a '{type(stream).__name__}'")
+    for value in (*src, *dst):
+        if not isinstance(value, OrtValue):
+            raise TypeError(f"tensors are OrtValue, not '{type(value).__name__}'")
+    _native.copy_tensors(default_environment()._handle, [value._value_handle() for value in src],
+                         [value._output_handle() for value in dst], stream and stream._handle)
