@@ -3,9 +3,9 @@ import contextlib
 import os
 import pathlib
 import shutil
-import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 import processes
@@ -82,8 +82,8 @@ class Way:
         if package != "ortolan":
             path = folder / "scoring.py"
             text = path.read_text()
-            for old, new in (("import ortolan as ort", f"import {package} as ort"), ("ort.InferenceSession(model)", "alone(model)"),
-                             ("@functools.cache", ALONE)):
+            for old, new in (("import ortolan as ort", f"import {package} as ort"),
+                             ("ort.InferenceSession(model)", "alone(model)"), ("@functools.cache", ALONE)):
                 if text.count(old) != 1:
                     raise RuntimeError(f"{path}: expected {old!r} once")
                 text = text.replace(old, new)
@@ -224,15 +224,19 @@ class Ray(Way):
         port = free_port(LOOPBACK)
         address = f"{LOOPBACK}:{port}"
         variables = {**self.variables(), "RAY_AUTH_MODE": "disabled"}
+        short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 letters at most
         head = background([self.folder / "venv/bin/ray", "start", "--head", "--node-ip-address", LOOPBACK, "--port", str(port),
                            "--num-cpus", "4", "--object-store-memory", str(1 << 29), "--include-dashboard", "false",
-                           "--disable-usage-stats", "--temp-dir", work / "ray", "--block"], work / "cluster.log", variables)
-        until(lambda: "Ray runtime started" in (work / "cluster.log").read_text(), "the start of Ray")
+                           "--disable-usage-stats", "--temp-dir", short, "--block"], work / "cluster.log", variables)
         try:
+            until(lambda: head.poll() is not None or "Ray runtime started" in (work / "cluster.log").read_text(),
+                  "the start of Ray")
+            if head.poll() is not None:
+                raise RuntimeError(f"Ray does not start; {work / 'cluster.log'} says why")
             yield {**variables, "RAY_ADDRESS": address}
         finally:
-            head.send_signal(signal.SIGTERM)
             processes.end_all()
+            shutil.rmtree(short, ignore_errors=True)
 
 
 class Serve(Ray):
@@ -252,7 +256,8 @@ class Dask(Way):
         port = free_port()
         address = f"tcp://127.0.0.1:{port}"
         dask, variables = self.folder / "venv/bin/dask", self.variables()
-        background([dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], work / "scheduler.log", variables)
+        background([dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+                   work / "scheduler.log", variables)
         background([dask, "worker", address, "--host", "127.0.0.1", "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
                     "--local-directory", work], work / "cluster.log", variables)
         until(lambda: (work / "scheduler.log").read_text().count("Register worker") >= 2, "the start of Dask")
