@@ -1,9 +1,6 @@
 // Finds and loads the native library of the binding.
 package org.ortolan.internal;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,8 +8,8 @@ import java.util.Map;
 
 /**
  * Loads libortolan_java.so once, from the first place that has it: the file or folder of the system property
- * {@code ortolan.native.path}, {@code java.library.path}, the folders where Debian
- * puts such libraries, and the jar itself, under {@code org/ortolan/native/<os>-<architecture>}.
+ * {@code ortolan.native.path}, the jar itself, {@code java.library.path}, and the folders where Debian puts such
+ * libraries.
  */
 final class NativeLibrary {
   private static final String NAME = "ortolan_java";
@@ -34,10 +31,10 @@ final class NativeLibrary {
     String given = System.getProperty("ortolan.native.path");
     if (given != null) {
       loadFrom(Path.of(given).toAbsolutePath());
-    } else if (!loadFromLibraryPath() && !loadFromSystem() && !loadFromJar()) {
-      throw new UnsatisfiedLinkError(System.mapLibraryName(NAME) + " is neither in java.library.path ("
-          + System.getProperty("java.library.path") + ") nor in " + systemFolders()
-          + " nor in the jar; set -Dortolan.native.path to its folder");
+    } else if (!new PackedLibrary(FILES.get(1)).load() && !loadFromLibraryPath() && !loadFromSystem()) {
+      throw new UnsatisfiedLinkError(FILES.get(1) + " is neither in the jar, which has none for " + PackedLibrary.platform()
+          + ", nor in java.library.path (" + System.getProperty("java.library.path") + ") nor in " + systemFolders()
+          + "; set -Dortolan.native.path to its folder");
     }
   }
 
@@ -80,34 +77,5 @@ final class NativeLibrary {
       }
     }
     return false;
-  }
-
-  private static boolean loadFromJar() {
-    String folder = "/org/ortolan/native/linux-" + System.getProperty("os.arch") + "/";
-    if (NativeLibrary.class.getResource(folder + FILES.get(1)) == null) {
-      return false;
-    }
-    try {
-      loadFrom(unpack(folder));
-      return true;
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot unpack the native library", e);
-    }
-  }
-
-  /** A folder, deleted when the JVM ends, with what the jar has. */
-  private static Path unpack(String folder) throws IOException {
-    Path target = Files.createTempDirectory("ortolan");
-    target.toFile().deleteOnExit();
-    for (String file : FILES) {
-      try (InputStream resource = NativeLibrary.class.getResourceAsStream(folder + file)) {
-        if (resource != null) {
-          Path path = target.resolve(file);
-          path.toFile().deleteOnExit();
-          Files.copy(resource, path);
-        }
-      }
-    }
-    return target;
   }
 }
