@@ -41,6 +41,22 @@ std::vector<const CUgraphNode_st*> order_of(const CUgraphExec_st& exec) {
   return order;
 }
 
+bool comes_after(const CUgraphNode_st& node, const CUgraphNode_st* first) {
+  return std::any_of(node.before.begin(), node.before.end(),
+                     [&](CUgraphNode each) { return each == first || comes_after(*each, first); });
+}
+
+/** Whether what was captured runs one after another, as it has one workspace. */
+bool are_in_order(const CUgraph_st& graph) {
+  const CUgraphNode_st* last = nullptr;
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) continue;
+    if (last != nullptr && !comes_after(*node, last)) return false;
+    last = node.get();
+  }
+  return true;
+}
+
 /** Whether all holes of ready-made PTX (cuda/ready.h) are filled, and it has the kernel's entry. */
 bool is_whole(const char* ptx, const std::string& kernel) {
   for (const char* hole = std::strchr(ptx, '<'); hole != nullptr; hole = std::strchr(hole + 1, '<')) {
@@ -131,6 +147,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
   return call_in_context("cuGraphInstantiate", [&](DriverState&) {
+    if (!are_in_order(*graph)) return kInvalidValue;
     *exec = new CUgraphExec_st;
     for (const auto& node : graph->nodes) (*exec)->nodes[node.get()] = *node;
     return kSuccess;

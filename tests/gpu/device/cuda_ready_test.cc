@@ -26,12 +26,12 @@ class CudaReadyTest : public ::testing::Test {
 };
 
 TEST_F(CudaReadyTest, ConstantsAreInTheText) {
-  const std::string ptx = ptx_of({"gather", {{"WGX", 32}, {"WGY", 4}, {"BYTES", 8}}}, 70);
+  const std::string ptx = ptx_of({"gather", {{"WGX", 32}, {"WGY", 4}, {"BYTES", 7777}}}, 70);
   EXPECT_EQ(
-      ptx.rfind("// Ortolan's kernel for compute_70 gather\n// K_VW=4\n// WGX=32\n// WGY=4\n// FOLDED=0\n// BYTES=8\n",
-                0),
+      ptx.rfind(
+          "// Ortolan's kernel for compute_70 gather\n// K_VW=4\n// WGX=32\n// WGY=4\n// FOLDED=0\n// BYTES=7777\n", 0),
       0u);
-  EXPECT_NE(ptx.find(", 8;"), std::string::npos);
+  EXPECT_NE(ptx.find(", 7777;"), std::string::npos);
   EXPECT_NE(ptx.find("\n.maxntid 32, 4, 1\n.minnctapersm 1\n{"), std::string::npos);
   EXPECT_EQ(ptx.find("<BYTES>"), std::string::npos);
   EXPECT_NE(ptx.find("<"), std::string::npos) << "counts of registers stay";
