@@ -16,7 +16,7 @@ JAVA_PROGRAMS = TOP / "bindings/java/engines"
 MICROSOFT = "com.microsoft.onnxruntime:onnxruntime:1.29.0"
 LOOPBACK = "127.0.0.2"  # Ray takes the machine's outer address for 127.0.0.1
 ARROW = ["pyarrow==26.0.1", "pandas==3.1.1"]
-STARTED_WITHIN = 120
+STARTED_WITHIN = 400
 
 
 class Missing(Exception):
