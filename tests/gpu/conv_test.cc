@@ -202,9 +202,10 @@ TEST_P(Conv, HalvesInManyTiles) {
 }
 
 TEST_P(Conv, Errors) {
-  auto text_of = [&](const TestNode& node, const Tensor& x, const Tensor& w) -> std::string {
+  auto text_of = [&](const TestNode& node, const Tensor& x, const Tensor& w,
+                     const NodeInput& added = missing()) -> std::string {
     try {
-      run(node, {{x}, {w}});
+      run(node, {{x}, {w}, missing(), added});
     } catch (const Error& error) {
       return error.what();
     }
@@ -219,6 +220,10 @@ TEST_P(Conv, Errors) {
             "node 'n' (Conv): strides has 1 values; it needs 2");
   Tensor many = random_floats({1, 1, 2, 2, 2, 2}, 1);
   EXPECT_EQ(refusal_of(*GetParam().device, {"Conv"}, {{many}, {many}}), "input 0 has rank 6; supported: 3 to 5");
+  const TestNode fused{"FusedConv", {}, 1, "com.microsoft"};
+  const Tensor row = random_floats({1, 1, 3}, 1), one = random_floats({1, 1, 1}, 2);
+  EXPECT_EQ(text_of(fused, row, one, {random_floats({1, 1}, 4)}),
+            "node 'n' (FusedConv): Z, which is added, does not have the output's shape");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Conv, testing::ValuesIn(all_devices()),

@@ -98,6 +98,11 @@ TEST(IntegerProducts, WhatIsNotTakenIsTold) {
   TestDevice device(TestDeviceOptions{});
   EXPECT_EQ(refusal_of(device, {"MatMulInteger"}, {{a}, {random_codes({1, 3, 4}, kUint8, 2)}}),
             "B is not known to be a matrix; stacks of matrices on the right are not taken");
+  const Tensor stack = random_codes({2, 3, 3}, kUint8, 1);
+  EXPECT_EQ(refusal_of(device, {"MatMulInteger"}, {{stack}, {b}, {random_codes({3}, kUint8, 1)}}),
+            "A is a stack of matrices, whose rows share zero points");
+  EXPECT_EQ(refusal_of(device, {"MatMulInteger"}, {{a}, {b}, {random_codes({2, 1}, kUint8, 1)}}),
+            "zero points are not known to be one number or one for each row or column");
   EXPECT_EQ(error_of([&] {
               run_node(device, {"MatMulInteger"}, {{a}, {a}});
             }),

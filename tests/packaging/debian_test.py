@@ -13,15 +13,25 @@ LIBDIR = sys.argv[3]
 DEBIAN = REPOSITORY / "packaging" / "debian"
 
 
+def takes(pattern, path):
+    """Whether dh_install takes a file for a pattern: as the shell does, whose stars hold no '/', with all below a folder."""
+    parts, names = pattern.split("/"), path.split("/")
+    return len(names) >= len(parts) and all(map(fnmatch.fnmatchcase, names, parts))
+
+
 class Debian(unittest.TestCase):
+    def test_stars_hold_no_folders(self):
+        self.assertTrue(takes("usr/lib/*/a.so.*", "usr/lib/x/a.so.1"))
+        self.assertTrue(takes("usr/lib/x", "usr/lib/x/deeper/a"))
+        self.assertFalse(takes("usr/lib/*/a.so.*", "usr/lib/x/y/a.so.1"))
+        self.assertFalse(takes("usr/lib/x/a", "usr/lib/x"))
+
     def test_every_installed_file_is_in_one_package(self):
         patterns = {path.stem: path.read_text().split() for path in DEBIAN.glob("*.install")}
         packages = re.findall(r"^Package: (\S+)", (DEBIAN / "control").read_text(), re.M)
         self.assertLessEqual(set(patterns), set(packages))
         for path in self.installed():
-            takers = [(package, pattern) for package in patterns for pattern in patterns[package]
-                      if fnmatch.fnmatch(path, pattern) or path.startswith(pattern + "/")
-                      or fnmatch.fnmatch(path, pattern + "/*")]
+            takers = [(package, pattern) for package in patterns for pattern in patterns[package] if takes(pattern, path)]
             self.assertEqual(len({package for package, _ in takers}), 1, f"{path}: {takers}")
 
     def installed(self):

@@ -209,6 +209,7 @@ void lower_conv(Lowering& l) {
   if (element_count(shape) == 0) {
     l.output(0, shape);
   } else {
+    if (l.has(3) && l.shape(3) != shape) l.fail("Z, which is added, does not have the output's shape");
     open_output(l, 0, shape,
                 by_planes                          ? depthwise_head(l, w)
                 : taps                             ? tap_product_head(l, w, group)

@@ -9,6 +9,16 @@ using enum ElementType;
 
 constexpr const char *kPlain = "product_integers", *kOnUnits = "product_integer_units";
 
+std::string refuse_zero_points(const Candidate& candidate) {
+  for (size_t i : {2, 3}) {
+    if (candidate.has(i) && candidate.rank(i) != 0 && candidate.rank(i) != 1) {
+      return "zero points are not known to be one number or one for each row or column";
+    }
+  }
+  const bool by_row = candidate.has(2) && candidate.rank(2) == 1;
+  return by_row && candidate.rank(0) != 2 ? "A is a stack of matrices, whose rows share zero points" : "";
+}
+
 std::string refuse(const Candidate& candidate) {
   if (candidate.traits().kind != DeviceClass::kGpu) return "processors have faster products of integers than kernels";
   for (size_t i : {0, 1}) {
@@ -17,7 +27,7 @@ std::string refuse(const Candidate& candidate) {
     if (!refusal.empty()) return refusal;
   }
   if (candidate.rank(1) != 2) return "B is not known to be a matrix; stacks of matrices on the right are not taken";
-  return candidate.rank(0) < 2 ? "A has no rows" : "";
+  return candidate.rank(0) < 2 ? "A has no rows" : refuse_zero_points(candidate);
 }
 
 struct IntegerProduct {
