@@ -28,7 +28,7 @@ void bfloat16_to_float(const uint16_t* x, float* y, int64_t n) {
 void float_to_bfloat16(const float* x, uint16_t* y, int64_t n) {
   base::polled_loop(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
+      const uint32_t bits = std::bit_cast<uint32_t>(read_unaligned(x + i));
       const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
       const bool nan = (bits & 0x7fffffff) > 0x7f800000;
       y[i] = static_cast<uint16_t>(nan ? (bits >> 16) | 0x40 : rounded);
