@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/shown_name.h"
 #include "ops/elementwise_program.h"
 #include "passes/activations.h"
 #include "passes/extended.h"
@@ -122,12 +123,12 @@ class ProgramWriter {
     int64_t value = place_.at(node.input(0));
     if (is_binary(node)) {
       for (size_t i = 1; i < node.inputs().size(); ++i) {
-        program_.push_back({node.op_type, node.name, {}, value, place_.at(node.input(i))});
+        program_.push_back({node.op_type, shown_name(node), {}, value, place_.at(node.input(i))});
         value = next_++;
       }
     } else {
       auto activation = activation_of(node);
-      program_.push_back({std::move(activation->name), node.name, std::move(activation->parameters), value});
+      program_.push_back({std::move(activation->name), shown_name(node), std::move(activation->parameters), value});
       value = next_++;
     }
     place_[node.output(0)] = value;

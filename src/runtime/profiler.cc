@@ -10,6 +10,8 @@
 #include <iterator>
 #include <memory>
 
+#include "graph/shown_name.h"
+
 namespace ortolan::runtime {
 namespace {
 
@@ -169,7 +171,8 @@ ScopedNodeEvent::~ScopedNodeEvent() {
   report_.args.insert(report_.args.begin(),
                       {{"op_name", node_.op_type}, {"provider", node_.provider}, {"node_index", join(node_.id)}});
   report_.args.emplace_back("duration_ns", join(std::chrono::duration_cast<Nanoseconds>(end_ - open_.begin).count()));
-  std::string name = join(node_.name.empty() ? node_.op_type : node_.name, "_kernel_time");
+  const std::string& shown = shown_name(node_);
+  std::string name = join(shown.empty() ? node_.op_type : shown, "_kernel_time");
   profiler_.close(open_, end_, ProfileCategory::kNode, std::move(name), std::move(report_));
 }
 

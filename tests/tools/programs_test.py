@@ -201,6 +201,35 @@ class Ortolan(unittest.TestCase):
         self.assertEqual({row["provider"] for row in rows}, {"CPUExecutionProvider"})
         self.assertIn("Softmax", {row["operator"] for row in rows})
 
+    def test_nodes_without_names_are_called_after_their_first_output(self):
+        def branch(operator, output):
+            result = helper.make_tensor_value_info(output, TensorProto.FLOAT, [2, 2])
+            return helper.make_graph([helper.make_node(operator, ["p"], [output])], operator, [], [result])
+        nodes = [helper.make_node("Mul", ["x", "x"], ["p"]), helper.make_node("Sub", ["p", "x"], ["r"], "named"),
+                 helper.make_node("Dropout", ["r"], ["dropped", ""]),
+                 helper.make_node("If", ["c"], ["y"], then_branch=branch("Sin", "sine"), else_branch=branch("Cos", "cosine"))]
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(nodes, "g", [value("x", TensorProto.FLOAT, [2, 2]), value("c", TensorProto.BOOL, [])],
+                                  [value("dropped", TensorProto.FLOAT, [2, 2]), value("y", TensorProto.FLOAT, [2, 2])])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        shown = {"Mul": "p", "Sub": "named", "Dropout": "dropped", "If": "y", "Sin": "sine", "Cos": "cosine"}
+        with tempfile.TemporaryDirectory() as folder:
+            path, page, time_page = (pathlib.Path(folder, name) for name in ("model.onnx", "page.html", "time.html"))
+            onnx.save(model, str(path))
+            rows = json.loads(call("ortolan", "explain", "--json", "-o", "0", "--html", page, path).stdout)
+            self.assertEqual({row["operator"]: row["node"] for row in rows}, shown)
+            drawn = page.read_text()
+            for operator, name in shown.items():
+                self.assertIn(f"<title>{name} ({operator}) on CPU", drawn)
+            listed = [line.split() for line in call("ortolan", "inspect", "--nodes", path).stdout.splitlines()]
+            self.assertEqual({line[1]: line[2] for line in listed[listed.index([]):] if len(line) > 4 and line[0].isdigit()}, shown)
+            options = ["explain", "--time", "--runs", 2, "-o", "0", "--html", time_page]
+            timed = json.loads(call("ortolan", *options, "--json", path).stdout)["nodes"]
+            self.assertEqual({node["operator"]: node["node"] for node in timed}.items() - shown.items(), set())
+            self.assertIn("<title>y (If) on CPU", time_page.read_text())
+            self.assertIn("Mul 'p' + Sub 'named'", call("ortolan", "explain", "--time", "--runs", 2, path).stdout)
+
     def test_explain_draws_what_providers_share_out(self):
         nodes = [helper.make_node("Mul", ["x", "x"], ["squares"], "square"),
                  helper.make_node("Neg", ["squares"], ["negated"], "negate"),

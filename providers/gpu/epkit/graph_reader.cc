@@ -113,7 +113,11 @@ class Reader {
     node.domain = std::strcmp(text, "ai.onnx") == 0 ? "" : text;
     check(host_, host_.api->Node_GetSinceVersion(from, &node.since_version));
     node.inputs = numbers_of(inputs_of(host_, from));
-    node.outputs = numbers_of(outputs_of(host_, from));
+    const std::vector<const OrtValueInfo*> outputs = outputs_of(host_, from);
+    node.outputs = numbers_of(outputs);
+    for (const std::string& output : names_of(host_, outputs)) {
+      if (node.name.empty()) node.name = output;
+    }
     read_subgraphs(from, node);
     for (const OrtOpAttr* attribute :
          list<OrtOpAttr>(host_, from, host_.api->Node_GetNumAttributes, host_.api->Node_GetAttributes)) {

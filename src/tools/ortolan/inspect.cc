@@ -42,12 +42,19 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// The node's name or, where it has none, that of its first output.
+std::string shown_name(const ModelFile::Node& node) {
+  auto first = std::ranges::find_if_not(node.outputs, &std::string::empty);
+  return node.name.empty() && first != node.outputs.end() ? *first : node.name;
+}
+
 void print_nodes(const ModelFile& model) {
   Table table({">node", "operator", "name", "inputs", "outputs"});
   for (size_t i = 0; i < model.nodes.size(); ++i) {
     const ModelFile::Node& node = model.nodes[i];
     std::string indent(2 * size_t(node.depth), ' ');
-    table.add({std::to_string(i), indent + node.operator_name(), node.name, joined(node.inputs), joined(node.outputs)});
+    table.add({std::to_string(i), indent + node.operator_name(), shown_name(node), joined(node.inputs),
+               joined(node.outputs)});
   }
   std::printf("\n%s", table.text().c_str());
 }

@@ -1,6 +1,8 @@
 // Reading where nodes run from a session.
 #include "placements.h"
 
+#include <algorithm>
+
 #include "ortolan.h"
 
 namespace ortolan::tools {
@@ -78,6 +80,8 @@ Placement read_node(const Library& library, const OrtEpAssignedNode* node, const
   placement.reason = extensions.reason(node);
   placement.inputs = extensions.inputs(node);
   placement.outputs = extensions.outputs(node);
+  auto first = std::ranges::find_if_not(placement.outputs, &std::string::empty);
+  if (placement.node.empty() && first != placement.outputs.end()) placement.node = *first;
   return placement;
 }
 

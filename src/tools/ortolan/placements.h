@@ -10,7 +10,8 @@
 namespace ortolan::tools {
 
 struct Placement {
-  std::string node, type, provider, reason;
+  std::string node;  // its name or, where it has none, that of its first output
+  std::string type, provider, reason;
   int group = -1;  // nodes of one number were made one by their provider
   std::vector<std::string> inputs, outputs;
 };
