@@ -118,12 +118,17 @@ ClassLabels::ClassLabels(const Node& node, const char* strings, const char* ints
           "' are both given; give one of them");
 }
 
-void ClassLabels::write(Tensor& output, int64_t row, int64_t index) const {
-  auto i = static_cast<size_t>(index);
+void ClassLabels::write(Tensor& output, std::span<const int64_t> classes) const {
   if (!strings_.empty()) {
-    output.mutable_data<std::string>()[row] = i < strings_.size() ? strings_[i] : std::string();
+    std::ranges::transform(classes, output.mutable_data<std::string>(), [this](int64_t index) {
+      auto i = static_cast<size_t>(index);
+      return i < strings_.size() ? strings_[i] : std::string();
+    });
   } else {
-    output.mutable_data<int64_t>()[row] = i < ints_.size() ? ints_[i] : index;
+    std::ranges::transform(classes, output.mutable_data<int64_t>(), [this](int64_t index) {
+      auto i = static_cast<size_t>(index);
+      return i < ints_.size() ? ints_[i] : index;
+    });
   }
 }
 

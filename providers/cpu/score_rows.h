@@ -42,8 +42,8 @@ class ClassLabels {
   ClassLabels(const Node& node, const char* strings, const char* ints);
   size_t count() const { return strings_.empty() ? ints_.size() : strings_.size(); }
   bool strings() const { return !strings_.empty(); }
-  /** Writes the label of class `index`; the index itself where no labels are given. */
-  void write(Tensor& output, int64_t row, int64_t index) const;
+  /** Writes the label of each row, given its class; the class itself where there is no label for it. */
+  void write(Tensor& output, std::span<const int64_t> classes) const;
 
  private:
   std::vector<std::string> strings_;

@@ -32,7 +32,7 @@ class LinearModel {
   }
   /** The scores of `count` rows, `stride` apart. */
   void scores(const float* rows, int64_t count, float* result, int64_t stride) const {
-    if (targets_ == 1 || count < 4) {
+    if (count < 4) {
       for (int64_t r = 0; r < count; ++r) score_row(rows + r * features_, result + r * stride);
       return;
     }
@@ -104,9 +104,7 @@ class LinearClassifier : public OpKernel {
       if (!two) return transform_rows(post_, scores, end - begin, width);
       for (int64_t r = begin; r < end; ++r) finish_two(std::span(to + r * width, 2));
     });
-    if (!context.has_output(0)) return;
-    Tensor& chosen = context.output(0);
-    for (int64_t r = 0; r < rows; ++r) labels_.write(chosen, r, best[static_cast<size_t>(r)]);
+    if (context.has_output(0)) labels_.write(context.output(0), best);
   }
 
  private:

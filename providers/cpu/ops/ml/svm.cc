@@ -255,9 +255,7 @@ class SvmClassifier : public OpKernel {
       }
       transform_rows(post_, to + begin * width, end - begin, width);
     });
-    if (!context.has_output(0)) return;
-    Tensor& chosen = context.output(0);
-    for (int64_t r = 0; r < rows; ++r) labels_.write(chosen, r, best[static_cast<size_t>(r)]);
+    if (context.has_output(0)) labels_.write(context.output(0), best);
   }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDomain = "ai.onnx.ml";
 constexpr int64_t kBlockRows = 64;
 constexpr int64_t kMostTargets = 1 << 20;
-constexpr int64_t kManyWalks = 3000;  // of rows through trees: from here on branches are not foreseen
+constexpr int64_t kManyWalks = 3000;  // of a run's rows through its trees: from here on branches are not foreseen
 
 enum class Aggregate { kAverage, kSum, kMin, kMax };
 
@@ -62,12 +62,13 @@ class Forest {
     const C* from = as_numbers<C>(context, input.data<T>(), input.element_count());
     int64_t block = std::clamp<int64_t>(kBlockRows * 64 / targets_, 1, kBlockRows);
     int64_t grain = 1 + 2048 / std::max<int64_t>(forest.tree_count(), 1);
+    const bool together = checked_mul(table.rows, forest.tree_count()) >= kManyWalks;
     context.threads().parallel_for(table.rows, grain, [&](int64_t begin, int64_t end) {
       std::vector<double> scores(static_cast<size_t>(std::min(block, end - begin) * targets_));
       std::vector<uint8_t> seen(aggregate >= Aggregate::kMin ? scores.size() : 0);
       for (int64_t row = begin; row < end; row += block) {
         int64_t rows = std::min(block, end - row);
-        score_block(forest, from + row * table.features, table.features, rows, aggregate, scores, seen);
+        score_block(forest, from + row * table.features, table.features, rows, together, aggregate, scores, seen);
         for (int64_t i = 0; i < rows; ++i) {
           finish(row + i, std::span(scores).subspan(static_cast<size_t>(i * targets_), static_cast<size_t>(targets_)));
         }
@@ -87,12 +88,11 @@ class Forest {
   }
 
   template <class C>
-  void score_block(const TreeForest<C>& forest, const C* from, int64_t features, int64_t rows, Aggregate aggregate,
-                   std::vector<double>& scores, std::vector<uint8_t>& seen) const {
+  void score_block(const TreeForest<C>& forest, const C* from, int64_t features, int64_t rows, bool together,
+                   Aggregate aggregate, std::vector<double>& scores, std::vector<uint8_t>& seen) const {
     std::ranges::fill(scores, 0.0);
     std::ranges::fill(seen, uint8_t{0});
     constexpr int kTogether = TreeForest<C>::kTogether;
-    const bool together = rows * forest.tree_count() >= kManyWalks;
     base::TerminatePoll poll;
     for (int64_t tree = 0; tree < forest.tree_count(); ++tree) {
       poll.work(16 * rows);
@@ -208,9 +208,7 @@ class Classifier : public OpKernel {
       for (size_t c = 0; c < scores.size(); ++c) scores[c] += base_[c];
       best[static_cast<size_t>(row)] = single_ ? finish_single(scores, place) : finish(scores, place);
     });
-    if (!context.has_output(0)) return;
-    Tensor& chosen = context.output(0);
-    for (int64_t r = 0; r < rows; ++r) labels_.write(chosen, r, best[static_cast<size_t>(r)]);
+    if (context.has_output(0)) labels_.write(context.output(0), best);
   }
 
  private:
