@@ -152,10 +152,23 @@ void append_code(std::string& out, uint32_t code) {
   }
 }
 
+/** Maps the ASCII that `text` begins with in place, and returns its length. The table's first range is ASCII's. */
+size_t map_ascii(std::string& text, std::span<const CaseRange> table) {
+  const auto first = static_cast<uint8_t>(table[0].first), count = static_cast<uint8_t>(table[0].last - first);
+  const auto offset = static_cast<char>(table[0].offset);
+  size_t at = 0;
+  for (; at < text.size() && static_cast<uint8_t>(text[at]) < 0x80; ++at) {
+    const bool is_mapped = static_cast<uint8_t>(static_cast<uint8_t>(text[at]) - first) <= count;
+    text[at] = static_cast<char>(text[at] + (is_mapped ? offset : 0));
+  }
+  return at;
+}
+
 std::string with_case(std::string_view text, std::span<const CaseRange> table) {
-  std::string result;
-  result.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
+  std::string result(text);
+  const size_t mapped_already = map_ascii(result, table);
+  result.resize(mapped_already);
+  for (size_t at = mapped_already; at < text.size();) {
     size_t before = at;
     uint32_t code = 0;
     if (!read_code(text, at, code)) {

@@ -31,13 +31,13 @@ class StringNormalizer : public OpKernel {
     const Tensor& input = context.input(0);
     require(input.rank() == 1 || (input.rank() == 2 && input.shape()[0] == 1), ErrorCode::kInvalidArgument,
             "the input has shape ", input.shape(), "; it must be [C] or [1,C]");
+    if (stop_words_.empty() && input.element_count() > 0) return change_all(context, input);
     std::vector<std::string> kept;
     kept.reserve(static_cast<size_t>(input.element_count()));
     base::TerminatePoll poll;
     for (const std::string& word : input.span<std::string>()) {
       poll.work(32 + std::ssize(word));
-      if (!stop_words_.empty() && stop_words_.contains(case_sensitive_ ? word : lower_case(word))) continue;
-      kept.push_back(lower_ ? lower_case(word) : upper_ ? upper_case(word) : word);
+      if (!stop_words_.contains(case_sensitive_ ? word : lower_case(word))) kept.push_back(changed(word));
     }
     if (kept.empty()) kept.emplace_back();
     Shape shape(input.rank(), 1);
@@ -49,6 +49,18 @@ class StringNormalizer : public OpKernel {
   }
 
  private:
+  std::string changed(const std::string& word) const {
+    return lower_ ? lower_case(word) : upper_ ? upper_case(word) : word;
+  }
+  void change_all(KernelContext& context, const Tensor& input) const {
+    auto* to = context.output(0, ElementType::kString, input.shape()).mutable_data<std::string>();
+    base::TerminatePoll poll;
+    for (const std::string& word : input.span<std::string>()) {
+      poll.work(32 + std::ssize(word));
+      *to++ = changed(word);
+    }
+  }
+
   bool case_sensitive_, lower_, upper_;
   std::unordered_set<std::string> stop_words_;
 };
