@@ -1,10 +1,9 @@
 // Kernels of LabelEncoder and CategoryMapper: every element replaced by what a table holds for it.
-#include <cmath>
-#include <cstring>
 #include <unordered_map>
 
 #include "base/polled_loop.h"
 #include "cpu/counted_copy.h"
+#include "cpu/number_key.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
@@ -13,19 +12,6 @@ namespace {
 constexpr const char* kDomain = "ai.onnx.ml";
 constexpr TypeSet kLabels = ElementType::kFloat | ElementType::kDouble | ElementType::kInt64 | ElementType::kInt32 |
                             ElementType::kInt16 | ElementType::kString;
-
-/** A key whose equality is that of labels: all NaNs are one key, and so are both zeros. */
-template <class T>
-auto key_of(const T& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    T plain = std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value + T{0};
-    std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> bits;
-    std::memcpy(&bits, &plain, sizeof bits);
-    return bits;
-  } else {
-    return value;
-  }
-}
 
 /** One element of a list of labels given as an attribute. */
 Tensor label_list(const Node& node, const std::string& stem) {
@@ -56,47 +42,74 @@ Tensor default_label(const Node& node, ElementType type) {
   });
 }
 
-template <class K, class V>
+/** Every element replaced by the value at the place of its key, one without a key by the value after all others. */
 class Mapping : public OpKernel {
  public:
-  Mapping(const Tensor& keys, const Tensor& values, const Tensor& otherwise) : otherwise_(*otherwise.data<V>()) {
-    auto from = keys.span<K>();
-    auto to = values.span<V>();
-    require(from.size() == to.size(), ErrorCode::kInvalidGraph, "there are ", from.size(), " keys, but ", to.size(),
-            " values; both must have the same length");
-    for (size_t i = 0; i < from.size(); ++i) table_.insert_or_assign(key_of(from[i]), to[i]);
+  Mapping(Tensor keys, const Tensor& values, const Tensor& otherwise)
+      : count_(values.element_count()), values_(values.type(), Shape{count_ + 1}) {
+    require(keys.element_count() == count_, ErrorCode::kInvalidGraph, "there are ", keys.element_count(), " keys, but ",
+            count_, " values; both must have the same length");
+    dispatch<kLabels>(values.type(), [&]<class V>(TypeTag<V>) {
+      *std::copy_n(values.data<V>(), count_, values_.mutable_data<V>()) = *otherwise.data<V>();
+    });
+    dispatch<kLabels>(keys.type(), [&]<class K>(TypeTag<K>) {
+      for (int64_t i = 0; i < count_; ++i) add(keys.data<K>()[i], i);
+    });
   }
   void compute(KernelContext& context) const override {
-    auto from = context.input(0).span<K>();
-    V* to = context.output(0).mutable_data<V>();
+    const Tensor& input = context.input(0);
+    Tensor& output = context.output(0);
     auto encode = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        auto found = find(from[i]);
-        put(to[i], found == table_.end() ? otherwise_ : found->second);
+      int64_t places[kTogether];
+      for (; begin < end; begin += kTogether) {
+        const int64_t count = std::min(kTogether, end - begin);
+        find(input, begin, count, places);
+        write(output, begin, count, places);
       }
     };
-    base::polled_loop(std::ssize(from), encode, 8);
+    base::polled_loop(input.element_count(), encode, 8);
   }
 
  private:
-  auto find(const K& value) const {
-    if constexpr (std::is_same_v<K, std::string>) {
-      return table_.find(value);
-    } else {
-      return table_.find(key_of(value));
-    }
+  static constexpr int64_t kTogether = 256;
+
+  void add(const std::string& key, int64_t place) { texts_[key] = place; }
+  template <class K>
+  void add(K key, int64_t place) {
+    numbers_[number_key(key)] = place;
   }
 
-  std::unordered_map<decltype(key_of(std::declval<K>())), V> table_;
-  V otherwise_;
+  void find(const Tensor& input, int64_t first, int64_t count, int64_t* places) const {
+    dispatch<kLabels>(input.type(), [&]<class K>(TypeTag<K>) {
+      const K* keys = input.data<K>() + first;
+      if constexpr (std::is_same_v<K, std::string>) {
+        std::transform(keys, keys + count, places, [&](const std::string& key) { return place_of(texts_, key); });
+      } else {
+        std::transform(keys, keys + count, places, [&](K key) { return place_of(numbers_, number_key(key)); });
+      }
+    });
+  }
+  template <class Table, class Key>
+  [[gnu::noinline]] int64_t place_of(const Table& table, const Key& key) const {
+    auto found = table.find(key);
+    return found == table.end() ? count_ : found->second;
+  }
+
+  void write(Tensor& output, int64_t first, int64_t count, const int64_t* places) const {
+    dispatch<kLabels>(values_.type(), [&]<class V>(TypeTag<V>) {
+      V* to = output.mutable_data<V>() + first;
+      for (int64_t i = 0; i < count; ++i) put(to[i], values_.data<V>()[places[i]]);
+    });
+  }
+
+  std::unordered_map<uint64_t, int64_t> numbers_;
+  std::unordered_map<std::string, int64_t> texts_;
+  int64_t count_;
+  Tensor values_;
 };
 
 std::unique_ptr<OpKernel> make_mapping(const Tensor& keys, const Tensor& values, const Tensor& otherwise) {
-  return dispatch<kLabels>(keys.type(), [&]<class K>(TypeTag<K>) {
-    return dispatch<kLabels>(values.type(), [&]<class V>(TypeTag<V>) -> std::unique_ptr<OpKernel> {
-      return std::make_unique<Mapping<K, V>>(keys, values, otherwise);
-    });
-  });
+  return std::make_unique<Mapping>(keys, values, otherwise);
 }
 
 /** Strings to the integers beside them, or the other way, by the input's type. */

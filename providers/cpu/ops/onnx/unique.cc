@@ -1,12 +1,12 @@
 // Kernel of Unique.
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "base/polled_loop.h"
 #include "base/polled_vector.h"
 #include "cpu/counted_copy.h"
+#include "cpu/number_key.h"
 #include "cpu/stacked_slices.h"
 #include "runtime/kernel_registry.h"
 
@@ -61,55 +61,78 @@ void reorder(Distinct& distinct, Before before) {
   distinct.counts = std::move(ordered.counts);
 }
 
-/** Equal for equal numbers alone; all NaN count as one number. */
-template <class T>
-uint64_t key_of(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (value != value) return 0x7ff8000000000001;
-    return std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);  // -0 + 0 is 0
-  } else {
-    return static_cast<uint64_t>(value);
-  }
-}
+constexpr TypeSet kTypes = kNumericTypes | kComplexTypes | ElementType::kBool | ElementType::kString;
+constexpr TypeSet kNumbers = kNumericTypes.without(kHalfTypes) | ElementType::kBool;
 
 /** Numbers, by a hash table of their keys: groups come in the order of their first elements. */
-template <class T>
-Distinct hash_numbers(const T* values, int64_t count) {
-  const int bits = std::bit_width(static_cast<uint64_t>(count)) + 1;
-  auto table = base::polled_vector<int64_t>(int64_t{1} << bits, -1);
-  std::vector<uint64_t> keys;
-  Distinct result;
-  result.inverse = base::polled_vector<int64_t>(count);
-  base::TerminatePoll poll;
-  for (int64_t i = 0; i < count; ++i) {
-    poll.work(8);
-    const uint64_t key = key_of(values[i]);
-    size_t slot = ((key ^ (key >> 32)) * 0x9e3779b97f4a7c15) >> (64 - bits);
-    while (table[slot] >= 0 && keys[static_cast<size_t>(table[slot])] != key) slot = (slot + 1) & (table.size() - 1);
-    if (table[slot] < 0) {
-      table[slot] = static_cast<int64_t>(keys.size());
-      keys.push_back(key);
-      result.first.push_back(i);
-      result.counts.push_back(0);
+class NumberGroups {
+ public:
+  explicit NumberGroups(const Tensor& values)
+      : count_(values.element_count()),
+        shift_(63 - std::bit_width(static_cast<uint64_t>(count_))),
+        table_(base::polled_vector<int64_t>(int64_t{1} << (64 - shift_), -1)) {
+    constexpr int64_t kTogether = 256;
+    distinct_.inverse = base::polled_vector<int64_t>(count_);
+    base::TerminatePoll poll;
+    for (int64_t first = 0; first < count_; first += kTogether) {
+      uint64_t keys[kTogether];
+      const int64_t together = std::min(kTogether, count_ - first);
+      poll.work(8 * together);
+      dispatch<kNumbers>(values.type(), [&]<class T>(TypeTag<T>) {
+        const T* from = values.data<T>() + first;
+        std::transform(from, from + together, keys, number_key<T>);
+      });
+      for (int64_t i = 0; i < together; ++i) add(first + i, keys[i]);
     }
-    result.inverse[static_cast<size_t>(i)] = table[slot];
-    ++result.counts[static_cast<size_t>(table[slot])];
   }
-  return result;
+  Distinct take(bool sorted) {
+    if (sorted) reorder(distinct_, [&](int64_t a, int64_t b) { return key(a) < key(b); });
+    return std::move(distinct_);
+  }
+
+ private:
+  uint64_t key(int64_t group) const { return keys_[static_cast<size_t>(group)]; }
+
+  void add(int64_t i, uint64_t key_of_i) {
+    size_t slot = ((key_of_i ^ (key_of_i >> 32)) * 0x9e3779b97f4a7c15) >> shift_;
+    while (table_[slot] >= 0 && key(table_[slot]) != key_of_i) slot = (slot + 1) & (table_.size() - 1);
+    if (table_[slot] < 0) {
+      table_[slot] = static_cast<int64_t>(keys_.size());
+      keys_.push_back(key_of_i);
+      distinct_.first.push_back(i);
+      distinct_.counts.push_back(0);
+    }
+    distinct_.inverse[static_cast<size_t>(i)] = table_[slot];
+    ++distinct_.counts[static_cast<size_t>(table_[slot])];
+  }
+
+  int64_t count_;
+  int shift_;
+  std::vector<int64_t> table_;
+  std::vector<uint64_t> keys_;
+  Distinct distinct_;
+};
+
+/** As order(), of rows a and b of a table. */
+using CompareRows = int (*)(const void* rows, int64_t width, int64_t a, int64_t b);
+
+template <class T>
+int compare_rows(const void* table, int64_t width, int64_t a, int64_t b) {
+  const T* rows = static_cast<const T*>(table);
+  int difference = 0;
+  base::polled_loop(width, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end && difference == 0; ++i) {
+      difference = order(rows[a * width + i], rows[b * width + i]);
+    }
+  });
+  return difference;
 }
 
 /** Rows of any type, by sorting: groups come in the order of their values. */
-template <class T>
-Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
-  auto compare = [&](int64_t a, int64_t b) {
-    int difference = 0;
-    base::polled_loop(width, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end && difference == 0; ++i) {
-        difference = order(rows[a * width + i], rows[b * width + i]);
-      }
-    });
-    return difference;
-  };
+Distinct sort_rows(const Tensor& rows, int64_t count, int64_t width) {
+  const auto compare_typed =
+      dispatch<kTypes>(rows.type(), []<class T>(TypeTag<T>) -> CompareRows { return compare_rows<T>; });
+  auto compare = [&](int64_t a, int64_t b) { return compare_typed(rows.raw(), width, a, b); };
   auto by_value = base::polled_vector<int64_t>(count);
   std::iota(by_value.begin(), by_value.end(), 0);
   auto less = [&](int64_t a, int64_t b) { return compare(a, b) < 0; };
@@ -129,18 +152,10 @@ Distinct sort_rows(const T* rows, int64_t count, int64_t width) {
   return result;
 }
 
-template <class T>
-Distinct find_distinct(const T* rows, int64_t count, int64_t width, bool sorted) {
-  Distinct result;
+Distinct find_distinct(const Tensor& rows, int64_t count, int64_t width, bool sorted) {
+  if (width == 1 && kNumbers.contains(rows.type())) return NumberGroups(rows).take(sorted);
+  Distinct result = sort_rows(rows, count, width);
   auto first = [&](int64_t group) { return result.first[static_cast<size_t>(group)]; };
-  if constexpr (std::is_arithmetic_v<T>) {
-    if (width == 1) {
-      result = hash_numbers(rows, count);
-      if (sorted) reorder(result, [&](int64_t a, int64_t b) { return order(rows[first(a)], rows[first(b)]) < 0; });
-      return result;
-    }
-  }
-  result = sort_rows(rows, count, width);
   if (!sorted) reorder(result, [&](int64_t a, int64_t b) { return first(a) < first(b); });
   return result;
 }
@@ -157,10 +172,7 @@ class Unique : public OpKernel {
     size_t axis = axis_ ? checked_axis(*axis_, input.rank()) : 0;
     Tensor rows = axis_ ? with_axis_moved(context, input, axis, 0) : input.reshaped(Shape{input.element_count()});
     int64_t count = rows.shape()[0], width = rows.shape().count_from(1);
-    Distinct distinct;
-    constexpr TypeSet kTypes = kNumericTypes | kComplexTypes | ElementType::kBool | ElementType::kString;
-    dispatch<kTypes>(input.type(),
-                     [&]<class T>(TypeTag<T>) { distinct = find_distinct(rows.data<T>(), count, width, sorted_); });
+    Distinct distinct = find_distinct(rows, count, width, sorted_);
     set_values(context, rows, distinct, axis);
     size_t next = 1;
     if (gives_first_) set_list(context, next++, distinct.first);
