@@ -192,13 +192,14 @@ static int fill_with_list(PyObject* dict, PyObject* keys, PyObject* list) {
 }
 
 static int fill_with_floats(PyObject* dict, PyObject* keys, const float* values) {
-  for (Py_ssize_t i = 0; values && i < PyList_Size(keys); ++i) {
+  if (!values) return !PyErr_Occurred();
+  for (Py_ssize_t i = 0, count = PyList_Size(keys); i < count; ++i) {
     PyObject* number = PyFloat_FromDouble(values[i]);
-    if (number) PyDict_SetItem(dict, PyList_GetItem(keys, i), number);
+    int failed = !number || PyDict_SetItem(dict, PyList_GetItem(keys, i), number);
     Py_XDECREF(number);
-    if (PyErr_Occurred()) return 0;
+    if (failed) return 0;
   }
-  return !PyErr_Occurred();
+  return 1;
 }
 
 static PyObject* dict_of(Reader* reader, const OrtValue* map) {
