@@ -511,6 +511,18 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtFillStringTensor(_Inout_ OrtValue* value, 
                                                        size_t s_len) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtFillStringTensorElement(_Inout_ OrtValue* value, _In_ const char* s,
                                                               size_t index) NO_EXCEPTION;
+/** Sets `count` strings from element `first` on; no NUL ends a text. Those before one that is refused are set. */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtFillStringTensorTexts(_Inout_ OrtValue* value, size_t first,
+                                                            _In_reads_(count) const char* const* texts,
+                                                            _In_reads_(count) const size_t* lengths,
+                                                            size_t count) NO_EXCEPTION;
+/** Where `count` strings from element `first` on lie, and their lengths. They lie there until they are set anew or the
+ * tensor is released.
+ */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetStringTensorTexts(_In_ const OrtValue* value, size_t first,
+                                                           _Out_writes_all_(count) const char** texts,
+                                                           _Out_writes_all_(count) size_t* lengths,
+                                                           size_t count) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetStringTensorDataLength(_In_ const OrtValue* value,
                                                                 _Out_ size_t* len) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetStringTensorContent(_In_ const OrtValue* value,

@@ -32,23 +32,23 @@ static int is_text(const OrtValue* tensor) {
   return read_facts(tensor, &facts) && facts.element == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
 }
 
+enum { kTexts = 256 };
+
 /* Calls `put(to, i, text)` for each text of a tensor, with a new str that it takes over; 0 where there is an exception.
  */
 static int each_text(const OrtValue* tensor, size_t count, int (*put)(void* to, size_t i, PyObject* text), void* to) {
-  size_t size = 0;
-  if (raise_if(OrtGetStringTensorDataLength(tensor, &size)) || PyErr_Occurred()) return 0;
-  char* bytes = PyMem_Malloc(size + 1);
-  size_t* starts = PyMem_Malloc((count + 1) * sizeof *starts);
-  if (!bytes || !starts) PyErr_NoMemory();
-  if (!PyErr_Occurred()) raise_if(OrtGetStringTensorContent(tensor, bytes, size, starts, count));
-  if (starts) starts[count] = size;
-  for (size_t i = 0; i < count && !PyErr_Occurred(); ++i) {
-    PyObject* text = PyUnicode_DecodeUTF8(bytes + starts[i], (Py_ssize_t)(starts[i + 1] - starts[i]), "replace");
-    if (text) put(to, i, text);
+  const char* texts[kTexts];
+  size_t lengths[kTexts];
+  for (size_t first = 0; first < count; first += kTexts) {
+    size_t here = count - first < kTexts ? count - first : kTexts;
+    raise_if(OrtGetStringTensorTexts(tensor, first, texts, lengths, here));
+    if (PyErr_Occurred()) return 0;
+    for (size_t i = 0; i < here; ++i) {
+      PyObject* text = PyUnicode_DecodeUTF8(texts[i], (Py_ssize_t)lengths[i], "replace");
+      if (!text || !put(to, first + i, text)) return 0;
+    }
   }
-  PyMem_Free(bytes);
-  PyMem_Free(starts);
-  return !PyErr_Occurred();
+  return 1;
 }
 
 static int put_element(void* elements, size_t i, PyObject* text) {
@@ -93,15 +93,19 @@ static const char* text_bytes(PyObject* text, Py_ssize_t* length) {
   return NULL;
 }
 
-static int write_texts(OrtValue* tensor, PyObject** texts, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    Py_ssize_t length = 0;
-    char* place = NULL;
-    const char* bytes = text_bytes(texts[i] ? texts[i] : Py_None, &length);
-    if (!bytes) return 0;
-    raise_if(OrtGetResizedStringTensorElementBuffer(tensor, i, (size_t)length, &place));
+static int write_texts(OrtValue* tensor, PyObject** objects, size_t count) {
+  const char* texts[kTexts];
+  size_t lengths[kTexts];
+  for (size_t first = 0; first < count; first += kTexts) {
+    size_t here = count - first < kTexts ? count - first : kTexts;
+    for (size_t i = 0; i < here; ++i) {
+      Py_ssize_t length = 0;
+      PyObject* object = objects[first + i];
+      if (!(texts[i] = text_bytes(object ? object : Py_None, &length))) return 0;
+      lengths[i] = (size_t)length;
+    }
+    raise_if(OrtFillStringTensorTexts(tensor, first, texts, lengths, here));
     if (PyErr_Occurred()) return 0;
-    if (length) memcpy(place, bytes, (size_t)length);
   }
   return 1;
 }

@@ -1,6 +1,7 @@
 // The strings of tensors (and of a sparse tensor's values): filling and reading them.
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "ortolan.h"
 #include "tensor/value.h"
 
 namespace ortolan::api {
@@ -21,6 +22,14 @@ auto& string_at(Strings&& strings, size_t index) {
   require(index < strings.size(), ErrorCode::kFail, "index ", index, " is out of range; the tensor has ",
           strings.size(), " strings");
   return strings[index];
+}
+
+/** `count` strings from `first` on. */
+template <class T>
+std::span<T> part_of(std::span<T> strings, size_t first, size_t count) {
+  require(first <= strings.size() && count <= strings.size() - first, ErrorCode::kInvalidArgument, "there are no ",
+          count, " strings from element ", first, " on; the tensor has ", strings.size(), " strings");
+  return strings.subspan(first, count);
 }
 
 size_t total_length(std::span<const std::string> strings) {
@@ -93,3 +102,30 @@ OrtStatus* ORT_API_CALL GetStringTensorElement(const OrtValue* value, size_t s_l
 }
 
 }  // namespace ortolan::api
+
+using namespace ortolan::api;
+
+OrtStatus* ORT_API_CALL OrtFillStringTensorTexts(OrtValue* value, size_t first, const char* const* texts,
+                                                 const size_t* lengths, size_t count) noexcept {
+  return guard([&] {
+    auto strings = part_of(strings_to_fill(value), first, count);
+    auto from = array(texts, count, "texts");
+    auto sizes = array(lengths, count, "lengths");
+    for (size_t i = 0; i < count; ++i) {
+      strings[i].assign(sizes[i] == 0 ? "" : text(from[i], "texts[i]"), sizes[i]);
+    }
+  });
+}
+
+OrtStatus* ORT_API_CALL OrtGetStringTensorTexts(const OrtValue* value, size_t first, const char** texts,
+                                                size_t* lengths, size_t count) noexcept {
+  return guard([&] {
+    auto strings = part_of(strings_of(value), first, count);
+    auto places = array(texts, count, "texts");
+    auto sizes = array(lengths, count, "lengths");
+    for (size_t i = 0; i < count; ++i) {
+      places[i] = strings[i].data();
+      sizes[i] = strings[i].size();
+    }
+  });
+}

@@ -172,6 +172,27 @@ TEST(Strings, AreFilledAndRead) {
   EXPECT_REFUSED(api().GetTensorSizeInBytes(value, &length), ORT_INVALID_ARGUMENT, "strings");
 }
 
+TEST(Strings, AreFilledAndReadInParts) {
+  Value value = string_tensor({"one", "", "three"});
+  const char* texts[] = {"ab", nullptr};
+  const size_t lengths[] = {1, 0};
+  EXPECT_OK(OrtFillStringTensorTexts(value, 1, texts, lengths, 2));
+  const char* found[3] = {};
+  size_t sizes[3] = {};
+  EXPECT_OK(OrtGetStringTensorTexts(value, 0, found, sizes, 3));
+  EXPECT_EQ(std::string(found[0], sizes[0]), "one");
+  EXPECT_EQ(std::string(found[1], sizes[1]), "a");
+  EXPECT_EQ(sizes[2], 0u);
+  EXPECT_OK(OrtGetStringTensorTexts(value, 3, nullptr, nullptr, 0));
+  EXPECT_REFUSED(OrtGetStringTensorTexts(value, 2, found, sizes, 2), ORT_INVALID_ARGUMENT,
+                 "no 2 strings from element 2");
+  EXPECT_REFUSED(OrtGetStringTensorTexts(value, 4, found, sizes, 0), ORT_INVALID_ARGUMENT, "the tensor has 3 strings");
+  EXPECT_REFUSED(OrtGetStringTensorTexts(value, 0, nullptr, sizes, 1), ORT_INVALID_ARGUMENT, "texts");
+  EXPECT_REFUSED(OrtFillStringTensorTexts(value, 3, texts, lengths, 1), ORT_INVALID_ARGUMENT, "from element 3");
+  EXPECT_REFUSED(OrtFillStringTensorTexts(value, 0, texts + 1, lengths, 1), ORT_INVALID_ARGUMENT, "texts[i]");
+  EXPECT_REFUSED(OrtFillStringTensorTexts(value, SIZE_MAX, texts, lengths, 2), ORT_INVALID_ARGUMENT, "from element");
+}
+
 TEST(Containers, SequencesHoldCopies) {
   std::vector<float> one = {1}, two = {2, 3};
   Value a = floats(one, {1}), b = floats(two, {2}), sequence, item;
