@@ -502,6 +502,12 @@ ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetSequenceItem(_In_ const OrtValue* seque
                                                       _Outptr_ const OrtValue** out) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetMapParts(_In_ const OrtValue* map, _Outptr_ const OrtValue** keys,
                                                   _Outptr_ const OrtValue** values) NO_EXCEPTION;
+/** All maps of a sequence at once, where they have the same keys and lie together, as those of ZipMap do: the keys, and
+ * values[maps, keys]. Both are NULL for any other sequence. They live as the items do.
+ */
+ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetMapRows(_In_ const OrtValue* sequence,
+                                                 _Outptr_result_maybenull_ const OrtValue** keys,
+                                                 _Outptr_result_maybenull_ const OrtValue** values) NO_EXCEPTION;
 ORT_EXPORT OrtStatus* ORT_API_CALL OrtGetValue(_In_ const OrtValue* value, int index, _Inout_ OrtAllocator* allocator,
                                                _Outptr_ OrtValue** out) NO_EXCEPTION;
 

@@ -240,7 +240,30 @@ static PyObject* item_at(Reader* reader, const OrtValue* sequence, size_t index)
   return object || PyErr_Occurred() ? object : unusual_item(reader, sequence, index);
 }
 
+static int is_floats(const OrtValue* tensor) {
+  Facts facts;
+  return tensor && read_facts(tensor, &facts) && facts.element == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+}
+
+/* The maps of a sequence that has them in rows. */
+static PyObject* list_of_rows(Reader* reader, const OrtValue* keys, const OrtValue* values) {
+  Facts facts;
+  if (!take_keys(reader, keys) || !read_facts(values, &facts)) return NULL;
+  const float* row = elements_of(values);
+  PyObject* list = PyErr_Occurred() ? NULL : PyList_New((Py_ssize_t)facts.shape[0]);
+  for (int64_t i = 0; list && i < facts.shape[0]; ++i, row += facts.shape[1]) {
+    PyObject* dict = PyDict_Copy(reader->model);
+    if (dict) PyList_SetItem(list, (Py_ssize_t)i, dict);
+    if (!dict || !fill_with_floats(dict, reader->keys, row)) Py_CLEAR(list);
+  }
+  return list;
+}
+
 static PyObject* list_of_items(Reader* reader, const OrtValue* sequence) {
+  const OrtValue *keys = NULL, *values = NULL;
+  raise_if(OrtGetMapRows(sequence, &keys, &values));
+  if (PyErr_Occurred()) return NULL;
+  if (is_floats(values)) return list_of_rows(reader, keys, values);
   size_t count = 0;
   raise_if(OrtGetValueCount(sequence, &count));
   PyObject* list = PyErr_Occurred() ? NULL : PyList_New((Py_ssize_t)count);

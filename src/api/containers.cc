@@ -21,7 +21,7 @@ Value item_of(const Value& value, int index) {
             " is out of range; a map has its keys at 0 and its values at 1");
     return index == 0 ? value.map().keys : value.map().values;
   }
-  const auto& items = value.sequence().items;
+  const auto& items = value.sequence().items();
   require(index >= 0 && static_cast<size_t>(index) < items.size(), ErrorCode::kFail, "index ", index,
           " is out of range; the sequence has ", items.size(), " items");
   return items[static_cast<size_t>(index)];
@@ -45,7 +45,7 @@ OrtStatus* ORT_API_CALL GetValue(const OrtValue* value, int index, OrtAllocator*
 OrtStatus* ORT_API_CALL GetValueCount(const OrtValue* value, size_t* out) noexcept {
   return guard([&] {
     const Value& core = unwrap(value, "value");
-    put(out, core.kind() == ValueKind::kMap ? 2 : core.sequence().items.size());
+    put(out, core.kind() == ValueKind::kMap ? 2 : core.sequence().size());
   });
 }
 
@@ -88,7 +88,7 @@ using namespace ortolan::api;
 
 OrtStatus* ORT_API_CALL OrtGetSequenceItem(const OrtValue* sequence, size_t index, const OrtValue** out) noexcept {
   return guard([&] {
-    const auto& items = unwrap(sequence, "sequence").sequence().items;
+    const auto& items = unwrap(sequence, "sequence").sequence().items();
     require(index < items.size(), ErrorCode::kInvalidArgument, "index ", index, " is out of range; the sequence has ",
             items.size(), " items");
     put(out, wrap<const OrtValue>(&items[index]));
@@ -100,5 +100,15 @@ OrtStatus* ORT_API_CALL OrtGetMapParts(const OrtValue* map, const OrtValue** key
     const tensor::Map& core = unwrap(map, "map").map();
     put(keys, wrap<const OrtValue>(&core.keys), "keys");
     put(values, wrap<const OrtValue>(&core.values), "values");
+  });
+}
+
+OrtStatus* ORT_API_CALL OrtGetMapRows(const OrtValue* sequence, const OrtValue** keys,
+                                      const OrtValue** values) noexcept {
+  return guard([&] {
+    const tensor::MapRows* rows = unwrap(sequence, "sequence").sequence().rows();
+    require_argument(values, "values");
+    put(keys, rows ? wrap<const OrtValue>(&rows->keys) : nullptr, "keys");
+    put(values, rows ? wrap<const OrtValue>(&rows->values) : nullptr, "values");
   });
 }

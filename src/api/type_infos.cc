@@ -18,10 +18,10 @@ TensorDescription describe_tensor(const graph::TypeInfo& type, const graph::Symb
 
 /** The type of a sequence's items, as far as the sequence knows it. */
 TypeDescription describe_items(const Sequence& sequence) {
-  if (!sequence.items.empty() && sequence.items[0].kind() == ValueKind::kMap) return describe(sequence.items[0]);
+  if (!sequence.items().empty() && sequence.items()[0].kind() == ValueKind::kMap) return describe(sequence.items()[0]);
   TypeDescription item{ValueKind::kTensor};
-  bool ask_item = sequence.element_type == ElementType::kUndefined && !sequence.items.empty();
-  item.tensor.element = ask_item ? sequence.items[0].tensor().type() : sequence.element_type;
+  bool ask_item = sequence.element_type == ElementType::kUndefined && !sequence.items().empty();
+  item.tensor.element = ask_item ? sequence.items()[0].tensor().type() : sequence.element_type;
   item.tensor.has_shape = false;
   return item;
 }

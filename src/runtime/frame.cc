@@ -34,10 +34,9 @@ Value unshared(Value value, bool unshare, const RunServices& services) {
   }
   if (value.kind() != ValueKind::kSequence) return value;
   auto stays = [](const Value& item) { return item.kind() == ValueKind::kMap; };
-  if (std::ranges::all_of(value.sequence().items, stays)) return value;  // maps are never written
-  auto copy = std::make_shared<Sequence>();
-  copy->element_type = value.sequence().element_type;
-  for (const Value& item : value.sequence().items) copy->items.push_back(unshared(item, unshare, services));
+  if (value.sequence().rows() || std::ranges::all_of(value.sequence().items(), stays)) return value;  // never written
+  auto copy = std::make_shared<Sequence>(value.sequence().element_type);
+  for (const Value& item : value.sequence().items()) copy->items().push_back(unshared(item, unshare, services));
   return copy;
 }
 
@@ -207,7 +206,7 @@ void Frame::uncharge() {
 
 void Frame::charge_list(int slot) {
   if (slots_[slot].kind() != ValueKind::kSequence) return;
-  base::MemoryCharge charge(slots_[slot].sequence().items.size() * sizeof(Value));
+  base::MemoryCharge charge(slots_[slot].sequence().size() * sizeof(Value));
   std::lock_guard lock(lists_mutex_);
   lists_.emplace_back(slot, std::move(charge));
   holds_lists_ = true;

@@ -138,8 +138,12 @@ TypeInfo type_of(const Value& value) {
                               TypeInfo::of_tensor(value.map().values.tensor().type()));
     case ValueKind::kSequence: {
       const Sequence& sequence = value.sequence();
-      if (!sequence.items.empty() && !sequence.items.front().is_tensor()) {
-        return TypeInfo::of_sequence(type_of(sequence.items.front()));
+      if (const MapRows* rows = sequence.rows()) {
+        return TypeInfo::of_sequence(
+            TypeInfo::of_map(rows->keys.tensor().type(), TypeInfo::of_tensor(rows->values.tensor().type())));
+      }
+      if (!sequence.items().empty() && !sequence.items().front().is_tensor()) {
+        return TypeInfo::of_sequence(type_of(sequence.items().front()));
       }
       return TypeInfo::of_sequence(TypeInfo::of_tensor(sequence.element_type));
     }

@@ -43,6 +43,10 @@ Tensor::Tensor(ElementType type, Shape shape, const std::shared_ptr<Allocator>& 
   data_ = owner_.get();
 }
 
+void Tensor::refuse(ElementType wanted) const {
+  fail(ErrorCode::kInvalidArgument, "tensor holds ", name_of(type_), ", not ", name_of(wanted));
+}
+
 Tensor Tensor::reshaped(Shape shape) const {
   require(shape.element_count() == element_count(), ErrorCode::kInvalidArgument, "shape ", shape, " has ",
           shape.element_count(), " elements, but the tensor of shape ", shape_, " has ", element_count());

@@ -59,8 +59,10 @@ class Tensor {
 
  private:
   void check_type(ElementType wanted) const {
-    require(type_ == wanted, ErrorCode::kInvalidArgument, "tensor holds ", name_of(type_), ", not ", name_of(wanted));
+    if (type_ != wanted) [[unlikely]]
+      refuse(wanted);
   }
+  [[noreturn]] void refuse(ElementType wanted) const;
 
   ElementType type_ = ElementType::kUndefined;
   Shape shape_;

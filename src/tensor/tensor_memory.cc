@@ -85,7 +85,8 @@ void charge_strings(const Value& value) {
   if (value.kind() != ValueKind::kSequence) return;
   ElementType type = value.sequence().element_type;
   if (type != ElementType::kUndefined && type != ElementType::kString) return;
-  for (const Value& item : value.sequence().items) charge_strings(item);
+  if (value.sequence().rows()) return;  // their keys are the kernel's
+  for (const Value& item : value.sequence().items()) charge_strings(item);
 }
 
 }  // namespace ortolan::tensor

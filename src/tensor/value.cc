@@ -30,7 +30,40 @@ Tensor reordered(const Tensor& tensor, const std::vector<size_t>& order) {
   return result;
 }
 
+/** The maps lie side by side and share the memory of keys and values: none allocates for itself. */
+std::vector<Value> maps_of(const MapRows& rows) {
+  const Tensor& values = rows.values.tensor();
+  const Shape& shape = rows.keys.tensor().shape();
+  const size_t row_bytes = bytes_for(values.type(), shape.element_count());
+  auto* row = static_cast<std::byte*>(const_cast<void*>(values.raw()));
+  auto maps = std::make_shared<std::vector<Map>>(static_cast<size_t>(values.shape()[0]));
+  std::vector<Value> items;
+  items.reserve(maps->size());
+  for (Map& map : *maps) {
+    map = {rows.keys, Tensor(values.type(), shape, row, values.owner(), values.memory())};
+    items.emplace_back(std::shared_ptr<Map>(maps, &map));
+    row += row_bytes;
+  }
+  return items;
+}
+
 }  // namespace
+
+Sequence::Sequence(ElementType element) : element_type(element) {}
+
+Sequence::Sequence(ElementType element, std::vector<Value> items) : element_type(element), items_(std::move(items)) {}
+
+Sequence::Sequence(MapRows rows)
+    : element_type(ElementType::kUndefined), rows_(std::make_unique<const MapRows>(std::move(rows))) {}
+
+Sequence::~Sequence() = default;
+
+size_t Sequence::size() const { return rows_ ? static_cast<size_t>(rows_->values.tensor().shape()[0]) : items_.size(); }
+
+const std::vector<Value>& Sequence::items() const {
+  if (rows_) std::call_once(made_, [this] { items_ = maps_of(*rows_); });
+  return items_;
+}
 
 std::shared_ptr<Map> make_map(const Tensor& keys, const Tensor& values) {
   constexpr TypeSet kKeyTypes = ElementType::kInt64 | ElementType::kString;
@@ -44,7 +77,7 @@ std::shared_ptr<Map> make_map(const Tensor& keys, const Tensor& values) {
 }
 
 std::shared_ptr<Sequence> make_sequence(std::vector<Value> items) {
-  auto sequence = std::make_shared<Sequence>();
+  ElementType element = ElementType::kUndefined;
   for (const Value& item : items) {
     require(item.is_tensor() || item.kind() == ValueKind::kMap, ErrorCode::kInvalidArgument,
             "a sequence holds tensors or maps, not values of kind ", item.kind());
@@ -53,10 +86,9 @@ std::shared_ptr<Sequence> make_sequence(std::vector<Value> items) {
     if (!item.is_tensor()) continue;
     require(item.tensor().type() == items[0].tensor().type(), ErrorCode::kInvalidArgument, "a sequence of tensors of ",
             name_of(items[0].tensor().type()), " cannot hold one of ", name_of(item.tensor().type()));
-    sequence->element_type = item.tensor().type();
+    element = item.tensor().type();
   }
-  sequence->items = std::move(items);
-  return sequence;
+  return std::make_shared<Sequence>(element, std::move(items));
 }
 
 }  // namespace ortolan::tensor

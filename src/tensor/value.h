@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,9 +39,31 @@ struct SparseTensor {
   std::shared_ptr<Allocator> allocator;
 };
 
-struct Sequence {
-  ElementType element_type = ElementType::kUndefined;  // of its tensors, where known; an empty sequence keeps it
-  std::vector<Value> items;
+struct MapRows;
+
+/** Tensors of one type, or maps. */
+class Sequence {
+ public:
+  explicit Sequence(ElementType element = ElementType::kUndefined);
+  Sequence(ElementType element, std::vector<Value> items);
+  /** Maps that share their keys; each becomes a value of its own when somebody asks for the items. */
+  explicit Sequence(MapRows rows);
+  ~Sequence();
+
+  size_t size() const;
+  /** From any thread. */
+  const std::vector<Value>& items() const;
+  /** For whoever makes the sequence. */
+  std::vector<Value>& items() { return items_; }
+  /** The maps at once, where it was made of them; else NULL. */
+  const MapRows* rows() const { return rows_.get(); }
+
+  ElementType element_type;  // of its tensors, where known; an empty sequence keeps it
+
+ private:
+  mutable std::vector<Value> items_;
+  mutable std::once_flag made_;
+  std::unique_ptr<const MapRows> rows_;
 };
 
 /** Nothing (an empty optional, or a slot not yet filled), or one of the kinds. Copies share; only tensors' elements
@@ -88,6 +111,12 @@ class Value {
 
 /** Keys and values are rank-1 tensors of equal length, keys (int64 or string) ascending. */
 struct Map {
+  Value keys;
+  Value values;
+};
+
+/** Maps with the same keys: row i of `values` [maps, keys] belongs to map i. */
+struct MapRows {
   Value keys;
   Value values;
 };

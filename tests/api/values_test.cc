@@ -256,6 +256,10 @@ TEST(Containers, PartsAreReadWhereTheyLie) {
   EXPECT_REFUSED(OrtGetSequenceItem(item, 0, &item), ORT_INVALID_ARGUMENT, "a map, not a sequence");
   EXPECT_REFUSED(OrtGetMapParts(sequence, &key_part, &value_part), ORT_INVALID_ARGUMENT, "a sequence, not a map");
   EXPECT_REFUSED(OrtGetMapParts(item, nullptr, &value_part), ORT_INVALID_ARGUMENT, "keys");
+  EXPECT_OK(OrtGetMapRows(sequence, &key_part, &value_part));  // each of these has keys of its own
+  EXPECT_EQ(key_part, nullptr);
+  EXPECT_EQ(value_part, nullptr);
+  EXPECT_REFUSED(OrtGetMapRows(item, &key_part, &value_part), ORT_INVALID_ARGUMENT, "a map, not a sequence");
 }
 
 TEST(Containers, MixedSequencesAreRefused) {

@@ -170,6 +170,10 @@ TEST_F(Calls, SequencesAndMaps) {
   run_session(session, nullptr, inputs, nullptr, 0, &value, 1, outputs, nullptr, 0, &maps, 1, status);
   EXPECT_EQ(value_kind(maps, status), ONNX_TYPE_SEQUENCE);
   ASSERT_EQ(value_count(maps, status), 1u);
+  const OrtValue *all_keys = nullptr, *all_numbers = nullptr;
+  EXPECT_EQ(OrtGetMapRows(maps, &all_keys, &all_numbers), nullptr);
+  EXPECT_EQ(strings_size(const_cast<OrtValue*>(all_keys), status), 11u);
+  EXPECT_EQ(floats_of(const_cast<OrtValue*>(all_numbers)), (std::vector<float>{1, 2, 3}));
   OrtValue* map = value_at(maps, 0, status);
   EXPECT_EQ(value_kind(map, status), ONNX_TYPE_MAP);
   OrtValue *keys = value_at(map, 0, status), *numbers = value_at(map, 1, status);

@@ -166,8 +166,8 @@ TEST(Loop, CarriesSequencesAndGrowingTensors) {
           s.output("go").output("more").output("longer");
         }));
       });
-  ASSERT_EQ(results[0].sequence().items.size(), 3u);
-  EXPECT_TRUE(near(results[0].sequence().items[2].tensor(), {3}, {5, 5, 5}));
+  ASSERT_EQ(results[0].sequence().items().size(), 3u);
+  EXPECT_TRUE(near(results[0].sequence().items()[2].tensor(), {3}, {5, 5, 5}));
   EXPECT_EQ(results[1].tensor().shape(), Shape{4});
 }
 
@@ -246,7 +246,7 @@ TEST(Scan, BatchesWithLengths) {
 
 TEST(SequenceMap, RunsTheBodyOnEachElement) {
   Value sequence = std::make_shared<Sequence>(
-      Sequence{ElementType::kFloat, {tensor_of<float>({1}, {1}), tensor_of<float>({2}, {2, 3})}});
+      ElementType::kFloat, std::vector<Value>{tensor_of<float>({1}, {1}), tensor_of<float>({2}, {2, 3})});
   auto results = run_model(17, {{"s", sequence}, {"k", scalar(10.0f)}}, {"y"}, [](GraphBuilder& b) {
     b.node("SequenceMap", {"s", "k"}, {"y"})->set_attribute("body", b.subgraph([](GraphBuilder& s) {
       s.input("a", kFloatAny).input("b", kFloatAny);
@@ -254,8 +254,8 @@ TEST(SequenceMap, RunsTheBodyOnEachElement) {
       s.output("p");
     }));
   });
-  ASSERT_EQ(results[0].sequence().items.size(), 2u);
-  EXPECT_TRUE(near(results[0].sequence().items[1].tensor(), {2}, {20, 30}));
+  ASSERT_EQ(results[0].sequence().items().size(), 2u);
+  EXPECT_TRUE(near(results[0].sequence().items()[1].tensor(), {2}, {20, 30}));
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ TEST(ZipMap, MakesAMapForEachRow) {
   OpTest test = ml("ZipMap");
   test.attribute("classlabels_strings", std::vector<std::string>{"b", "a"});
   Value result = OpTest(test).input<float>({2, 2}, {1, 2, 3, 4}).run()[0];
-  ASSERT_EQ(result.sequence().items.size(), 2u);
-  EXPECT_TRUE(same_value(result.sequence().items[1],
+  ASSERT_EQ(result.sequence().items().size(), 2u);
+  EXPECT_TRUE(same_value(result.sequence().items()[1],
                          map_of(tensor_of<std::string>({2}, {"a", "b"}), tensor_of<float>({2}, {4, 3}))));
   EXPECT_NE(
       OpTest(test).input<float>({1, 3}, {1, 2, 3}).error().find("the input of shape [1,3] has 3 columns for 2 keys"),

@@ -111,7 +111,7 @@ std::string describe(const Value& value) {
            same_tensor(a.map().values.tensor(), b.map().values.tensor());
   }
   if (same && a.kind() == ValueKind::kSequence) {
-    const auto &x = a.sequence().items, &y = b.sequence().items;
+    const auto &x = a.sequence().items(), &y = b.sequence().items();
     same = x.size() == y.size();
     for (size_t i = 0; same && i < x.size(); ++i) same = static_cast<bool>(same_value(x[i], y[i]));
   }

@@ -5,7 +5,7 @@ namespace ortolan::test {
 namespace {
 
 Value sequence_of(std::vector<Value> items) {
-  return std::make_shared<Sequence>(Sequence{ElementType::kFloat, std::move(items)});
+  return std::make_shared<Sequence>(ElementType::kFloat, std::move(items));
 }
 Tensor list(const std::vector<float>& values) {
   return tensor_of<float>({static_cast<int64_t>(values.size())}, values);
@@ -44,14 +44,14 @@ TEST(Sequence, AtErasesInsertsAndCounts) {
 TEST(Sequence, IsMadeSplitAndJoined) {
   EXPECT_TRUE(same_value(OpTest("SequenceConstruct", 11).input(list({1})).input(list({2, 3})).run()[0],
                          sequence_of({list({1}), list({2, 3})})));
-  EXPECT_EQ(OpTest("SequenceEmpty", 11).run()[0].sequence().items.size(), 0u);
+  EXPECT_EQ(OpTest("SequenceEmpty", 11).run()[0].sequence().items().size(), 0u);
   Tensor rows = tensor_of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
   auto whole = OpTest("SplitToSequence", 11).set("keepdims", 0).input(rows).run()[0];
   EXPECT_TRUE(same_value(whole, sequence_of({list({1, 2}), list({3, 4}), list({5, 6})})));
   auto pieces = OpTest("SplitToSequence", 11).input(rows).input<int64_t>({}, {2}).run()[0];
-  EXPECT_EQ(pieces.sequence().items[1].tensor().shape(), (Shape{1, 2}));
+  EXPECT_EQ(pieces.sequence().items()[1].tensor().shape(), (Shape{1, 2}));
   auto listed = OpTest("SplitToSequence", 11).set("axis", -1).input(rows).input<int64_t>({2}, {0, 2}).run()[0];
-  EXPECT_EQ(listed.sequence().items[0].tensor().shape(), (Shape{3, 0}));
+  EXPECT_EQ(listed.sequence().items()[0].tensor().shape(), (Shape{3, 0}));
   EXPECT_TRUE(
       near(OpTest("ConcatFromSequence", 11).set("axis", 0).input(kThree).run_tensor(), {6}, {1, 2, 3, 4, 5, 6}));
   auto stacked = OpTest("ConcatFromSequence", 11)

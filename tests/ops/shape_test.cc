@@ -104,7 +104,7 @@ TEST(Unsqueeze, PutsOnesIn) {
 
 TEST(Identity, PassesValuesOn) {
   EXPECT_TRUE(same_value(OpTest("Identity", 1).input(counted({2, 2})).run_tensor(), counted({2, 2})));
-  Value sequence = std::make_shared<Sequence>(Sequence{ElementType::kFloat, {counted({2}), counted({})}});
+  Value sequence = std::make_shared<Sequence>(ElementType::kFloat, std::vector<Value>{counted({2}), counted({})});
   EXPECT_TRUE(same_value(OpTest("Identity", 14).input(sequence).run()[0], sequence));
 }
 

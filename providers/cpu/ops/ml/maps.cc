@@ -150,7 +150,8 @@ class ZipMap : public OpKernel {
     FeatureRows table(input);
     require(table.features == width_, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(), " has ",
             table.features, " columns for ", width_, " keys");
-    context.set_output(0, rows_as_maps(in_order_of_keys(input.data<float>(), table.rows)));
+    Value values = in_order_of_keys(input.data<float>(), table.rows);
+    context.set_output(0, std::make_shared<Sequence>(MapRows{keys_, std::move(values)}));
   }
 
  private:
@@ -160,26 +161,10 @@ class ZipMap : public OpKernel {
     float* to = values.mutable_data<float>();
     base::TerminatePoll poll;
     for (int64_t r = 0; r < rows; ++r, from += width_) {
-      poll.work(32 + width_);
+      poll.work(width_);
       for (size_t place : order_) *to++ = from[place];
     }
     return values;
-  }
-
-  /** All rows share the memory of the maps, of the keys and of the values: none is allocated for itself. */
-  std::shared_ptr<Sequence> rows_as_maps(Tensor values) const {
-    const auto rows = static_cast<size_t>(values.shape()[0]);
-    auto maps = std::make_shared<std::vector<Map>>(rows);
-    auto sequence = std::make_shared<Sequence>();
-    sequence->items.reserve(rows);
-    float* row = values.mutable_data<float>();
-    for (Map& map : *maps) {
-      map.keys = keys_;
-      map.values = Tensor(ElementType::kFloat, keys_.shape(), row, values.owner(), values.memory());
-      row += order_.size();
-      sequence->items.emplace_back(std::shared_ptr<Map>(maps, &map));
-    }
-    return sequence;
   }
 
   Tensor keys_;

@@ -125,13 +125,13 @@ class SequenceMap : public OpKernel {
   }
 
   void compute(KernelContext& context) const override {
-    size_t length = context.input_value(0).sequence().items.size();
+    size_t length = context.input_value(0).sequence().size();
     std::vector<std::shared_ptr<Sequence>> results;
-    for (ElementType element : elements_) results.push_back(std::make_shared<Sequence>(Sequence{element, {}}));
+    for (ElementType element : elements_) results.push_back(std::make_shared<Sequence>(element));
     for (size_t i = 0; i < length; ++i) {
       base::check_terminate();
       std::vector<Value> values = body_.run(context, inputs_at(context, i, length));
-      for (size_t j = 0; j < results.size(); ++j) results[j]->items.push_back(std::move(values[j]));
+      for (size_t j = 0; j < results.size(); ++j) results[j]->items().push_back(std::move(values[j]));
     }
     for (size_t j = 0; j < results.size(); ++j) {
       if (context.has_output(j)) context.set_output(j, std::move(results[j]));
@@ -147,7 +147,7 @@ class SequenceMap : public OpKernel {
         inputs.push_back(value);
         continue;
       }
-      const auto& items = value.sequence().items;
+      const auto& items = value.sequence().items();
       require(items.size() == length, ErrorCode::kInvalidArgument, "input ", i, " is a sequence of ", items.size(),
               " elements, but input 0 has ", length, "; all sequences must have the same length");
       inputs.push_back(items[position]);

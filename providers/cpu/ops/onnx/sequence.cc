@@ -38,9 +38,7 @@ class SequenceEmpty : public OpKernel {
  public:
   explicit SequenceEmpty(const KernelInfo& info)
       : type_(static_cast<ElementType>(info.node().int_or("dtype", static_cast<int64_t>(ElementType::kFloat)))) {}
-  void compute(KernelContext& context) const override {
-    context.set_output(0, std::make_shared<Sequence>(Sequence{type_, {}}));
-  }
+  void compute(KernelContext& context) const override { context.set_output(0, std::make_shared<Sequence>(type_)); }
 
  private:
   ElementType type_;
@@ -55,7 +53,7 @@ class SequenceConstruct : public OpKernel {
     for (size_t i = 0; i < context.input_count(); ++i) {
       require(context.input(i).type() == sequence->element_type, ErrorCode::kInvalidArgument, "input ", i, " is ",
               name_of(context.input(i).type()), ", but input 0 is ", name_of(sequence->element_type));
-      sequence->items.push_back(context.input_value(i));
+      sequence->items().push_back(context.input_value(i));
     }
     context.set_output(0, std::move(sequence));
   }
@@ -65,7 +63,7 @@ class SequenceAt : public OpKernel {
  public:
   explicit SequenceAt(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
-    const auto& items = context.input_value(0).sequence().items;
+    const auto& items = context.input_value(0).sequence().items();
     require(!items.empty(), ErrorCode::kInvalidArgument, "the sequence is empty, so it has no element to take");
     context.set_output(0, items[position(context, 1, items.size(), items.size() - 1, 0)]);
   }
@@ -76,9 +74,9 @@ class SequenceErase : public OpKernel {
   explicit SequenceErase(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
     const Sequence& sequence = context.input_value(0).sequence();
-    auto copy = std::make_shared<Sequence>(Sequence{sequence.element_type, {}});
-    append(sequence.items, copy->items);
-    auto& items = copy->items;
+    auto copy = std::make_shared<Sequence>(sequence.element_type);
+    append(sequence.items(), copy->items());
+    auto& items = copy->items();
     require(!items.empty(), ErrorCode::kInvalidArgument, "the sequence is empty, so it has no element to erase");
     items.erase(items.begin() + static_cast<int64_t>(position(context, 1, items.size(), items.size() - 1, -1)));
     context.set_output(0, std::move(copy));
@@ -91,16 +89,16 @@ class SequenceInsert : public OpKernel {
   void compute(KernelContext& context) const override {
     const Sequence& sequence = context.input_value(0).sequence();
     const Tensor& item = context.input(1);
-    size_t size = sequence.items.size();
+    size_t size = sequence.size();
     require(size == 0 || sequence.element_type == ElementType::kUndefined || sequence.element_type == item.type(),
             ErrorCode::kInvalidArgument, "the element to insert is ", name_of(item.type()), ", but the sequence holds ",
             name_of(sequence.element_type));
     size_t at = position(context, 2, size, size, static_cast<int64_t>(size));
     auto copy = std::make_shared<Sequence>();
     copy->element_type = item.type();
-    copy->items.reserve(size + 1);
-    append(sequence.items, copy->items);
-    copy->items.insert(copy->items.begin() + static_cast<int64_t>(at), context.input_value(1));
+    copy->items().reserve(size + 1);
+    append(sequence.items(), copy->items());
+    copy->items().insert(copy->items().begin() + static_cast<int64_t>(at), context.input_value(1));
     context.set_output(0, std::move(copy));
   }
 };
@@ -109,7 +107,7 @@ class SequenceLength : public OpKernel {
  public:
   explicit SequenceLength(const KernelInfo&) {}
   void compute(KernelContext& context) const override {
-    auto length = static_cast<int64_t>(context.input_value(0).sequence().items.size());
+    auto length = static_cast<int64_t>(context.input_value(0).sequence().size());
     *context.output(0, ElementType::kInt64, Shape{}).mutable_data<int64_t>() = length;
   }
 };
@@ -144,7 +142,7 @@ class SplitToSequence : public OpKernel {
         shape.erase(shape.begin() + axis);
         piece = piece.reshaped(shape);
       }
-      sequence->items.push_back(std::move(piece));
+      sequence->items().push_back(std::move(piece));
     }
     context.set_output(0, std::move(sequence));
   }
@@ -178,7 +176,7 @@ class ConcatFromSequence : public OpKernel {
       : axis_(info.node().int_of("axis")), new_axis_(info.node().int_or("new_axis", 0) != 0) {}
 
   void compute(KernelContext& context) const override {
-    const auto& items = context.input_value(0).sequence().items;
+    const auto& items = context.input_value(0).sequence().items();
     require(!items.empty(), ErrorCode::kInvalidArgument, "the sequence is empty, so there is nothing to join");
     Shape shape = seen(items[0].tensor());
     size_t axis = checked_axis(axis_, shape.rank());
