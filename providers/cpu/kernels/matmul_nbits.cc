@@ -12,6 +12,7 @@
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/matmul_nbits_product.h"
+#include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -293,7 +294,7 @@ bool row_fits_bytes(const float* row, const NBitsMatrix& b) {
   for (int64_t first = 0; first < b.k; first += b.block) {
     int32_t most = 0;
     for (int64_t k = first; k < std::min(b.k, first + b.block); ++k) {
-      most = std::max(most, std::bit_cast<int32_t>(row[k]) & INT32_MAX);
+      most = std::max(most, std::bit_cast<int32_t>(read_unaligned(row + k)) & INT32_MAX);
     }
     if (!fits_bytes(most)) return false;
   }

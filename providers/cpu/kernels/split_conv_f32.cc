@@ -11,6 +11,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
+#include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
@@ -335,7 +336,7 @@ bool in_range(uint32_t maximum) { return maximum == 0 || (maximum >= kLeastMaxim
 
 uint32_t largest_magnitude(const float* x, int64_t n) {
   uint32_t largest = 0;
-  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::bit_cast<uint32_t>(x[i]) & 0x7fffffff);
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::bit_cast<uint32_t>(read_unaligned(x + i)) & 0x7fffffff);
   return largest;
 }
 
