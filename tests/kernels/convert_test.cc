@@ -76,6 +76,20 @@ TEST_P(Convert, Bfloat16) {
   EXPECT_EQ(back[6], INFINITY);
 }
 
+TEST_P(Convert, FloatsOfAnyAddress) {
+  const float x[] = {1, -2, 0.5f, 3, 4, 5, 6, 7, 8};
+  std::vector<char> bytes(sizeof x + 2);
+  std::memcpy(bytes.data() + 2, x, sizeof x);
+  const auto* unaligned = reinterpret_cast<const float*>(bytes.data() + 2);
+  uint16_t want[9], got[9];
+  float_to_bfloat16(x, want, 9);
+  float_to_bfloat16(unaligned, got, 9);
+  EXPECT_EQ(std::memcmp(got, want, sizeof got), 0);
+  float_to_half(x, want, 9);
+  float_to_half(unaligned, got, 9);
+  EXPECT_EQ(std::memcmp(got, want, sizeof got), 0);
+}
+
 template <class T>
 void expect_quantized(const std::vector<float>& x, float scale, int32_t zero_point) {
   std::vector<T> y(x.size());
