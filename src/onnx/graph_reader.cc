@@ -133,12 +133,26 @@ void GraphReader::read_initializers(const GraphParts& parts, Scope& scope) {
   for (Bytes message : parts.initializers) {
     std::string_view name = TensorReader::name_in(message);
     if (name.empty()) continue;  // nothing can refer to it
-    const auto replaced = scope.is_main() ? options_.initializers.find(std::string(name)) : options_.initializers.end();
-    add_initializer(name, replaced == options_.initializers.end() ? tensors_.read(message) : replaced->second, scope);
+    add_initializer(name, scope.is_main() ? main_initializer(name, message) : tensors_.read(message), scope);
   }
   for (Bytes message : parts.sparse_initializers) {
     add_initializer(TensorReader::sparse_name_in(message), tensors_.densify(*tensors_.read_sparse(message)), scope);
   }
+  if (!scope.is_main()) return;
+  for (const auto& [name, value] : options_.external_initializers) {
+    const ValueInfo* known = scope.graph.find(name);
+    require(known != nullptr && known->constant.has_value(), ErrorCode::kFail, "the model has no initializer '", name,
+            "', for which a value is given; name one of the main graph's");
+  }
+}
+
+Tensor GraphReader::main_initializer(std::string_view name, Bytes message) {
+  const std::string key(name);
+  if (const auto given = options_.initializers.find(key); given != options_.initializers.end()) return given->second;
+  const auto given = options_.external_initializers.find(key);
+  if (given == options_.external_initializers.end()) return tensors_.read(message);
+  TensorReader::check_replacement(message, given->second);
+  return given->second;
 }
 
 void GraphReader::add_initializer(std::string_view name, Tensor tensor, Scope& scope) {

@@ -80,6 +80,8 @@ class GraphReader {
   void read_graph(Bytes message, Scope& scope);
   void read_inputs(const GraphParts& parts, Scope& scope);
   void read_initializers(const GraphParts& parts, Scope& scope);
+  /** One of the main graph's: what the options give in its place, else what the model has. */
+  Tensor main_initializer(std::string_view name, Bytes message);
   /** In the main graph an initializer may be given again, alike in type and shape: the last value counts. */
   void add_initializer(std::string_view name, Tensor tensor, Scope& scope);
   void read_outputs(const GraphParts& parts, Scope& scope);

@@ -25,6 +25,8 @@ struct ReadOptions {
   std::unordered_map<std::string, OwnedBytes> external_files;
   /** Values for initializers of the main graph, by name; they replace the model's, whose data is then not opened. */
   std::unordered_map<std::string, Tensor> initializers;
+  /** The same, but each must be there, with that type and shape. */
+  std::unordered_map<std::string, Tensor> external_initializers;
   /** Versions of domains that the model uses but does not import; a model must import one domain at least. */
   std::map<std::string, int> default_opsets{
       {"", 26}, {"ai.onnx.ml", 5}, {"ai.onnx.preview.training", 1}, {"com.microsoft", 1}, {"com.microsoft.nchwc", 1}};

@@ -223,6 +223,16 @@ Tensor TensorReader::read(Bytes message) {
   }
 }
 
+void TensorReader::check_replacement(Bytes message, const Tensor& value) {
+  Parts parts(message);
+  parts.parse();
+  const ElementType type = element_type_numbered(parts.type);
+  const Shape shape = shape_of(parts.dims);
+  require(value.type() == type && value.shape() == shape, ErrorCode::kFail, "the value given for initializer '",
+          parts.name, "' is ", tensor::name_of(value.type()), " of shape ", value.shape(), ", but the model has ",
+          tensor::name_of(type), " of shape ", shape, "; give one like the model's");
+}
+
 Tensor TensorReader::from_parts(const Parts& parts) {
   ElementType type = element_type_numbered(parts.type);
   require(type != ElementType::kUndefined, ErrorCode::kInvalidGraph, "its element type ", parts.type,

@@ -18,6 +18,8 @@ class TensorReader {
   static std::string_view sparse_name_in(Bytes message);
   /** The tensor; errors name it. */
   Tensor read(Bytes message);
+  /** Throws unless a value that comes from elsewhere has the tensor's type and shape. */
+  static void check_replacement(Bytes message, const Tensor& value);
   /** A sparse tensor in COO form, indices checked. */
   std::shared_ptr<SparseTensor> read_sparse(Bytes message);
   /** A sparse tensor made dense. */

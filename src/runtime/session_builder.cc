@@ -34,9 +34,8 @@ onnx::ReadOptions read_options(const SessionOptions& options) {
   onnx::ReadOptions read;
   read.external_folder = options.config_or("session.model_external_initializers_file_folder_path", "");
   for (const auto& [name, bytes] : options.external_files) read.external_files[name] = {bytes, nullptr};
-  for (const auto* replaced : {&options.initializers, &options.external_initializers}) {
-    for (const auto& [name, value] : *replaced) read.initializers[name] = value.tensor();
-  }
+  for (const auto& [name, value] : options.initializers) read.initializers[name] = value.tensor();
+  for (const auto& [name, value] : options.external_initializers) read.external_initializers[name] = value.tensor();
   read.max_nodes = number_or(options, "ortolan.max_nodes", read.max_nodes);
   read.max_inlined_bytes = number_or(options, "ortolan.max_inlined_bytes", read.max_inlined_bytes);
   read.max_tensor_bytes = number_or(options, "ortolan.max_initializer_bytes", read.max_tensor_bytes);

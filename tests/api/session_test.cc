@@ -289,6 +289,25 @@ TEST_F(SessionTest, TakesDimensionsAndInitializersFromTheOptions) {
   EXPECT_EQ(dims[0], 2);
 }
 
+TEST_F(SessionTest, TakesExternalInitializersOnlyForThoseOfTheModel) {
+  std::vector<float> w = {100, 200};
+  std::vector<double> doubles = {100, 200};
+  const auto with = [&](const char* name, const OrtValue* value) {
+    SessionOptions options;
+    EXPECT_OK(api().CreateSessionOptions(options.out()));
+    EXPECT_OK(api().AddExternalInitializers(options, &name, &value, 1));
+    const std::string model = add_model().bytes();
+    return api().CreateSessionFromArray(env_, model.data(), model.size(), options, session_.out());
+  };
+  EXPECT_REFUSED(with("v", floats(w, {2})), ORT_FAIL, "the model has no initializer 'v'");
+  EXPECT_REFUSED(with("x", floats(w, {2})), ORT_FAIL, "the model has no initializer 'x'");
+  EXPECT_REFUSED(with("w", floats(w, {1, 2})), ORT_FAIL,
+                 "is float of shape [1,2], but the model has float of shape [2]");
+  EXPECT_REFUSED(with("w", tensor_around(doubles, {2}, ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE)), ORT_FAIL, "is double");
+  ASSERT_OK(with("w", floats(w, {2})));
+  EXPECT_EQ(content<float>(run("y")), (std::vector<float>{101, 202, 103, 204}));
+}
+
 TEST_F(SessionTest, NamesDimensionsWhenAnInputDoesNotFit) {
   std::vector<float> data(6);
   Value wide = floats(data, {2, 3});

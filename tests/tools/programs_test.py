@@ -228,6 +228,16 @@ class Ortolan(unittest.TestCase):
             timed = json.loads(call("ortolan", *options, "--json", path).stdout)["nodes"]
             self.assertEqual({node["operator"]: node["node"] for node in timed}.items() - shown.items(), set())
             self.assertIn("<title>y (If) on CPU", time_page.read_text())
+
+    def test_chains_name_nodes_without_names(self):
+        value = helper.make_tensor_value_info
+        nodes = [helper.make_node("Mul", ["x", "x"], ["p"]), helper.make_node("Sub", ["p", "x"], ["y"], "named")]
+        graph = helper.make_graph(nodes, "g", [value("x", TensorProto.FLOAT, [2])], [value("y", TensorProto.FLOAT, [2])])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.onnx")
+            onnx.save(model, str(path))
             self.assertIn("Mul 'p' + Sub 'named'", call("ortolan", "explain", "--time", "--runs", 2, path).stdout)
 
     def test_explain_draws_what_providers_share_out(self):
