@@ -336,7 +336,8 @@ bool in_range(uint32_t maximum) { return maximum == 0 || (maximum >= kLeastMaxim
 
 uint32_t largest_magnitude(const float* x, int64_t n) {
   uint32_t largest = 0;
-  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::bit_cast<uint32_t>(read_unaligned(x + i)) & 0x7fffffff);
+  for (int64_t i = 0; i < n; ++i)
+    largest = std::max(largest, std::bit_cast<uint32_t>(read_unaligned(x + i)) & 0x7fffffff);
   return largest;
 }
 
