@@ -55,7 +55,8 @@ def is_here(name, shown):
         return False
     found = getattr(module, kind)
     one = next(iter(found)) if isinstance(found, enum.EnumMeta) else shown.get(kind, found)
-    return not member or member in (*dir(found), *dir(one), *getattr(found, "__dataclass_fields__", ()))
+    members = (dir(found), dir(one), getattr(found, "__dataclass_fields__", ()), getattr(found, "__members__", ()))
+    return not member or any(member in names for names in members)
 
 
 class Members(unittest.TestCase):
