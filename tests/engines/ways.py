@@ -220,10 +220,11 @@ class Ray(Way):
 
     @contextlib.contextmanager
     def cluster(self, work):
-        """Four processors: two for the workers and two for those that read and write."""
+        """Four processors: two for the workers and two for those that read and write, and one process for footers, not 32."""
         port = free_port(LOOPBACK)
         address = f"{LOOPBACK}:{port}"
-        variables = {**self.variables(), "RAY_AUTH_MODE": "disabled"}
+        variables = {**self.variables(), "RAY_AUTH_MODE": "disabled", "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1",
+                     "RAY_worker_niceness": "0"}
         short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 letters at most
         head = background([self.folder / "venv/bin/ray", "start", "--head", "--node-ip-address", LOOPBACK, "--port", str(port),
                            "--num-cpus", "4", "--object-store-memory", str(1 << 29), "--include-dashboard", "false",
@@ -243,6 +244,10 @@ class Serve(Ray):
     name = "serve"
     program = "serve_with_ray.py"
     compares = False
+
+    def variables(self):
+        """A loaded machine has time to start the proxy."""
+        return {**super().variables(), "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60"}
 
 
 class Dask(Way):
