@@ -9,8 +9,6 @@ import java.util.Map;
 import java.util.Set;
 
 public final class MicrosoftOnSpark implements ScoredRows.Model {
-  private static MicrosoftOnSpark kept;
-
   private final OrtEnvironment environment = OrtEnvironment.getEnvironment();
   private final OrtSession session;
   private final String input;
@@ -26,42 +24,23 @@ public final class MicrosoftOnSpark implements ScoredRows.Model {
     shape = ((TensorInfo) session.getInputInfo().get(input).getInfo()).getShape();
   }
 
-  private static synchronized MicrosoftOnSpark open(String path, String result) {
-    try {
-      if (kept == null) {
-        kept = new MicrosoftOnSpark(path, result);
-      }
-      return kept;
-    } catch (OrtException e) {
-      throw new IllegalStateException(e);
-    }
+  @Override
+  public long[] shape() {
+    return shape;
   }
 
   @Override
-  public int width() {
-    int width = 1;
-    for (int i = 1; i < shape.length; ++i) {
-      width *= (int) shape[i];
-    }
-    return width;
-  }
-
-  @Override
-  public float[] run(float[] numbers, int rows) {
-    long[] sizes = shape.clone();
-    sizes[0] = rows;
+  public float[] run(float[] numbers, long[] sizes) throws OrtException {
     try (OnnxTensor tensor = OnnxTensor.createTensor(environment, FloatBuffer.wrap(numbers), sizes);
         OrtSession.Result outputs = session.run(Map.of(input, tensor), results)) {
       FloatBuffer scores = ((OnnxTensor) outputs.get(0)).getFloatBuffer();
       float[] copy = new float[scores.remaining()];
       scores.get(copy);
       return copy;
-    } catch (OrtException e) {
-      throw new IllegalStateException(e);
     }
   }
 
   public static void main(String[] arguments) {
-    ScoredRows.scoreTable(arguments, MicrosoftOnSpark::open);
+    ScoredRows.scoreTable(arguments, MicrosoftOnSpark::new);
   }
 }

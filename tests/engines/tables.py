@@ -5,7 +5,7 @@
   reference SOURCES MODEL TABLE OUT BATCH RESULT...
                            what scoring.py of the folder SOURCES makes of a table in this process alone
   compare FOLDER FOLDER    fails unless both hold the same rows, each once, to the last bit
-  rows TABLE FOLDER COUNT  the first rows of a table and of its results as JSON: [[row, result], ...] without ids
+  rows FOLDER...           the rows of tables side by side as JSON, without their ids
 """
 import json
 import pathlib
@@ -68,9 +68,8 @@ def compare(one, other):
     print(tables[0].num_rows)
 
 
-def rows(table, results, count):
-    pairs = zip(*(read(folder).drop_columns("id").slice(0, int(count)).to_pylist() for folder in (table, results)))
-    print(json.dumps(list(pairs)))
+def rows(*folders):
+    print(json.dumps(list(zip(*(read(folder).drop_columns("id").to_pylist() for folder in folders)))))
 
 
 VERBS = {"digits": lambda folder, rows: write(folder, int(rows), 32, digit_columns),

@@ -14,6 +14,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 PYTHON_PROGRAMS = TOP / "bindings/python/engines"
 JAVA_PROGRAMS = TOP / "bindings/java/engines"
 MICROSOFT = "com.microsoft.onnxruntime:onnxruntime:1.29.0"
+SYNAPSEML = "com.microsoft.azure:synapseml-deep-learning_2.12:1.1.0"
+COMPAT = TOP / "build/lib/compat"
 LOOPBACK = "127.0.0.2"  # Ray takes the machine's outer address for 127.0.0.1
 ARROW = ["pyarrow==26.0.1", "pandas==3.1.1"]
 STARTED_WITHIN = 400
@@ -42,6 +44,28 @@ def until(condition, what):
 def background(command, log, environment):
     with open(log, "w", encoding="utf-8") as out:
         return subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
+
+
+def fetch_jars(artifact, folder):
+    """Has Maven bring an artifact and what it needs, without what Spark has of it."""
+    if folder.exists():
+        return
+    if not shutil.which("mvn"):
+        raise Missing("mvn is missing; install the package maven")
+    group, name, version = artifact.split(":")
+    with tempfile.TemporaryDirectory() as temporary:
+        pom = pathlib.Path(temporary, "pom.xml")
+        pom.write_text(f"""<project><modelVersion>4.0.0</modelVersion><groupId>engines</groupId><artifactId>jars</artifactId>
+            <version>1</version><dependencies><dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>
+            <version>{version}</version></dependency></dependencies></project>""")
+        part = folder.with_suffix(".part")
+        done = subprocess.run(["mvn", "-B", "-q", "-f", pom, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:"
+                               "copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={part}",
+                               "-DexcludeGroupIds=org.apache.spark,org.scala-lang,org.slf4j,org.testng,org.openpnp"],
+                              capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Missing(f"mvn cannot get {artifact}: {done.stdout.partition('[ERROR] ')[2].partition(' -> ')[0]}")
+    part.rename(folder)
 
 
 class Way:
@@ -137,8 +161,11 @@ class Spark(Way):
                 "--conf", "spark.sql.files.minPartitionNum=32", *options]
 
     def command(self, sources, job, out):
-        return [*self.submit("--py-files", sources / "scoring.py"), sources / self.program, *self.options, job.model, job.table,
-                out, *job.results, "--batch", str(job.batch)]
+        return [*self.submit(*self.extras(sources)), sources / self.program, *self.options, job.model, job.table, out,
+                *job.results, "--batch", str(job.batch)]
+
+    def extras(self, sources):
+        return ["--py-files", sources / "scoring.py"]
 
 
 class SparkPandas(Spark):
@@ -190,26 +217,40 @@ class SparkMicrosoft(SparkJava):
     main = "MicrosoftOnSpark"
 
     def jar(self):
-        return self.folder / "onnxruntime.jar"
+        return self.folder / "microsoft" / f"{'-'.join(MICROSOFT.split(':')[1:])}.jar"
 
     def source(self):
         return TOP / f"tests/engines/{self.main}.java"
 
     def configuration(self):
-        library = TOP / "build/lib/compat/libonnxruntime.so.1"
-        return ["--conf", f"spark.executor.extraJavaOptions=-Donnxruntime.native.onnxruntime.path={library}"]
+        return ["--conf", f"spark.executor.extraJavaOptions=-Donnxruntime.native.onnxruntime.path={COMPAT}/libonnxruntime.so.1"]
 
     def prepare(self, wheel, official):
         super().prepare(wheel, official)
-        if self.jar().exists():
-            return
-        if not shutil.which("mvn"):
-            raise Missing("mvn is missing; install the package maven")
-        done = subprocess.run(["mvn", "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
-                               f"-Dartifact={MICROSOFT}", f"-DoutputDirectory={self.folder}", "-Dmdep.stripVersion=true"],
-                              capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Missing(f"mvn cannot get {MICROSOFT}: {done.stdout.strip().splitlines()[-1]}")
+        fetch_jars(MICROSOFT, self.folder / "microsoft")
+
+
+class Synapseml(Spark):
+    """Its jar of Microsoft's package asks for a library called libonnxruntime.so.1.8.1, in the driver too."""
+    name = "synapseml"
+    program = "score_with_synapseml.py"
+    compares = False
+
+    def prepare(self, wheel, official):
+        super().prepare(wheel, official)
+        fetch_jars(SYNAPSEML, self.folder / "synapseml")
+
+    def variables(self):
+        return {**super().variables(), "LD_LIBRARY_PATH": str(COMPAT)}
+
+    def extras(self, sources):
+        jars = sorted((self.folder / "synapseml").glob("*.jar"))
+        java = " ".join([f"-Donnxruntime.native.onnxruntime.path={COMPAT}/libonnxruntime.so.1.8.1",
+                         *(f"-Donnxruntime.native.onnxruntime_providers_{name}.skip=true" for name in ("shared", "cuda"))])
+        return ["--jars", ",".join(map(str, jars)),
+                "--py-files", ",".join(str(jar) for jar in jars if jar.name.startswith("synapseml-")),
+                "--conf", f"spark.driver.extraJavaOptions={java}", "--conf", f"spark.executor.extraJavaOptions={java}",
+                "--conf", f"spark.executorEnv.LD_LIBRARY_PATH={COMPAT}", "--conf", "spark.executorEnv.OMP_NUM_THREADS=1"]
 
 
 class Ray(Way):
@@ -220,10 +261,11 @@ class Ray(Way):
 
     @contextlib.contextmanager
     def cluster(self, work):
-        """Four processors: two for the workers and two for those that read and write."""
+        """Four processors: two for the workers and two for those that read and write, and one process for footers, not 32."""
         port = free_port(LOOPBACK)
         address = f"{LOOPBACK}:{port}"
-        variables = {**self.variables(), "RAY_AUTH_MODE": "disabled"}
+        variables = {**self.variables(), "RAY_AUTH_MODE": "disabled", "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1",
+                     "RAY_worker_niceness": "0"}
         short = tempfile.mkdtemp(prefix="ray")  # the path of a socket has 107 letters at most
         head = background([self.folder / "venv/bin/ray", "start", "--head", "--node-ip-address", LOOPBACK, "--port", str(port),
                            "--num-cpus", "4", "--object-store-memory", str(1 << 29), "--include-dashboard", "false",
@@ -243,6 +285,10 @@ class Serve(Ray):
     name = "serve"
     program = "serve_with_ray.py"
     compares = False
+
+    def variables(self):
+        """A loaded machine has time to start the proxy."""
+        return {**super().variables(), "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60"}
 
 
 class Dask(Way):
@@ -267,4 +313,4 @@ class Dask(Way):
             processes.end_all()
 
 
-WAYS = {way.name: way for way in (Spark, SparkPandas, SparkJava, SparkMicrosoft, Ray, Serve, Dask)}
+WAYS = {way.name: way for way in (Spark, SparkPandas, SparkJava, SparkMicrosoft, Synapseml, Ray, Serve, Dask)}

@@ -14,8 +14,6 @@ import org.ortolan.ValueType;
  * id and the named result, a list of numbers a row. The model's path is one on every node.
  */
 public final class ScoreWithSpark implements ScoredRows.Model {
-  private static ScoreWithSpark kept;
-
   private final Session session;
   private final ValueInfo input;
   private final List<String> results;
@@ -29,33 +27,19 @@ public final class ScoreWithSpark implements ScoredRows.Model {
     shape = ((ValueType.OfTensor) input.type()).shape().stream().mapToLong(size -> size).toArray();
   }
 
-  /** One session an executor, for all its tasks. */
-  private static synchronized ScoreWithSpark open(String path, String result) {
-    if (kept == null) {
-      kept = new ScoreWithSpark(path, result);
-    }
-    return kept;
+  @Override
+  public long[] shape() {
+    return shape;
   }
 
   @Override
-  public int width() {
-    int width = 1;
-    for (int i = 1; i < shape.length; ++i) {
-      width *= (int) shape[i];
-    }
-    return width;
-  }
-
-  @Override
-  public float[] run(float[] numbers, int rows) {
-    long[] sizes = shape.clone();
-    sizes[0] = rows;
+  public float[] run(float[] numbers, long[] sizes) {
     try (Tensor tensor = Tensor.of(numbers, sizes); Outputs outputs = session.run(Map.of(input.name(), tensor), results)) {
       return outputs.tensor(0).floats();
     }
   }
 
   public static void main(String[] arguments) {
-    ScoredRows.scoreTable(arguments, ScoreWithSpark::open);
+    ScoredRows.scoreTable(arguments, ScoreWithSpark::new);
   }
 }

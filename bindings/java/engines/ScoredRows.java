@@ -16,21 +16,32 @@ import org.apache.spark.sql.types.StructType;
 final class ScoredRows implements Iterator<Row> {
   /** A model of one input and one result that interest. Several tasks may run it at once. */
   interface Model {
-    /** How many numbers a row has. */
-    int width();
+    /** The sizes of the input; the first, that of the rows, does not count. */
+    long[] shape();
 
-    /** The results of all rows, one row after the other. */
-    float[] run(float[] numbers, int rows);
+    /** The results of all rows, one row after the other, for an input of that shape. */
+    float[] run(float[] numbers, long[] shape) throws Exception;
   }
 
-  /** How a task comes to its model: called in the executors, best with the same answer for all tasks of one. */
+  /** How an executor comes to its model. */
   interface Opener extends Serializable {
-    Model open(String path, String result);
+    Model open(String path, String result) throws Exception;
+  }
+
+  private static Model kept;
+
+  /** One model an executor, for all its tasks. */
+  private static synchronized Model keep(Opener opener, String path, String result) throws Exception {
+    if (kept == null) {
+      kept = opener.open(path, result);
+    }
+    return kept;
   }
 
   private final Iterator<Row> rows;
   private final Model model;
   private final long[] ids;
+  private final int width;
   private final float[] numbers;
   private final ArrayDeque<Row> ready = new ArrayDeque<>();
 
@@ -38,7 +49,8 @@ final class ScoredRows implements Iterator<Row> {
     this.rows = rows;
     this.model = model;
     ids = new long[batch];
-    numbers = new float[batch * model.width()];
+    width = (int) Arrays.stream(model.shape()).skip(1).reduce(1, Math::multiplyExact);
+    numbers = new float[batch * width];
   }
 
   @Override
@@ -59,19 +71,29 @@ final class ScoredRows implements Iterator<Row> {
     for (; count < ids.length && rows.hasNext(); ++count) {
       Row row = rows.next();
       ids[count] = row.getLong(0);
-      int at = count * model.width();
+      int at = count * width;
       for (float number : row.<Float>getList(1)) {
         numbers[at++] = number;
       }
     }
-    float[] scores = model.run(count == ids.length ? numbers : Arrays.copyOf(numbers, count * model.width()), count);
-    int width = scores.length / count;
+    float[] scores = run(count);
+    int results = scores.length / count;
     for (int i = 0; i < count; ++i) {
-      Float[] row = new Float[width];
-      for (int j = 0; j < width; ++j) {
-        row[j] = scores[i * width + j];
+      Float[] row = new Float[results];
+      for (int j = 0; j < results; ++j) {
+        row[j] = scores[i * results + j];
       }
       ready.add(RowFactory.create(ids[i], row));
+    }
+  }
+
+  private float[] run(int count) {
+    long[] shape = model.shape().clone();
+    shape[0] = count;
+    try {
+      return model.run(count == ids.length ? numbers : Arrays.copyOf(numbers, count * width), shape);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
     }
   }
 
@@ -91,7 +113,7 @@ final class ScoredRows implements Iterator<Row> {
       var table = spark.read().parquet(arguments[1]);
       String input = Arrays.stream(table.columns()).filter(name -> !name.equals("id")).findFirst().orElseThrow();
       table.select(functions.col("id"), functions.col(input))
-          .mapPartitions((MapPartitionsFunction<Row, Row>) rows -> new ScoredRows(rows, opener.open(model, result), batch),
+          .mapPartitions((MapPartitionsFunction<Row, Row>) rows -> new ScoredRows(rows, keep(opener, model, result), batch),
               Encoders.row(type))
           .write().parquet(arguments[2]);
       System.out.printf("seconds: %.2f%n", (System.nanoTime() - begin) / 1e9);
