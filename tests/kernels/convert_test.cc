@@ -88,6 +88,9 @@ TEST_P(Convert, FloatsOfAnyAddress) {
   float_to_half(x, want, 9);
   float_to_half(unaligned, got, 9);
   EXPECT_EQ(std::memcmp(got, want, sizeof got), 0);
+  quantize(x, 9, 0.5f, 3, want);
+  quantize(unaligned, 9, 0.5f, 3, got);
+  EXPECT_EQ(std::memcmp(got, want, sizeof got), 0);
 }
 
 template <class T>

@@ -17,7 +17,7 @@ void half_to_float(const uint16_t* x, float* y, int64_t n) {
 void float_to_half(const float* x, uint16_t* y, int64_t n) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store_half(y + i, load(x + i));
-  for (; i < n; ++i) y[i] = static_cast<uint16_t>(narrow_to_half(set1(x[i]))[0]);
+  for (; i < n; ++i) y[i] = static_cast<uint16_t>(narrow_to_half(set1(read_unaligned(x + i)))[0]);
 }
 
 ORTOLAN_INLINE Vi quantize_vector(Vf x, Vf scale, Vf zero, Vf low, Vf high) {
@@ -41,7 +41,7 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) 
     const Vector codes = __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
     __builtin_memcpy(y + i, &codes, sizeof codes);
   }
-  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
+  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(read_unaligned(x + i)), s, zero, low, high)[0]);
 }
 
 template <class T>
@@ -69,13 +69,13 @@ void quantize_words(const float* x, int64_t n, float scale, int32_t zero_point, 
   const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store_words(y + i, quantize_vector(load(x + i), s, zero, low, high));
-  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(x[i]), s, zero, low, high)[0]);
+  for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(read_unaligned(x + i)), s, zero, low, high)[0]);
 }
 
 /** As a loop that compilers vectorise; Wide holds x - zero_point. */
 template <class T, class Wide>
 void dequantize_plain(const T* __restrict x, int64_t n, float scale, int32_t zero_point, float* __restrict y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(Wide{x[i]} - zero_point) * scale;
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(Wide{read_unaligned(x + i)} - zero_point) * scale;
 }
 
 ORTOLAN_INLINE Vi load_count(const int32_t* p, int64_t count) {
