@@ -62,6 +62,9 @@ TEST(VulkanMatrices, NumbersBecomeTypesAndConstants) {
   EXPECT_EQ(all_of(module, kMatrix), (std::vector<Words>{{8, 11, 4, 9, 10, 4}}));
   EXPECT_EQ(all_of(module, 17), (std::vector<Words>{{9}, {vulkan::kMatricesCapability}}));
   EXPECT_TRUE(all_of(module, 5).empty());
+  auto place = [&](uint32_t head) { return std::find(module.begin(), module.end(), head); };
+  EXPECT_LT(place(4 << 16 | kSpecConstant), place(7 << 16 | kMatrix));
+  EXPECT_LT(place(3 << 16 | kTypeFloat), place(7 << 16 | kMatrix));
   Words of_halves = vulkan::with_matrix_types(module_with(16, 8));
   EXPECT_EQ(all_of(of_halves, kMatrix), (std::vector<Words>{{8, 20, 4, 9, 10, 4}}));
   EXPECT_EQ(all_of(of_halves, kTypeFloat), (std::vector<Words>{{11, 32}, {20, 16}}));
