@@ -21,6 +21,13 @@ struct WantedFeatures {
     storage8.pNext = &small;
     small.pNext = &timeline;
     if (found.features.int_dot) timeline.pNext = &dot;
+    if (!found.features.cooperative_matrix) return;
+    matrix.cooperativeMatrix = model.vulkanMemoryModel = VK_TRUE;
+    subgroup.subgroupSizeControl = subgroup.computeFullSubgroups = VK_TRUE;
+    subgroup.pNext = all.pNext;
+    model.pNext = &subgroup;
+    matrix.pNext = &model;
+    all.pNext = &matrix;
   }
 
   VkPhysicalDeviceFeatures2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
@@ -30,6 +37,11 @@ struct WantedFeatures {
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+                                                      nullptr, VK_FALSE, VK_FALSE};
+  VkPhysicalDeviceVulkanMemoryModelFeatures model{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES};
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroup{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
 };
 
 VkDevice open(const FoundDevice& found) {

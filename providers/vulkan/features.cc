@@ -13,6 +13,7 @@ constexpr NamedFeature kFeatures[] = {
     {"half_arithmetic", &Features::half_arithmetic},
     {"subgroup", &Features::subgroup},
     {"int_dot", &Features::int_dot},
+    {"cooperative_matrix", &Features::cooperative_matrix},
     {"push_descriptor", &Features::push_descriptor},
     {"memory_budget", &Features::memory_budget},
     {"mapped", &Features::mapped},
@@ -36,6 +37,7 @@ std::span<const NamedFeature> all_features() { return kFeatures; }
 Features without(Features features, const std::string& names) {
   std::istringstream rest(names);
   for (std::string name; std::getline(rest, name, ',');) features.*find(name).member = false;
+  features.cooperative_matrix = features.cooperative_matrix && features.half_arithmetic;
   return features;
 }
 

@@ -11,6 +11,7 @@ struct Features {
   bool half_arithmetic = false;     // 16-bit floats in kernels
   bool subgroup = false;            // sums over subgroups
   bool int_dot = false;             // dot products of four bytes in hardware
+  bool cooperative_matrix = false;  // products of 16-bit floats on matrix units; needs half_arithmetic
   bool push_descriptor = false;     // buffers bound by commands; else by descriptor sets of a list
   bool memory_budget = false;       // the driver says how much memory is left
   bool mapped = false;              // host and device share memory: bytes are copied without staging

@@ -4,9 +4,11 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan.h>
 
+#include "vulkan/cooperative_matrix.h"
+
 namespace ortolan::gpu::vulkan {
 
-// Each name without its vk. The last group may be missing where an extension is.
+// Each name without its vk. The last of an instance, and the last group, may be missing where an extension is.
 #define ORTOLAN_VULKAN_OF_INSTANCE(X)             \
   X(DestroyInstance)                              \
   X(EnumeratePhysicalDevices)                     \
@@ -18,7 +20,8 @@ namespace ortolan::gpu::vulkan {
   X(GetPhysicalDeviceExternalBufferProperties)    \
   X(GetPhysicalDeviceExternalSemaphoreProperties) \
   X(CreateDevice)                                 \
-  X(GetDeviceProcAddr)
+  X(GetDeviceProcAddr)                            \
+  X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 
 #define ORTOLAN_VULKAN_OF_DEVICE(X) \
   X(DestroyDevice)                  \

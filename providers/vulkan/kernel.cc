@@ -114,6 +114,13 @@ void VulkanKernel::create_pipeline(const KernelSpec& spec) {
   info.stage.module = module.get();
   info.stage.pName = "main";
   info.stage.pSpecializationInfo = &specialization.info;
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
+  if (has_matrices(variant.words)) {
+    subgroup.requiredSubgroupSize = static_cast<uint32_t>(context_->traits().matrix_units.whole.items);
+    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    info.stage.pNext = &subgroup;
+  }
   context_->check(context_->call().CreateComputePipelines(context_->get(), cache_, 1, &info, nullptr, &pipeline_),
                   "CreateComputePipelines", [&] { return "kernel " + name_; });
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kMostFound = 64;
 constexpr uint32_t kMostQueues = 4;  // that sessions share
 constexpr int kMostGroupItems = 1024;
+constexpr uint32_t kMostUnitSize = 32;        // of a side of matrices that units take whole; the kernel's steps along K
 constexpr int64_t kRoundsOfLlvmpipe = 65535;  // of all loops of an item: then they end, and results are wrong
 constexpr size_t kParamBytes = 128;
 
@@ -32,6 +33,8 @@ struct Told {
   VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
   VkPhysicalDeviceMaintenance3Properties memory{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
   VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties subgroup_sizes{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
 
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   VkPhysicalDevice16BitStorageFeatures storage16{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
@@ -40,6 +43,12 @@ struct Told {
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrix{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+                                                      nullptr, VK_FALSE, VK_FALSE};
+  VkPhysicalDeviceVulkanMemoryModelFeatures model{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES};
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_control{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+  UnitMatrices matrices;  // that its units take whole; none: 0 items
   std::set<std::string> extensions;
 
   bool has(const char* extension) const { return extensions.count(extension) != 0; }
@@ -63,12 +72,48 @@ void ask_extensions(const InstanceFunctions& call, VkPhysicalDevice device, Told
   for (const VkExtensionProperties& extension : found) told.extensions.insert(extension.extensionName);
 }
 
+/** Whether our kernel can be made of them: by halves, of which its shared memory has eight together, into floats. */
+bool suits(const VkCooperativeMatrixPropertiesKHR& matrix) {
+  auto fits = [](uint32_t size) { return size > 0 && size % 8 == 0 && size <= kMostUnitSize; };
+  return matrix.scope == VK_SCOPE_SUBGROUP_KHR && !matrix.saturatingAccumulation && fits(matrix.MSize) &&
+         fits(matrix.NSize) && fits(matrix.KSize) && kMostUnitSize % matrix.KSize == 0 &&
+         matrix.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && matrix.BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+         matrix.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && matrix.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+}
+
+/** The largest that suit, of a subgroup of the least size: other sizes are no faster, and some units know no other. */
+void ask_matrices(const InstanceFunctions& call, VkPhysicalDevice device, Told& told) {
+  auto get = call.GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+  const bool has_all = told.has(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) && get != nullptr &&
+                       told.matrix.cooperativeMatrix && told.model.vulkanMemoryModel &&
+                       told.subgroup_control.subgroupSizeControl && told.subgroup_control.computeFullSubgroups &&
+                       (told.subgroup_sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+  uint32_t count = 0;
+  if (!has_all || get(device, &count, nullptr) != VK_SUCCESS) return;
+  VkCooperativeMatrixPropertiesKHR none{};
+  none.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  std::vector<VkCooperativeMatrixPropertiesKHR> found(count, none);
+  if (get(device, &count, found.data()) < 0) return;
+  found.resize(std::min<size_t>(count, found.size()));
+  uint32_t largest = 0;
+  for (const VkCooperativeMatrixPropertiesKHR& matrix : found) {
+    if (!suits(matrix) || matrix.MSize * matrix.NSize * matrix.KSize <= largest) continue;
+    largest = matrix.MSize * matrix.NSize * matrix.KSize;
+    told.matrices = {static_cast<int>(matrix.MSize), static_cast<int>(matrix.NSize), static_cast<int>(matrix.KSize),
+                     static_cast<int>(told.subgroup_sizes.minSubgroupSize)};
+  }
+}
+
 void ask(const InstanceFunctions& call, VkPhysicalDevice device, Told& told) {
   ask_extensions(call, device, told);
-  chain(&told.properties, {&told.subgroup, &told.memory, &told.driver});
+  chain(&told.properties, {&told.subgroup, &told.memory, &told.driver, &told.subgroup_sizes});
   call.GetPhysicalDeviceProperties2(device, &told.properties);
-  chain(&told.features, {&told.storage16, &told.storage8, &told.small, &told.timeline, &told.dot});
+  chain(&told.features,
+        {&told.storage16, &told.storage8, &told.small, &told.timeline, &told.dot, &told.model, &told.subgroup_control});
+  // Validation layers complain of structures that are newer than they are.
+  if (told.has(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) chain(&told.subgroup_control, {&told.matrix});
   call.GetPhysicalDeviceFeatures2(device, &told.features);
+  ask_matrices(call, device, told);
 }
 
 /** What every kernel relies on; empty where all of it is there. */
@@ -96,6 +141,7 @@ Features features_of(const Told& told, const VkPhysicalDeviceMemoryProperties& m
                       (told.subgroup.supportedOperations & kUsed) == kUsed &&
                       told.subgroup.subgroupSize >= kSharingItems;
   features.int_dot = told.dot.shaderIntegerDotProduct;
+  features.cooperative_matrix = told.matrices.items > 0;
   features.push_descriptor = told.has(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   features.memory_budget = told.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   features.external_memory = told.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
@@ -118,6 +164,9 @@ std::vector<const char*> extensions_of(const Told& told, const Features& feature
   add(true, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
   add(true, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   add(features.int_dot, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  add(features.cooperative_matrix, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  add(features.cooperative_matrix, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME);
+  add(features.cooperative_matrix, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   add(features.push_descriptor, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
   add(features.memory_budget, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   add(features.external_memory, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
@@ -174,6 +223,8 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
   traits.offset_alignment = told.limits().minStorageBufferOffsetAlignment;
   traits.has_int64 = features.int64;
   traits.has_half_arithmetic = features.half_arithmetic;
+  traits.matrix_units.half = features.cooperative_matrix;
+  if (features.cooperative_matrix) traits.matrix_units.whole = told.matrices;
   return with_sane_bounds(std::move(traits));
 }
 

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "gpu/device/error.h"
+#include "vulkan/matrix_types.h"
 
 namespace ortolan::gpu::vulkan {
 namespace {
 
 constexpr uint32_t kInt64 = 1, kSubgroup = 2, kIntDot = 4, kNoSteps = 8;
 constexpr size_t kHeaderWords = 5;
+constexpr uint32_t kOpCapability = 17;
 constexpr uint32_t kOpDecorate = 71, kBindingDecoration = 33;
 
 uint32_t switches_of(const Features& features, bool has_steps) {
@@ -25,6 +27,13 @@ const SpirvVariant& spirv_of(std::string_view name, const Features& features, bo
     if (variant.name == name && variant.on == (switches_of(features, has_steps) & variant.known)) return variant;
   }
   throw Error(ErrorKind::kInternal, "vulkan: kernel " + std::string(name) + ": it was not compiled with this library");
+}
+
+bool has_matrices(std::span<const uint32_t> spirv) {
+  for (size_t at = kHeaderWords; at + 1 < spirv.size() && (spirv[at] & 0xffff) == kOpCapability; at += 2) {
+    if (spirv[at + 1] == kMatricesCapability) return true;
+  }
+  return false;
 }
 
 uint32_t count_bindings(std::span<const uint32_t> spirv) {

@@ -1,5 +1,6 @@
-# cmake -DKERNEL=... -DDIALECT=... -DSWITCHES=... -DCOMPILER=... -DARRAY=... -DOUTPUT=... -P spirv.cmake: compiles a kernel text
-# with the switches, between commas, to SPIR-V: a header OUTPUT with the words as ARRAY.
+# cmake -DKERNEL=... -DDIALECT=... -DSWITCHES=... -DCOMPILER=... -DCOMPLETE=... -DARRAY=... -DOUTPUT=... -P spirv.cmake: compiles a
+# kernel text with the switches, between commas, to SPIR-V: a header OUTPUT with the words as ARRAY. COMPLETE is the program
+# matrix_types for a kernel that needs it.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../gpu/kernels/expand.cmake)
 file(READ ${DIALECT} dialect)
@@ -7,10 +8,18 @@ expand(${KERNEL} "" text seen)
 file(WRITE ${OUTPUT}.comp "${dialect}${text}")
 string(REPLACE "," ";" SWITCHES "${SWITCHES}")
 list(TRANSFORM SWITCHES PREPEND "-D")
-execute_process(COMMAND ${COMPILER} -V --quiet -g0 --target-env vulkan1.1 -DK_VW=4 -DK_SMALL_TYPES=1 ${SWITCHES} --vn ${ARRAY}
-                        ${OUTPUT}.comp -o ${OUTPUT}
-                RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
-if(NOT result EQUAL 0)
-  message(FATAL_ERROR "${KERNEL} does not compile as GLSL, with the switches ${SWITCHES}:\n${said}")
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${KERNEL} does not compile as GLSL, with the switches ${SWITCHES}:\n${said}")
+  endif()
+endfunction()
+set(compile ${COMPILER} -V --quiet --target-env vulkan1.1 -DK_VW=4 -DK_SMALL_TYPES=1 ${SWITCHES} ${OUTPUT}.comp)
+if(COMPLETE)
+  run(${compile} -o ${OUTPUT}.spv)
+  run(${COMPLETE} ${OUTPUT}.spv ${OUTPUT} ${ARRAY})
+  file(REMOVE ${OUTPUT}.spv)
+else()
+  run(${compile} -g0 --vn ${ARRAY} -o ${OUTPUT})
 endif()
 file(REMOVE ${OUTPUT}.comp)

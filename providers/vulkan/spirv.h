@@ -22,6 +22,9 @@ std::span<const SpirvVariant> spirv_variants();
  * kInternal where there is no kernel of that name. */
 const SpirvVariant& spirv_of(std::string_view name, const Features& features, bool has_steps);
 
+/** Whether a kernel has matrices that matrix units take whole. */
+bool has_matrices(std::span<const uint32_t> spirv);
+
 /** How many buffers a kernel has: those of its bindings, which begin at 0. */
 uint32_t count_bindings(std::span<const uint32_t> spirv);
 

@@ -20,4 +20,12 @@ void keep_vulkan_driver() { kept_devices(); }
 
 std::unique_ptr<Device> open_vulkan() { return vulkan::open_device(kept_devices().front()); }
 
+std::unique_ptr<Device> open_vulkan_units() {
+  for (vulkan::FoundDevice found : kept_devices()) {
+    found.traits.kind = DeviceClass::kGpu;
+    if (found.features.cooperative_matrix) return vulkan::open_device(found);
+  }
+  return nullptr;
+}
+
 }  // namespace ortolan::gpu

@@ -14,4 +14,8 @@ void keep_vulkan_driver();
 /** The same, and the first device. */
 std::unique_ptr<Device> open_vulkan();
 
+/** The first device with matrix units, taken for a GPU even where it is a processor: only GPUs' products use them. NULL
+ * where none has them. */
+std::unique_ptr<Device> open_vulkan_units();
+
 }  // namespace ortolan::gpu

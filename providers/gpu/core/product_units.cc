@@ -1,24 +1,27 @@
-// Products on matrix units (kernels/product_matrix_units.k): which they make, by which tiles, and how operands are
-// read.
+// Products on matrix units (kernels/product_matrix_units.k, and product_cooperative.k for units that take matrices
+// whole): which they make, by which tiles, and how operands are read.
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <span>
 
 #include "gpu/core/product_launches.h"
 
 namespace ortolan::gpu {
 namespace {
 
-constexpr int kUnitItems = 32, kUnitRows = 16, kUnitColumns = 8;  // as kernels/matrix_units.k has them
-constexpr int kDepth = 16;                                        // words of factors of a step along K
-constexpr int64_t kLoad = 32;                                     // what a line of factors costs, in sums of the tile
-constexpr size_t kFewTiles = 3;                                   // to try
+constexpr UnitMatrices kUnit{16, 8, 16, 32};  // as kernels/matrix_units.k has it
+constexpr int kDepth = 16;                    // words of factors of a step along K, in pairs where they are halves
+constexpr int64_t kLoad = 32;                 // what a line of factors costs, in sums of the tile
+constexpr size_t kFewTiles = 3;               // to try
+
+bool takes_whole(const DeviceTraits& traits) { return traits.matrix_units.whole.items > 0; }
 
 /** Rows of items, below each other and side by side, each with so many of the units' matrices. */
 struct UnitTile {
   int down, across, rows, columns;
-  int64_t height() const { return int64_t{down} * rows * kUnitRows; }
-  int64_t width() const { return int64_t{across} * columns * kUnitColumns; }
+  UnitMatrices unit = kUnit;
+  int64_t height() const { return int64_t{down} * rows * unit.rows; }
+  int64_t width() const { return int64_t{across} * columns * unit.columns; }
   std::string name() const {
     std::string name;
     for (int number : {down, across, rows, columns}) name += (name.empty() ? "" : " ") + std::to_string(number);
@@ -26,9 +29,10 @@ struct UnitTile {
   }
   bool fits(const DeviceTraits& traits) const {
     const int64_t factors = std::max((height() + width()) * (kDepth + 4), (height() + width() + 16) * kDepth);
-    const int64_t sums = int64_t{down} * across * kUnitRows * (columns * kUnitColumns + 4);
-    return down * across * kUnitItems <= traits.max_group_items &&
-           static_cast<size_t>(std::max(factors, sums)) * sizeof(uint32_t) <= traits.shared_bytes;
+    const int64_t sums = int64_t{down} * across * unit.rows * (columns * unit.columns + 4);
+    const int64_t words = takes_whole(traits) ? factors + sums : std::max(factors, sums);
+    return down * across * unit.items <= traits.max_group_items &&
+           static_cast<size_t>(words) * sizeof(uint32_t) <= traits.shared_bytes;
   }
   /** What the product costs: rounds of groups, each with its sums and its factors. */
   int64_t cost(const DeviceTraits& traits, const Product& p) const {
@@ -38,13 +42,20 @@ struct UnitTile {
 };
 
 constexpr UnitTile kTiles[] = {{2, 4, 4, 4}, {2, 2, 4, 4}, {2, 2, 2, 4}, {2, 2, 1, 2}, {1, 4, 1, 4}, {4, 1, 2, 1}};
+// The same of matrices of 16 x 16, which most units take whole; the largest with more rows of items, or with fewer.
+constexpr UnitTile kWholeTiles[] = {{2, 4, 4, 2}, {2, 2, 4, 4}, {2, 2, 4, 2}, {2, 2, 2, 2},
+                                    {2, 2, 1, 1}, {1, 4, 1, 2}, {4, 1, 2, 1}};
 
 /** The tiles to try, the one that is thought to cost least first. */
 std::vector<UnitTile> tiles_for(const Lowering& l, const Product& product) {
   const DeviceTraits& traits = l.traits();
   std::vector<UnitTile> tiles;
-  std::copy_if(std::begin(kTiles), std::end(kTiles), std::back_inserter(tiles),
-               [&](const UnitTile& tile) { return tile.fits(traits); });
+  const std::span<const UnitTile> all =
+      takes_whole(traits) ? std::span<const UnitTile>(kWholeTiles) : std::span<const UnitTile>(kTiles);
+  for (UnitTile tile : all) {
+    if (takes_whole(traits)) tile.unit = traits.matrix_units.whole;
+    if (tile.fits(traits)) tiles.push_back(tile);
+  }
   std::stable_sort(tiles.begin(), tiles.end(), [&](const UnitTile& a, const UnitTile& b) {
     return a.cost(traits, product) < b.cost(traits, product);
   });
@@ -72,9 +83,10 @@ struct Lines {
   int64_t depth, k_step;  // along K
   bool lie_side_by_side() const { return !matrix.offsets.empty() || (step == 1 && k_step != 1); }
   /** Whether four words of factors lie in order wherever a tile has them. */
-  bool has_quads(Factors factors) const {
+  bool has_quads(Factors factors) const { return has(lie_side_by_side() ? 4 : 4 * packed(factors), factors); }
+  /** The same of so many elements. */
+  bool has(int64_t together, Factors factors) const {
     const bool is_across = lie_side_by_side();
-    const int64_t together = is_across ? 4 : 4 * packed(factors);
     auto is_even = [&](int64_t number) { return number % together == 0; };
     bool in_order = matrix.type == (factors == kHalfFactors ? ElementType::kFloat16 : ElementType::kFloat) &&
                     (is_across ? step : k_step) == 1 && is_even(is_across ? count : depth);
@@ -86,11 +98,19 @@ struct Lines {
 TiledLaunch on_units(Lowering& l, const Product& product, const UnitTile& tile, Factors factors) {
   Matrix a = in_memory(l, product.a), b = in_memory(l, product.b);
   Lines rows{a, product.m, a.row, product.k, a.column}, columns{b, product.n, b.column, product.k, b.row};
-  KernelCall call = l.call("product_matrix_units");
-  call.group(kUnitItems, tile.down * tile.across).constant("DOWN", tile.down).constant("TM", tile.rows);
-  call.constant("TN", tile.columns).constant("BK", kDepth).constant("FACTORS", factors);
-  call.constant("A_LINES", rows.lie_side_by_side()).constant("B_LINES", columns.lie_side_by_side());
-  call.constant("A_QUADS", rows.has_quads(factors)).constant("B_QUADS", columns.has_quads(factors));
+  const bool is_whole = takes_whole(l.traits());
+  KernelCall call = l.call(is_whole ? "product_cooperative" : "product_matrix_units");
+  call.group(tile.unit.items, tile.down * tile.across).constant("DOWN", tile.down).constant("TM", tile.rows);
+  call.constant("TN", tile.columns).constant("A_LINES", rows.lie_side_by_side());
+  call.constant("B_LINES", columns.lie_side_by_side());
+  if (is_whole) {
+    call.constant("BK", kDepth * packed(factors)).constant("UNIT_ROWS", tile.unit.rows);
+    call.constant("UNIT_COLUMNS", tile.unit.columns).constant("UNIT_DEPTH", tile.unit.depth);
+    call.constant("A_EIGHTS", rows.has(8, factors)).constant("B_EIGHTS", columns.has(8, factors));
+  } else {
+    call.constant("BK", kDepth).constant("FACTORS", factors);
+    call.constant("A_QUADS", rows.has_quads(factors)).constant("B_QUADS", columns.has_quads(factors));
+  }
   call.constant("B_FORM", b.offsets.empty() ? kColumnsInRows : kColumnsByOffsets)
       .constant("B_HALF", b.type == ElementType::kFloat16);
   add_product(l, call, product, a, b);

@@ -28,13 +28,21 @@ enum class DeviceClass {
 
 enum class DeviceType { kGpu, kCpu, kAccelerator };
 
-/** Units that multiply small matrices (K_HAS_MATRIX_UNITS), of groups that have 32 items a row, by the factors that
- * they take; sums have 32 bits. */
+/** Matrices that units take whole (K_MATRIX_MULTIPLY): rows x depth by depth x columns, shared by so many items, a row
+ * of a group. */
+struct UnitMatrices {
+  int rows = 0, columns = 0, depth = 0;  // multiples of 8; the depth divides 32
+  int items = 0;                         // 0: units do not take matrices so
+};
+
+/** Units that multiply small matrices, by the factors that they take; sums have 32 bits. Where they do not take
+ * matrices whole, groups have 32 items a row (K_HAS_MATRIX_UNITS). */
 struct MatrixUnits {
   bool half = false;    // 16-bit floats
   bool tf32 = false;    // floats rounded to 11 bits of mantissa
   bool bfloat = false;  // floats rounded to 8 bits of mantissa
   bool bytes = false;   // signed bytes, whose sums have 32 bits and wrap
+  UnitMatrices whole = {};
 };
 
 inline constexpr uint32_t kMostGroups = 0x7fffffff;  // of a launch

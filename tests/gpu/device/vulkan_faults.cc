@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace ortolan::gpu {
 namespace {
@@ -128,9 +130,12 @@ VkResult VKAPI_CALL lying_extensions(VkPhysicalDevice device, const char* layer,
                                      VkExtensionProperties* told) {
   const uint32_t room = *count;
   VkResult result = extensions(device, layer, count, told);
-  if (!lies.semaphores || result != VK_SUCCESS) return result;
-  if (told != nullptr && *count < room) told[*count] = {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, 1};
-  ++*count;
+  auto add = [&](const char* name) {
+    if (told != nullptr && *count < room) std::strcpy(told[*count].extensionName, name);
+    ++*count;
+  };
+  if (lies.semaphores && result == VK_SUCCESS) add(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+  if (!lies.matrices.empty() && result == VK_SUCCESS) add(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   return result;
 }
 VkResult VKAPI_CALL create_without_lies(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
@@ -163,12 +168,42 @@ PFN_vkVoidFunction VKAPI_CALL watched_device_functions(VkDevice device, const ch
   }
   return watched_or(name, device_functions(device, name));
 }
+/** What kernels with matrices need. The driver and its layers may not know the structure for them, which comes last. */
+void tell_of_matrices(VkPhysicalDevice device, VkPhysicalDeviceFeatures2& told) {
+  auto& before = in_chain<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+      &told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  void* matrices = std::exchange(before.pNext, nullptr);
+  features(device, &told);
+  before.pNext = matrices;
+  before.subgroupSizeControl = before.computeFullSubgroups = VK_TRUE;
+  in_chain<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      &told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR)
+      .cooperativeMatrix = VK_TRUE;
+  in_chain<VkPhysicalDeviceVulkanMemoryModelFeatures>(&told,
+                                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES)
+      .vulkanMemoryModel = VK_TRUE;
+}
+VkResult VKAPI_CALL lying_matrices(VkPhysicalDevice, uint32_t* count, VkCooperativeMatrixPropertiesKHR* told) {
+  if (told != nullptr) std::copy_n(lies.matrices.begin(), std::min<size_t>(*count, lies.matrices.size()), told);
+  *count = static_cast<uint32_t>(lies.matrices.size());
+  return VK_SUCCESS;
+}
 void VKAPI_CALL lying_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* told) {
-  features(device, told);
+  if (lies.matrices.empty()) {
+    features(device, told);
+  } else {
+    tell_of_matrices(device, *told);
+  }
   if (lies.features) lies.features(*told);
 }
 void VKAPI_CALL lying_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* told) {
   properties(device, told);
+  if (!lies.matrices.empty()) {
+    auto& sizes = in_chain<VkPhysicalDeviceSubgroupSizeControlProperties>(
+        told, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
+    sizes.minSubgroupSize = 12;
+    sizes.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  }
   if (lies.properties) lies.properties(*told);
 }
 void VKAPI_CALL lying_memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2* told) {
@@ -196,6 +231,9 @@ PFN_vkVoidFunction VKAPI_CALL watched_entry(VkInstance instance, const char* nam
   if (asked == "vkEnumerateDeviceExtensionProperties") return instead(extensions, real, &lying_extensions);
   if (asked == "vkGetPhysicalDeviceExternalSemaphoreProperties") {
     return instead(semaphore_properties, real, &lying_semaphores);
+  }
+  if (!lies.matrices.empty() && asked == "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR") {
+    return reinterpret_cast<PFN_vkVoidFunction>(&lying_matrices);
   }
   if (asked == "vkCreateDevice") return instead(create_device, watched_or(name, real), &create_without_lies);
   if (asked == "vkGetPhysicalDeviceFeatures2") return instead(features, real, &lying_features);

@@ -39,6 +39,8 @@ struct VulkanLies {
   std::function<void(VkPhysicalDeviceMemoryProperties2&)> memory;
   std::function<void(VkQueueFamilyProperties&)> family;
   bool semaphores = false;  // they import semaphores by file descriptors; what is imported stays the device's own
+  // Where there are any: they have units for these, and all that kernels for them need, subgroups of 12 items or more.
+  std::vector<VkCooperativeMatrixPropertiesKHR> matrices = {};
 };
 
 /** Raises the semaphore that was imported last under such a lie, as its exporter does. */

@@ -23,7 +23,7 @@ TEST(VulkanCodes, AreToldByName) {
 }
 
 TEST(VulkanFeatures, AreSwitchedOffByName) {
-  vulkan::Features all{true, true, true, true, true, true, true, true};
+  vulkan::Features all{true, true, true, true, true, true, true, true, true, true};
   vulkan::Features some = vulkan::without(all, "subgroup,mapped");
   EXPECT_FALSE(some.subgroup || some.mapped);
   EXPECT_TRUE(some.int64 && some.int_dot && some.push_descriptor);
