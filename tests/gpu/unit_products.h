@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "gpu/single_node.h"
 
@@ -39,6 +40,14 @@ inline void expect_product(const Tensor& actual, const Tensor& a, const Tensor& 
     if (actual.type == ElementType::kFloat16) bound += std::fabs(sum) * kHalfUnit + 1.0 / (1 << 25);
     ASSERT_LE(std::fabs(values[i] - sum), bound) << "element " << i << ", not " << sum;
   }
+}
+
+/** `run` computes a node of given inputs; here a product with an addend, then a step. */
+inline void expect_addend_and_step(const std::function<Tensor(const TestNode&, const std::vector<NodeInput>&)>& run) {
+  TestNode node{"FusedGemm", {{"activation", std::string("Relu")}, {"alpha", 0.5f}}, 1, "com.microsoft"};
+  Tensor x = halves({2, 2}, {1, 2, 3, 4}), y = halves({2, 2}, {2, 0, -4, 2}), z = halves({2}, {1, -5});
+  EXPECT_EQ(run(node, {{x}, {y}, {z}}).floats(), (std::vector<float>{0, 0, 0, 0}));
+  EXPECT_EQ(run(node, {{y}, {x}, {z}}).floats(), (std::vector<float>{2, 0, 2, 0}));
 }
 
 struct Size {

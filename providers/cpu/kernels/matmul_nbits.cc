@@ -17,7 +17,6 @@
 namespace ortolan::cpu::kernels {
 
 namespace {
-
 constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
 constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
 constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
