@@ -1,5 +1,8 @@
 // Kernel of TopK.
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "base/polled_loop.h"
@@ -73,6 +76,36 @@ bool any_better(const C* values, C worst) {
 struct Step {
   int64_t element, line;
 };
+/** A value's place in the order of all values of its type: the better, the lower. */
+struct Rank {
+  uint64_t order;
+  int64_t index;
+  auto operator<=>(const Rank&) const = default;
+};
+template <class C, bool kLargest>
+uint64_t order_of(C value) {
+  uint64_t order = 0;
+  if constexpr (std::is_floating_point_v<C>) {
+    using Bits = std::conditional_t<sizeof(C) == 8, uint64_t, uint32_t>;
+    constexpr Bits kSign = Bits{1} << (sizeof(Bits) * 8 - 1);
+    const auto bits = std::bit_cast<Bits>(value + C{0});  // zeros are equal
+    order = value != value ? UINT64_MAX : bits & kSign ? Bits(~bits) : bits | kSign;
+  } else if constexpr (std::is_signed_v<C>) {
+    order = static_cast<uint64_t>(int64_t{value}) ^ (uint64_t{1} << 63);
+  } else {
+    order = value;
+  }
+  return kLargest ? ~order : order;
+}
+
+/** Puts the best `k` first, best first where they are to be sorted. */
+void put_best_first(std::span<Rank> all, int64_t k, bool sorted) {
+  base::polled_sort(std::ssize(all), std::less<Rank>(), [&](auto before) {
+    if (k < std::ssize(all)) std::ranges::nth_element(all, all.begin() + k, before);
+    if (sorted) std::ranges::sort(all.begin(), all.begin() + k, before);
+  });
+}
+
 /** Copies `count` lines. */
 template <class C>
 const C* copied(const C* from, Step from_step, int64_t length, int64_t count, C* to, Step to_step) {
@@ -136,41 +169,39 @@ struct BestOfLines {
   }
 };
 
-/** The best `k` of the values, best first; `room` has at least as many places as there are values, or `k` where these
-    are kept sorted. */
+bool keeps_sorted(int64_t k, int64_t count) { return k <= kKeptSorted && k < count; }
+
+/** The best `k` of the values, best first, into `best`; `ranks` are as many as the values, unless these are kept
+    sorted. */
 template <class C, bool kLargest>
-std::span<Candidate<C>> select(const C* values, int64_t count, int64_t k, bool sorted, std::span<Candidate<C>> room) {
+void select(const C* values, int64_t count, int64_t k, bool sorted, Candidate<C>* best, std::span<Rank> ranks) {
   auto at = [&](int64_t i) { return Candidate<C>{values[i], i}; };
   if (k == 1) {
-    room[0] = best_of<C, kLargest>(values, count);
-    if (room[0].index >= 0) return room.subspan(0, 1);
+    best[0] = best_of<C, kLargest>(values, count);
+    if (best[0].index >= 0) return;
   }
-  if (k <= kKeptSorted && k < count) {
+  if (keeps_sorted(k, count)) {
     // Most values are refused by one comparison with the worst that is kept.
-    Candidate<C>* kept = room.data();
     int64_t size = 0;
-    for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(kept, size, k, at(i));
+    for (int64_t i = 0; i < k; ++i) size = insert<C, kLargest>(best, size, k, at(i));
     const int64_t first = std::min(count, k * kRare);
-    offer<C, kLargest>(values, k, first, kept, k);
+    offer<C, kLargest>(values, k, first, best, k);
     base::polled_loop(count - first, [&](int64_t begin, int64_t end) {
       int64_t i = first + begin;
       for (; i + kLines <= first + end; i += kLines) {
-        if (any_better<C, kLargest>(values + i, kept[k - 1].value)) offer<C, kLargest>(values, i, i + kLines, kept, k);
+        if (any_better<C, kLargest>(values + i, best[k - 1].value)) offer<C, kLargest>(values, i, i + kLines, best, k);
       }
-      offer<C, kLargest>(values, i, first + end, kept, k);
+      offer<C, kLargest>(values, i, first + end, best, k);
     });
-    return room.subspan(0, static_cast<size_t>(k));
+    return;
   }
-  auto all = room.subspan(0, static_cast<size_t>(count));
   base::polled_loop(count, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) all[static_cast<size_t>(i)] = at(i);
+    for (int64_t i = begin; i < end; ++i) ranks[i] = {order_of<C, kLargest>(values[i]), i};
   });
-  auto best = all.subspan(0, static_cast<size_t>(k));
-  base::polled_sort(count, better<C, kLargest>, [&](auto before) {
-    if (k < count) std::ranges::nth_element(all, all.begin() + k, before);
-    if (sorted) std::ranges::sort(best, before);
+  put_best_first(ranks, k, sorted);
+  base::polled_loop(k, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) best[i] = at(ranks[i].index);
   });
-  return best;
 }
 
 class TopK : public OpKernel {
@@ -239,7 +270,8 @@ class TopK : public OpKernel {
     const int64_t beside = std::min(e.inner, kLines), groups = (e.inner + beside - 1) / beside;
     auto choose = largest_ ? select<C, true> : select<C, false>;
     threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * beside), [&](int64_t begin, int64_t end) {
-      auto room = base::polled_vector<Candidate<C>>(k <= kKeptSorted && k < e.length ? k : e.length);
+      auto best = base::polled_vector<Candidate<C>>(k);
+      auto ranks = base::polled_vector<Rank>(keeps_sorted(k, e.length) ? 0 : e.length);
       auto lines = base::polled_vector<C>(e.inner == 1 ? 0 : beside * e.length);
       for (int64_t group = begin; group < end; ++group) {
         const int64_t outer = group / groups, first = group % groups * beside;
@@ -247,7 +279,8 @@ class TopK : public OpKernel {
         const C* line = from + outer * e.length * e.inner + first;
         if (e.inner > 1) line = copied(line, {e.inner, 1}, e.length, count, lines.data(), {1, e.length});
         for (int64_t i = 0; i < count; ++i, line += e.length) {
-          write<C>(choose(line, e.length, k, sorted_, room), e.inner, outer * k * e.inner + first + i, values, indices);
+          choose(line, e.length, k, sorted_, best.data(), ranks);
+          write<C>(best, e.inner, outer * k * e.inner + first + i, values, indices);
         }
       }
     });
