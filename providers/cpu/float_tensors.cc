@@ -11,7 +11,7 @@
 namespace ortolan::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kConversionGrain = 32768;
 
 void to_float(const void* from, ElementType type, int64_t begin, int64_t count, float* to) {
   switch (type) {
@@ -64,7 +64,7 @@ void convert_floats(ThreadPool* pool, const void* from, ElementType from_type, v
       from_float(block, to_type, i, size, to);
     }
   };
-  pool != nullptr ? pool->parallel_for(count, kGrain, convert) : base::polled_loop(count, convert);
+  pool != nullptr ? pool->parallel_for(count, kConversionGrain, convert) : base::polled_loop(count, convert);
 }
 
 Tensor to_float_tensor(const Tensor& tensor) {

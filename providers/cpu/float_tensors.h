@@ -7,7 +7,7 @@ namespace ortolan::cpu {
 using namespace runtime;
 
 /** The type to compute in: kDouble for double, kFloat for float and the 16-bit types. */
-inline ElementType compute_type(ElementType type) {
+inline ElementType float_compute_type(ElementType type) {
   return type == ElementType::kDouble ? ElementType::kDouble : ElementType::kFloat;
 }
 

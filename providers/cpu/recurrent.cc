@@ -221,7 +221,7 @@ void Recurrent::compute(KernelContext& context) const {
     check_byte_inputs(context);
     return run<float>(context);
   }
-  dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+  dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
 }
 
 }  // namespace ortolan::cpu

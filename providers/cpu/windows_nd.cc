@@ -149,7 +149,7 @@ std::vector<int64_t> spatial(const Shape& shape) { return {shape.begin() + 2, sh
 /** Runs `body(x, w, y)` in the compute type, then what follows the sums. */
 template <class Body>
 void run(KernelContext& context, const After& after, Body&& body) {
-  dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+  dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
     OutputAs<C> y(context, 0);
     check_operands(context, y.shape(), after);
     if (y.shape().element_count() == 0) return;

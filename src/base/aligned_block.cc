@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/pages.h"
+
 namespace ortolan::base {
-namespace {
-
-constexpr size_t kHugePage = size_t{2} << 20;
-
-size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-}  // namespace
 
 void* allocate_aligned(size_t bytes) noexcept {
   if (bytes > SIZE_MAX - kHugePage) return nullptr;

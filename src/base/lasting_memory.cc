@@ -18,12 +18,9 @@
 namespace ortolan::base {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kRegion = size_t{64} << 20;
 constexpr size_t kLargestInRegion = size_t{32} << 20;  // a larger block is memory of its own
 constexpr size_t kWorthHugePage = size_t{512} << 10;   // a first block that makes a region's first page huge
-
-size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /** Address space that blocks are cut from, lowest first. Pages take memory when they are first used. Not safe for
     several threads: Regions locks. */

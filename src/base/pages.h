@@ -6,6 +6,12 @@
 
 namespace ortolan::base {
 
+/** What transparent huge pages hold, and where they begin. */
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
+/** The least multiple of `unit` that is not below `bytes`. */
+constexpr size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
 /** Addresses, from `begin` up to `end`. */
 struct AddressRange {
   uintptr_t begin = 0;

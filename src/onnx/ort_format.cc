@@ -46,7 +46,7 @@ enum AttributeField : size_t {
   kTensors,
   kGraphs,
 };
-enum TensorField : size_t { kTensorName, kDims = 2, kDataType, kRawData, kStringData, kExternalOffset };
+enum TensorField : size_t { kTensorName, kDims = 2, kDataType, kBytesOfTensor, kTextsOfTensor, kExternalOffset };
 enum ValueField : size_t { kValueName, kValueType = 2 };
 enum TypeField : size_t { kDenotation, kTypeKind, kTypeValue };
 enum TypeKind : uint8_t { kNoType, kTensorType, kSequenceType, kMapType };
@@ -191,9 +191,9 @@ class Translator {
     WireWriter out;
     copy_integers(out, 1, table, kDims);
     out.integer(2, reader_.number_field<int32_t>(table, kDataType));
-    copy_texts(out, 6, table, kStringData);
+    copy_texts(out, 6, table, kTextsOfTensor);
     out.text(8, name);
-    auto [at, count] = numbers(table, kRawData, 1);
+    auto [at, count] = numbers(table, kBytesOfTensor, 1);
     if (at != 0) out.borrowed(9, {reader_.range(at, count), count});
     return out;
   }

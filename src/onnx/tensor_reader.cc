@@ -8,8 +8,6 @@
 namespace ortolan::onnx {
 namespace {
 
-constexpr size_t kMaxRank = 64;
-
 /** The numbers of TensorProto's fields that hold elements. */
 enum DataField : uint32_t {
   kNoData = 0,
@@ -91,7 +89,8 @@ void check_fits(int64_t value, int bits) {
 }
 
 Shape shape_of(std::span<const int64_t> dims) {
-  require(dims.size() <= kMaxRank, ErrorCode::kInvalidGraph, "its rank ", dims.size(), " is above ", kMaxRank);
+  require(dims.size() <= static_cast<size_t>(kMaxRank), ErrorCode::kInvalidGraph, "its rank ", dims.size(),
+          " is above ", kMaxRank);
   Shape shape(dims.begin(), dims.end());
   shape.element_count();
   return shape;

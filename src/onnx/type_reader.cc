@@ -5,7 +5,6 @@ namespace ortolan::onnx {
 namespace {
 
 constexpr int kMaxTypeDepth = 32;
-constexpr size_t kMaxRank = 64;
 
 Dim read_dim(Bytes message, const DimensionNames& names) {
   Dim dim;
@@ -24,7 +23,8 @@ SymbolicShape read_shape(Bytes message, const DimensionNames& names) {
   WireReader reader(message, "TensorShapeProto");
   while (reader.next()) {
     if (reader.number() == 1) dims.push_back(read_dim(reader.field().bytes(), names));
-    require(dims.size() <= kMaxRank, ErrorCode::kInvalidGraph, "a type has a rank above ", kMaxRank);
+    require(dims.size() <= static_cast<size_t>(kMaxRank), ErrorCode::kInvalidGraph, "a type has a rank above ",
+            kMaxRank);
   }
   return SymbolicShape(std::move(dims));
 }

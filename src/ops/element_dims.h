@@ -5,9 +5,6 @@
 
 namespace ortolan::ops {
 
-/** The highest rank a shape rule builds; more is a broken model. */
-inline constexpr int64_t kMaxRank = 64;
-
 /** The elements of integer input i, unknown ones (negative numbers among them) as unknown dimensions; nothing when
     even their number is unknown or above 1024. */
 std::optional<DimVector> element_dims(const InferContext& context, size_t i);

@@ -6,7 +6,6 @@
 namespace ortolan::ops {
 namespace {
 
-constexpr size_t kMaxRank = 64;
 constexpr size_t kMostContent = 64;  // longer integer tensors are not followed as dimensions
 constexpr size_t kMostElements = 1024;
 
@@ -56,8 +55,8 @@ std::optional<DimVector> InferContext::dims(size_t i) const {
 
 void InferContext::set_type(size_t output, TypeInfo type) {
   if (!has_output(output)) return;
-  require(type.shape.rank() <= kMaxRank, ErrorCode::kInvalidGraph, "output ", output, " would have rank ",
-          type.shape.rank(), "; ranks up to ", kMaxRank, " are supported");
+  require(type.shape.rank() <= static_cast<size_t>(kMaxRank), ErrorCode::kInvalidGraph, "output ", output,
+          " would have rank ", type.shape.rank(), "; ranks up to ", kMaxRank, " are supported");
   outputs_[output].type = std::move(type);
 }
 

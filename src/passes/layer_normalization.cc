@@ -9,8 +9,8 @@ namespace {
 /** The axes over which a ReduceMean that keeps them runs; empty when not known. */
 std::vector<int64_t> mean_axes(const Node& mean) {
   if (mean.int_or("keepdims", 1) != 1) return {};
-  constexpr int64_t kMaxRank = 64;
-  if (mean.opset < 18) return mean.ints("axes").size() <= kMaxRank ? mean.ints("axes") : std::vector<int64_t>{};
+  if (mean.opset < 18)
+    return mean.ints("axes").size() <= static_cast<size_t>(kMaxRank) ? mean.ints("axes") : std::vector<int64_t>{};
   const Tensor* axes = stored_input(mean, 1);
   bool readable = axes && axes->type() == ElementType::kInt64 && axes->rank() == 1 && axes->element_count() <= kMaxRank;
   return readable ? to_int64s(*constant_input(mean, 1)) : std::vector<int64_t>{};
@@ -83,7 +83,7 @@ bool fits_row(const ValueInfo* parameter, const Match& match) {
   return same_shape(shape, SymbolicShape(std::move(row)));
 }
 
-bool fuse(Node& division, const PassContext& context) {
+bool fuse_layer_normalization_at(Node& division, const PassContext& context) {
   Graph& graph = division.graph();
   auto match = match_division(division.input(0), division.input(1), graph);
   if (!match || !is_fusable_type(match->x)) return false;
@@ -116,7 +116,7 @@ bool fuse_layer_normalization(Graph& graph, const PassContext& context) {
   for (size_t i = 0, count = graph.nodes().size(); i < count; ++i) {
     Node& node = *graph.nodes()[i];
     if (!is_op(node, "Div") || node.opset < 7 || node.inputs().size() != 2) continue;
-    if (may_fuse(node, context) && is_used(node)) changed |= fuse(node, context);
+    if (may_fuse(node, context) && is_used(node)) changed |= fuse_layer_normalization_at(node, context);
   }
   return changed;
 }

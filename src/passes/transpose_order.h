@@ -13,8 +13,7 @@ using Order = std::vector<int64_t>;
 
 /** The order of a Transpose; empty when it is the reverse of an unknown rank, or longer than any rank. */
 inline Order order_of(const Node& node) {
-  constexpr size_t kMaxRank = 64;
-  if (node.ints("perm").size() > kMaxRank) return {};
+  if (node.ints("perm").size() > static_cast<size_t>(kMaxRank)) return {};
   Order order = node.ints("perm");
   const SymbolicShape& shape = node.output(0)->type.shape;
   if (!order.empty() || !shape.has_rank()) return order;

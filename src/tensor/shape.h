@@ -11,6 +11,9 @@
 namespace ortolan::tensor {
 using namespace base;
 
+/** The highest rank of a tensor; more is a broken model. */
+inline constexpr int64_t kMaxRank = 64;
+
 using Dims = InlinedVector<int64_t, 6>;
 
 /** Dimensions, outermost first, in elements. Rank 0 is a scalar of one element. */

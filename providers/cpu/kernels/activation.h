@@ -51,6 +51,8 @@ enum class UnaryOp : uint8_t {
   kAtanh,
   kCount
 };
+/** Whether products and convolutions apply it themselves, as a clamp of what they store. */
+inline bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
 
 struct Activation {
   UnaryOp op = UnaryOp::kIdentity;

@@ -33,9 +33,6 @@ struct PackedConvWeights::Storage {
   }
 };
 
-/** Activations that the kernels apply themselves, as a clamp of what they store. */
-inline bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
-
 struct Clamp {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();

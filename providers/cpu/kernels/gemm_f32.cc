@@ -14,8 +14,6 @@
 
 namespace ortolan::cpu::kernels {
 
-bool is_clamp(UnaryOp op) { return op == UnaryOp::kIdentity || op == UnaryOp::kRelu || op == UnaryOp::kClip; }
-
 void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
   if (e.bias_kind == BiasKind::kColumn) g.column_bias = e.bias + column;
   if (e.bias_kind == BiasKind::kRow) g.row_bias = e.bias + row;

@@ -60,9 +60,6 @@ struct GemmProduct {
 
 GemmRight packed_right(const PackedMatrix& b);
 
-/** Whether finishing a block can apply it, as a clamp. */
-bool is_clamp(UnaryOp op);
-
 /** What is added to the last block of the sums at (row, column) of the result, and the clamp, if it is one. */
 void set_finish(const Epilogue& epilogue, int64_t row, int64_t column, GemmFinish& finish);
 

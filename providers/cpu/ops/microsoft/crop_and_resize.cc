@@ -55,7 +55,7 @@ class CropAndResize final : public OpKernel {
 
   void compute(KernelContext& context) const override {
     check_boxes(context);
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
       OutputAs<C> y(context, 0);
       if (y.shape().element_count() > 0) crop_all(context, y.shape(), y.data());
       y.finish();

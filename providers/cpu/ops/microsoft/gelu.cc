@@ -42,7 +42,7 @@ class GeluKernel : public OpKernel {
   explicit GeluKernel(Activation function) : function_(function) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
       const Tensor& x = context.input(0);
       const C* values = read_as<C>(context, x);
       const C* bias = read_input<C>(context, 1);

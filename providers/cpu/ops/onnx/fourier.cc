@@ -27,7 +27,7 @@ class Dft final : public OpKernel {
         axis_(info.opset() >= 20 ? -2 : info.node().int_or("axis", 1)) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:
@@ -98,7 +98,7 @@ class Stft final : public OpKernel {
   explicit Stft(const KernelInfo&) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:

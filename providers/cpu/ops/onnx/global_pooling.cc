@@ -48,7 +48,7 @@ template <class Reduce>
 void reduce_planes(KernelContext& context, Reduce&& reduce) {
   const Shape& shape = context.input(0).shape();
   require(shape.rank() >= 2, ErrorCode::kInvalidArgument, "input ", shape, " must have rank 2 or more");
-  dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+  dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
     const C* x = read_input<C>(context, 0);
     OutputAs<C> y(context, 0);
     require(y.shape().element_count() == shape.count_to(2), ErrorCode::kInvalidArgument, "input ", shape,

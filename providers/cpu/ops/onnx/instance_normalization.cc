@@ -35,7 +35,7 @@ class GroupedNormalization : public OpKernel {
       : groups_(groups), epsilon_(info.node().float_or("epsilon", 1e-5f)) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:
@@ -104,7 +104,7 @@ class MeanVarianceNormalization final : public OpKernel {
   }
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:

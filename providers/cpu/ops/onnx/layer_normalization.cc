@@ -43,7 +43,7 @@ class LayerNormalization : public OpKernel {
   explicit LayerNormalization(const KernelInfo& info) : LayerNormalization(info, false) {}
 
   void compute(KernelContext& context) const override {
-    ElementType type = compute_type(context.input(0).type());
+    ElementType type = float_compute_type(context.input(0).type());
     if (context.input(1).type() == ElementType::kDouble) type = ElementType::kDouble;
     dispatch<kFloat32And64>(type, [&]<class C>(TypeTag<C>) { run<C>(context); });
   }

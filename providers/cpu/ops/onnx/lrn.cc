@@ -29,7 +29,7 @@ class Lrn final : public OpKernel {
   }
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) {
       const Shape& shape = context.input(0).shape();
       OutputAs<C> y(context, 0);
       if (shape.element_count() > 0) run(context, shape, read_input<C>(context, 0), y.data());

@@ -24,7 +24,7 @@ class MaxRoiPool final : public OpKernel {
   explicit MaxRoiPool(const KernelInfo& info) : scale_(info.node().float_or("spatial_scale", 1)) {}
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:

@@ -110,7 +110,7 @@ class MaxPool final : public WindowPool {
 /** Runs `body(x's shape, y's shape, x, y)` in the compute type. */
 template <class Body>
 void run_floats(KernelContext& context, Body&& body) {
-  ElementType type = compute_type(context.input(0).type());
+  ElementType type = float_compute_type(context.input(0).type());
   dispatch<kFloat32And64>(type, [&]<class C>(TypeTag<C>) {
     OutputAs<C> y(context, 0);
     if (y.shape().element_count() == 0) return;

@@ -66,7 +66,7 @@ class RoiAlign final : public OpKernel {
   }
 
   void compute(KernelContext& context) const override {
-    dispatch<kFloat32And64>(compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
+    dispatch<kFloat32And64>(float_compute_type(context.input(0).type()), [&]<class C>(TypeTag<C>) { run<C>(context); });
   }
 
  private:
