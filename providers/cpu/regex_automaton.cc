@@ -19,7 +19,7 @@ using Sets = std::vector<std::vector<Regex::Range>>;
 
 constexpr size_t kMostEntries = 1 << 15;  // of the table
 constexpr size_t kMostTests = 1 << 18;    // whether a set has a code point
-constexpr size_t kMostSteps = 1 << 12;
+constexpr size_t kMostAutomatonSteps = 1 << 12;
 constexpr size_t kMostWork = 1 << 20;  // steps looked at
 
 }  // namespace
@@ -34,7 +34,7 @@ class RegexAutomatonBuilder {
   }
 
   std::shared_ptr<const RegexAutomaton> build() {
-    if (steps_.size() > kMostSteps || !find_classes()) return nullptr;
+    if (steps_.size() > kMostAutomatonSteps || !find_classes()) return nullptr;
     number_of({});
     result_->starts_[0] = number_of({{0}, sees_begin_, false});
     result_->starts_[1] = number_of({{0}, false, sees_words_});

@@ -17,13 +17,13 @@ constexpr const char* kTensorRt = "TensorrtExecutionProvider";
 
 /** What an option means: a key of the CUDA provider's (value as given, but where `when_on` says which), an entry of the
     session, or nothing, where it is about how TensorRT builds engines. */
-struct Row {
+struct TensorRtRow {
   const char* key;
   const char* cuda = nullptr;
   const char* when_on = nullptr;
   const char* entry = nullptr;
 };
-constexpr Row kRows[] = {
+constexpr TensorRtRow kTensorRtRows[] = {
     {"device_id", "device_id"},
     {"has_user_compute_stream", "has_user_compute_stream"},
     {"user_compute_stream", "user_compute_stream"},
@@ -77,17 +77,17 @@ constexpr Row kRows[] = {
 
 bool is_on(const std::string& value) { return value == "1" || value == "true" || value == "True"; }
 
-const Row& row_of(const std::string& key) {
-  const Row* row = std::ranges::find(kRows, key, &Row::key);
-  base::require(row != std::end(kRows), base::ErrorCode::kInvalidArgument, "the TensorRT provider has no option '", key,
-                "'");
+const TensorRtRow& row_of(const std::string& key) {
+  const TensorRtRow* row = std::ranges::find(kTensorRtRows, key, &TensorRtRow::key);
+  base::require(row != std::end(kTensorRtRows), base::ErrorCode::kInvalidArgument,
+                "the TensorRT provider has no option '", key, "'");
   return *row;
 }
 
 ProviderSettings cuda_settings_of(const ProviderSettings& settings) {
   ProviderSettings cuda;
   for (const auto& [key, value] : settings) {
-    const Row& row = row_of(key);
+    const TensorRtRow& row = row_of(key);
     if (row.cuda == nullptr) continue;
     if (row.when_on == nullptr) cuda[row.cuda] = value;
     if (row.when_on != nullptr && is_on(value)) cuda[row.cuda] = row.when_on;
@@ -98,7 +98,7 @@ ProviderSettings cuda_settings_of(const ProviderSettings& settings) {
 /** Entries of the session, where it has none of its own. */
 void set_entries(runtime::SessionOptions& options, const ProviderSettings& settings) {
   for (const auto& [key, value] : settings) {
-    const Row& row = row_of(key);
+    const TensorRtRow& row = row_of(key);
     bool says_nothing = value.empty() || value == "0" || value == "false" || value == "False";
     if (row.entry != nullptr && !says_nothing) options.config.try_emplace(row.entry, is_on(value) ? "1" : value);
   }

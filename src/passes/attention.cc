@@ -149,7 +149,7 @@ void replace(Node& last, const Match& match, std::vector<ValueInfo*> inputs, con
   node->set_attribute("scale", static_cast<float>(match.scale));
 }
 
-bool fuse(Node& softmax, const PassContext& context) {
+bool fuse_attention_at(Node& softmax, const PassContext& context) {
   auto match = match_attention(softmax, context);
   if (!match) return false;
   Graph& graph = softmax.graph();
@@ -179,7 +179,7 @@ bool fuse_attention(Graph& graph, const PassContext& context) {
   bool changed = false;
   for (size_t i = 0, count = graph.nodes().size(); i < count; ++i) {
     Node& node = *graph.nodes()[i];
-    if (is_op(node, "Softmax") && may_fuse(node, context) && is_used(node)) changed |= fuse(node, context);
+    if (is_op(node, "Softmax") && may_fuse(node, context) && is_used(node)) changed |= fuse_attention_at(node, context);
   }
   return changed;
 }

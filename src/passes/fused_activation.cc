@@ -12,7 +12,7 @@ bool takes_activation(const Node& node) {
   return (own_or_onnx || integer) && !node.has_attribute("ortolan.activation") && is_fusable_type(node.output(0));
 }
 
-bool fuse(Node& node, const PassContext& context) {
+bool fuse_activation_at(Node& node, const PassContext& context) {
   ValueInfo* x = node.input(0);
   if (!x || !x->producer || x->graph != &node.graph() || !used_once(*x)) return false;
   Node& maker = *x->producer;
@@ -32,7 +32,7 @@ bool fuse(Node& node, const PassContext& context) {
 bool fuse_activations(Graph& graph, const PassContext& context) {
   bool changed = false;
   for (const auto& node : graph.nodes()) {
-    if (may_fuse(*node, context) && is_used(*node)) changed |= fuse(*node, context);
+    if (may_fuse(*node, context) && is_used(*node)) changed |= fuse_activation_at(*node, context);
   }
   return changed;
 }

@@ -70,7 +70,7 @@ ValueInfo* of_tanh_argument(const ValueInfo* value, const Graph& graph) {
   return nullptr;
 }
 
-bool fuse(Node& function, const PassContext& context) {
+bool fuse_gelu_at(Node& function, const PassContext& context) {
   const ValueInfo* argument = function.input(0);
   if (!argument || !argument->producer || argument->graph != &function.graph()) return false;
   bool erf = is_op(function, "Erf");
@@ -91,7 +91,7 @@ bool fuse_gelu(Graph& graph, const PassContext& context) {
   for (size_t i = 0, count = graph.nodes().size(); i < count; ++i) {
     Node& node = *graph.nodes()[i];
     bool candidate = is_op(node, "Erf") || is_op(node, "Tanh");
-    if (candidate && may_fuse(node, context) && is_used(node)) changed |= fuse(node, context);
+    if (candidate && may_fuse(node, context) && is_used(node)) changed |= fuse_gelu_at(node, context);
   }
   return changed;
 }

@@ -66,7 +66,7 @@ bool takes_operands(const Node& product) {
          (!product.input(3) || is_per_column(product.input(3), *b));
 }
 
-bool fuse(Node& product, const PassContext& context) {
+bool fuse_integer_product_at(Node& product, const PassContext& context) {
   Node* cast = only_user(product.output(0), "Cast");
   if (!cast || !may_fuse(*cast, context) || !takes_operands(product)) return false;
   ValueInfo* sums = cast->output(0);
@@ -88,7 +88,8 @@ bool fuse_integer_products(Graph& graph, const PassContext& context) {
   bool changed = false;
   for (size_t i = 0, count = graph.nodes().size(); i < count; ++i) {
     Node& node = *graph.nodes()[i];
-    if (is_op(node, "MatMulInteger") && may_fuse(node, context) && is_used(node)) changed |= fuse(node, context);
+    if (is_op(node, "MatMulInteger") && may_fuse(node, context) && is_used(node))
+      changed |= fuse_integer_product_at(node, context);
   }
   return changed;
 }

@@ -282,17 +282,17 @@ bool fuse_form(const Node& node, const PassContext& context) {
 }
 
 /** Operators whose results are elements of their first input, in the opset since which they take bytes. */
-struct Mover {
+struct MovingOp {
   std::string_view op;
   int since;
 };
-constexpr Mover kMovers[] = {{"MaxPool", 12},  {"Reshape", 1}, {"Flatten", 9}, {"Transpose", 1}, {"Squeeze", 1},
-                             {"Unsqueeze", 1}, {"Slice", 1},   {"Gather", 1},  {"Expand", 8},    {"Tile", 6}};
+constexpr MovingOp kMovingOps[] = {{"MaxPool", 12},  {"Reshape", 1}, {"Flatten", 9}, {"Transpose", 1}, {"Squeeze", 1},
+                                   {"Unsqueeze", 1}, {"Slice", 1},   {"Gather", 1},  {"Expand", 8},    {"Tile", 6}};
 
 /** Moves a dequantiser behind the node that moves its numbers, where a quantiser follows. */
 bool move_bytes(Node& node, const PassContext& context) {
-  auto mover = std::ranges::find(kMovers, std::string_view(node.op_type), &Mover::op);
-  if (mover == std::end(kMovers) || node.opset < mover->since || node.outputs().size() != 1) return false;
+  auto mover = std::ranges::find(kMovingOps, std::string_view(node.op_type), &MovingOp::op);
+  if (mover == std::end(kMovingOps) || node.opset < mover->since || node.outputs().size() != 1) return false;
   Graph& graph = node.graph();
   auto x = activation(node.input(0), graph, context);
   if (!x || !only_user(node.output(0), "QuantizeLinear")) return false;

@@ -44,7 +44,7 @@ std::optional<Factor> factor_of(const ValueInfo& product, const PassContext& con
   return std::nullopt;
 }
 
-bool fuse(Node& product, const Graph& graph, const PassContext& context) {
+bool fuse_transpose_at(Node& product, const Graph& graph, const PassContext& context) {
   if (product.inputs().size() != 2 || !is_fusable_type(product.output(0))) return false;
   ValueInfo* right = transposed(product.input(1), graph, context);
   if (!right) return false;
@@ -63,7 +63,8 @@ bool fuse_transposes(Graph& graph, const PassContext& context) {
   std::vector<Node*> nodes;
   for (const auto& node : graph.nodes()) nodes.push_back(node.get());
   for (Node* node : nodes) {
-    if (is_op(*node, "MatMul") && may_fuse(*node, context) && is_used(*node)) changed |= fuse(*node, graph, context);
+    if (is_op(*node, "MatMul") && may_fuse(*node, context) && is_used(*node))
+      changed |= fuse_transpose_at(*node, graph, context);
   }
   return changed;
 }

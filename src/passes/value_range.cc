@@ -38,7 +38,7 @@ ValueInfo* output_at(Node& node, size_t i) {
   return value;
 }
 
-bool fuse(Node& quantizer, const PassContext& context) {
+bool fuse_value_range_at(Node& quantizer, const PassContext& context) {
   ValueInfo* x = quantizer.input(0);
   if (!x || !x->producer || x->graph != &quantizer.graph() || x->type.element != ElementType::kFloat) return false;
   Node& node = *x->producer;
@@ -55,7 +55,8 @@ bool fuse(Node& quantizer, const PassContext& context) {
 bool fuse_ranges(Graph& graph, const PassContext& context) {
   bool changed = false;
   for (const auto& node : graph.nodes()) {
-    if (is_op(*node, "DynamicQuantizeLinear") && may_fuse(*node, context)) changed |= fuse(*node, context);
+    if (is_op(*node, "DynamicQuantizeLinear") && may_fuse(*node, context))
+      changed |= fuse_value_range_at(*node, context);
   }
   return changed;
 }

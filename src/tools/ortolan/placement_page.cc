@@ -9,7 +9,7 @@
 namespace ortolan::tools {
 namespace {
 
-constexpr int kBoxWidth = 150, kBoxHeight = 36, kGapX = 24, kGapY = 44, kMargin = 20;
+constexpr int kBoxWidth = 150, kBoxHeight = 36, kGapX = 24, kGapY = 44, kPageMargin = 20;
 constexpr const char* kColours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1",
                                     "#e15759", "#76b7b2", "#edc948", "#9c755f"};
 constexpr const char* kCpuColour = "#8a8f98";
@@ -42,8 +42,8 @@ class Drawing {
   std::string svg(const std::map<std::string, std::string>& colours) const {
     size_t widest = 0;
     for (const auto& layer : layers_) widest = std::max(widest, layer.size());
-    int width = 2 * kMargin + int(widest) * (kBoxWidth + kGapX);
-    int height = 2 * kMargin + int(layers_.size()) * (kBoxHeight + kGapY);
+    int width = 2 * kPageMargin + int(widest) * (kBoxWidth + kGapX);
+    int height = 2 * kPageMargin + int(layers_.size()) * (kBoxHeight + kGapY);
     std::string out =
         join("<svg width=\"", width, "\" height=\"", height, "\" xmlns=\"http://www.w3.org/2000/svg\">\n");
     for (const Edge& edge : edges_) out += line(edge);
@@ -109,8 +109,8 @@ class Drawing {
     }
   }
 
-  int x(size_t node) const { return kMargin + int(place_[node]) * (kBoxWidth + kGapX); }
-  int y(size_t node) const { return kMargin + int(layer_[node]) * (kBoxHeight + kGapY); }
+  int x(size_t node) const { return kPageMargin + int(place_[node]) * (kBoxWidth + kGapX); }
+  int y(size_t node) const { return kPageMargin + int(layer_[node]) * (kBoxHeight + kGapY); }
 
   std::string line(const Edge& edge) const {
     int x1 = x(edge.from) + kBoxWidth / 2, y1 = y(edge.from) + kBoxHeight;
@@ -151,7 +151,7 @@ std::string legend(const PlacementReport& report, const std::map<std::string, st
   return out + join("<span class=\"copykey\"></span>", report.copies.size(), " copies between devices</p>\n");
 }
 
-constexpr const char* kStyle =
+constexpr const char* kPlacementStyle =
     "body{font:14px system-ui,sans-serif;margin:20px;color:#222;background:#fff}"
     ".graph{overflow:auto;max-height:75vh;border:1px solid #ccc}"
     "svg text{font-size:11px;fill:#fff}svg text.op{font-weight:bold}svg text.copied{fill:#c00}"
@@ -170,7 +170,7 @@ std::string placement_page(const std::string& title, const PlacementReport& repo
   std::vector<std::vector<std::string>> copies = {{"value copied", "from", "to"}};
   for (const ValueCopy& copy : report.copies) copies.push_back({copy.value, copy.from, copy.to});
   return join("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", escaped(title),
-              "</title><style>", kStyle, "</style></head><body>\n<h1>", escaped(title), "</h1>\n",
+              "</title><style>", kPlacementStyle, "</style></head><body>\n<h1>", escaped(title), "</h1>\n",
               legend(report, colours), "<div class=\"graph\">\n", Drawing(report).svg(colours), "</div>\n",
               html_table(nodes), report.copies.empty() ? "" : html_table(copies), "</body></html>\n");
 }

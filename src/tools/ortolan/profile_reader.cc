@@ -15,7 +15,7 @@
 namespace ortolan::tools {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Nodes that run other nodes, whose events lie within theirs.
 const std::set<std::string> kContainers = {"If",         "Loop",     "Scan",         "SequenceMap",

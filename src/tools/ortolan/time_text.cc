@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidest = 48;  // of names in text
+constexpr size_t kWidestName = 48;  // of names in text
 
 std::string optional_text(const std::optional<double>& value) {
   return value ? fixed(*value, *value < 1 ? 2 : 1) : "-";
@@ -49,9 +49,9 @@ std::string text_of(const Rows& rows) {
 
 // A run on the host and on its devices, each with a title where there are both.
 std::string tables_of(const TimeReport& report, int top) {
-  std::string host = text_of(node_rows(report, top, kWidest)) + "\n" + text_of(operator_rows(report));
+  std::string host = text_of(node_rows(report, top, kWidestName)) + "\n" + text_of(operator_rows(report));
   if (report.device.kernels.empty()) return host;
-  return join("On the host:\n", host, "\nOn the device:\n", text_of(kernel_rows(report, top, kWidest)), "\n",
+  return join("On the host:\n", host, "\nOn the device:\n", text_of(kernel_rows(report, top, kWidestName)), "\n",
               text_of(kernel_sum_rows(report, &KernelTime::type)), "\n",
               text_of(kernel_sum_rows(report, &KernelTime::kernel)));
 }

@@ -9,7 +9,7 @@
 namespace ortolan::tools {
 namespace {
 
-constexpr int kWidest = 40;  // pixels of a drawn row; each is two columns
+constexpr int kWidestRow = 40;  // pixels of a drawn row; each is two columns
 constexpr int kBarColumns = 30;
 
 // A bar of eighths of a column.
@@ -54,7 +54,7 @@ std::string range_text(const Value& value) {
 
 std::vector<std::string> picture_lines(const Picture& picture) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
-  int width = std::min(picture.width, kWidest);
+  int width = std::min(picture.width, kWidestRow);
   int height = std::max(1, int(std::lround(double(picture.height) * width / picture.width)));
   std::vector<float> gray = planes(picture, 1, height, width);
   std::string edge;
