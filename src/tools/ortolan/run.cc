@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Settings {
+struct RunSettings {
   SessionConfig session;
   RandomRules rules;
   std::map<std::string, std::string> inputs;  // name -> file or "random"
@@ -31,7 +31,7 @@ struct Settings {
   bool json = false;
 };
 
-CommandLine command_line(Settings& s) {
+CommandLine run_command_line(RunSettings& s) {
   auto set_input = [&s](const std::string& text) {
     auto [name, source] = parse_pair(text, '=', "--input");
     s.inputs[name] = source;
@@ -92,7 +92,7 @@ Value read_input(const std::string& source, const Port& input, const RandomRules
 }
 
 // Everything but pictures.
-DataSet gather_inputs(const Session& session, const Settings& settings) {
+DataSet gather_inputs(const Session& session, const RunSettings& settings) {
   if (!settings.data_folder.empty()) return read_data_set(settings.data_folder, session);
   DataSet data;
   std::map<std::string, std::string> left = settings.inputs;
@@ -114,7 +114,7 @@ bool is_scores(const Value& value) {
   return std::count_if(value.shape.begin(), value.shape.end(), [](int64_t dim) { return dim != 1; }) == 1;
 }
 
-std::vector<std::string> read_labels(const Session& session, const Settings& settings) {
+std::vector<std::string> read_labels(const Session& session, const RunSettings& settings) {
   if (!settings.labels_path.empty()) return read_lines(settings.labels_path);
   return split(session.metadata()["labels"], ',');
 }
@@ -152,7 +152,7 @@ Json to_json(const Value& value) {
 // Runs and shows. One object so that session, settings and labels need no passing around.
 class Runner {
  public:
-  Runner(Session& session, OrtEnv* environment, const Settings& settings)
+  Runner(Session& session, OrtEnv* environment, const RunSettings& settings)
       : session_(session), environment_(environment), settings_(settings), labels_(read_labels(session, settings)) {}
 
   void run_picture(const std::string& path, DataSet data) {
@@ -223,15 +223,15 @@ class Runner {
 
   Session& session_;
   OrtEnv* environment_;
-  const Settings& settings_;
+  const RunSettings& settings_;
   std::vector<std::string> labels_;
 };
 
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  Settings settings;
-  std::vector<std::string> rest = parse(argc, argv, command_line(settings));
+  RunSettings settings;
+  std::vector<std::string> rest = parse(argc, argv, run_command_line(settings));
   if (rest.empty()) fail_usage("give a model, for example: ortolan run model.onnx picture.ppm");
   if (settings.top < 1) fail_usage("--top must be 1 or more");
   Library library = choose_library(settings.library_path);
