@@ -2,6 +2,7 @@
 #include "api/ep_kernels.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "api/allocators.h"
 #include "api/arguments.h"

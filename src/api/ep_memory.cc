@@ -2,6 +2,7 @@
 #include "api/ep_memory.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "api/arguments.h"
 #include "api/ep_library.h"

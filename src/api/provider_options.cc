@@ -3,6 +3,7 @@
 #include "api/provider_options.h"
 
 #include <bit>
+#include <charconv>
 
 #include "api/allocators.h"
 #include "api/arguments.h"

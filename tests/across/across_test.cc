@@ -1,6 +1,7 @@
 // Nodes that are alike compute in one model what each computes alone: however the model is loaded, by any number of
 // threads, in either order of execution, again, in two sessions at once, and where packed weights are shared.
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,7 @@
 // The end of a session while runs that RunAsync began are pending: from another thread, and from within one of them.
 #include <sys/wait.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <atomic>
 #include <condition_variable>

@@ -1,5 +1,6 @@
 // The calls that all bindings are made of, bindings/swig/calls.h, used as a binding uses them.
 #include <gtest/gtest.h>
+#include <chrono>
 
 #include <cstdlib>
 #include <memory>

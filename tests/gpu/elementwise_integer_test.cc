@@ -1,5 +1,6 @@
 // Elementwise operators in integers, Cast, Where and Dropout.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
 // Softmax and LogSoftmax against double.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <cmath>
 

@@ -2,6 +2,7 @@
 #include "gpu/core/stored_group.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <cstring>
 

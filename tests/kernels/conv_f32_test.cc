@@ -1,6 +1,9 @@
 // Tests of fp32 convolution against double references, on every instruction set.
 #include "cpu/kernels/conv_f32.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "../thrown_text.h"
 #include "base/error.h"
 #include "base/run_scope.h"

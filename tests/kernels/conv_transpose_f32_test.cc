@@ -1,6 +1,8 @@
 // Tests of fp32 transposed convolution, by phases and by shares, against double sums, on every instruction set.
 #include "cpu/kernels/conv_transpose_f32.h"
 
+#include <algorithm>
+
 #include "../thrown_text.h"
 #include "base/error.h"
 #include "conv_reference.h"

@@ -1,4 +1,6 @@
 // Tests of fp32 products on tiles: as exact as plain arithmetic for all kinds of values, independent of threads.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 

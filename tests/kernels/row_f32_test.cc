@@ -1,4 +1,6 @@
 // Tests of reductions, softmax and normalisation against double references, on every instruction set.
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "cpu/kernels/convert.h"

@@ -1,6 +1,7 @@
 // Tests of elementwise fp32 functions against double references, on every instruction set.
 #include "cpu/kernels/vector_f32.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 

@@ -105,5 +105,20 @@ class Errors(unittest.TestCase):
         self.assert_refused("tests/tools/a_test.py", good, bad)
 
 
+class Includes(unittest.TestCase):
+    USE = "// std::map\nstd::from_chars(begin, end, number);\n"
+
+    def test_header_that_no_file_of_ours_includes(self):
+        status, out = lint("includes", {"src/api/a.cc": '#include "api/a.h"\n' + self.USE, "src/api/a.h": "#pragma once\n"})
+        self.assertEqual((status, out), (1, "src/api/a.cc:3: std::from_chars needs #include <charconv>\n"))
+
+    def test_header_that_the_file_or_one_of_ours_includes(self):
+        for text, header in (("#include <charconv>\n", ""), ("", "#include <charconv>\n"), ("", '#include "base/b.h"\n')):
+            files = {"src/api/a.cc": text + '#include "api/a.h"\n' + self.USE, "src/api/a.h": "#pragma once\n" + header,
+                     "src/base/b.h": '#include <charconv>\n#include "api/a.h"\n'}
+            status, out = lint("includes", files)
+            self.assertEqual((status, out), (0, "includes: every name's header is included\n"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 // The gates of recent language models against their definitions in double.
 #include <cmath>
+#include <limits>
 
 #include "op_test.h"
 

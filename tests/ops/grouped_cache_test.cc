@@ -1,6 +1,7 @@
 // GroupQueryAttention over many runs: what its caches hand on, quantised or not, against attention to the whole past.
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "attention_reference.h"
 #include "op_test.h"

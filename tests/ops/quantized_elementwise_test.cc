@@ -1,5 +1,6 @@
 // Elementwise operators on quantised bytes against real arithmetic.
 #include <cmath>
+#include <limits>
 
 #include "byte_reference.h"
 #include "nd_index.h"

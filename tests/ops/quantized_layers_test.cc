@@ -1,5 +1,6 @@
 // com.microsoft's quantised convolution, LSTM, quantisation and attention against arithmetic in double.
 #include <cmath>
+#include <limits>
 
 #include "byte_reference.h"
 #include "nd_index.h"

@@ -1,5 +1,6 @@
 // Pools and reductions of quantised bytes, channels second and last, against real arithmetic.
 #include <cmath>
+#include <limits>
 
 #include "byte_reference.h"
 #include "nd_index.h"

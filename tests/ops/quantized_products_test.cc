@@ -1,5 +1,6 @@
 // Products of quantised integers against sums in double.
 #include <cmath>
+#include <limits>
 
 #include "byte_reference.h"
 #include "nd_index.h"

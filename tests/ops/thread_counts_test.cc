@@ -1,6 +1,8 @@
 // Sums do not depend on the number of threads: products, convolutions, attention, recurrence, normalisation, reduction.
 #include "thread_counts.h"
 
+#include <limits>
+
 namespace ortolan::test {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "runtime/ep_context.h"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include <cstdlib>
 #include <filesystem>

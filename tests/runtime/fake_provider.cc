@@ -2,6 +2,7 @@
 #include "fake_provider.h"
 
 #include <sys/mman.h>
+#include <chrono>
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,7 @@
 // Every model of ONNX's test data: what is inferred when it is loaded agrees with libonnx and with the expected
 // outputs.
 #include <gtest/gtest.h>
+#include <sstream>
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // type_matrix: runs every one-node case of ONNX's test data in each element type that the operator may have, and says
 // for which the library refuses, fails or gives other results than in the case's own type.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>

@@ -1,6 +1,7 @@
 // Packing of products' operands.
 #include "gpu/core/product_panels.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ortolan::gpu {

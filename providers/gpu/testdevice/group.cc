@@ -1,6 +1,7 @@
 // Running the items of a group from barrier to barrier.
 #include "gpu/testdevice/group.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 

@@ -1,6 +1,8 @@
 // The options of onnxruntime_perf_test.
 #include "settings.h"
 
+#include <functional>
+
 #include "common/files.h"
 
 namespace ortolan::tools {

@@ -1,5 +1,6 @@
 // ortolan devices: the providers that the library knows and the devices they offer on this machine.
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"

@@ -1,6 +1,7 @@
 // The members that the documentation of the usual header lists: each is there, can be called so on an object that is
 // const where the list says so, and gives that type. Compiling is the test.
 #include <onnxruntime_cxx_api.h>
+#include <unordered_map>
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Models compiled for a GPU provider: what they hold runs as the source does, anywhere, without it; what is damaged,
 // another provider's or out of place is refused with what to do.
 #include <unistd.h>
+#include <array>
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // Runs launches on the test device's kernels.
 #include "kernel_launch.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ortolan::gpu::cuda {

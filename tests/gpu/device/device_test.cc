@@ -1,4 +1,5 @@
 // What every backend must do.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <atomic>
 #include <cstdlib>

@@ -2,6 +2,7 @@
 // what is damaged is made anew.
 #include <sys/wait.h>
 #include <unistd.h>
+#include <functional>
 
 #include <chrono>
 #include <filesystem>

@@ -3,6 +3,7 @@
 // that lists no device comes. The exit code is the number of checks that failed. All of it is ours: other runtimes know
 // no such names.
 #include <dlfcn.h>
+#include <functional>
 
 #include <filesystem>
 

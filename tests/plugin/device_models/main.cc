@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "common/compare_values.h"
 #include "common/data_set.h"

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <memory>
+#include <span>
 
 #include "conformance_host/suite.h"
 

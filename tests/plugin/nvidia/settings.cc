@@ -1,6 +1,8 @@
 // Option structs and entries through the function table.
 #include "nvidia/settings.h"
 
+#include <map>
+
 namespace ortolan::plugin_test {
 
 void* handle_of_library = nullptr;

@@ -1,6 +1,7 @@
 // The example's two providers, made to take random nodes of any kind, which they rebuild as models and run on the CPU.
 // The first stays on the example's device, whose memory the host cannot touch; the second works in ordinary memory.
 // Which nodes is decided by the session entries ep.<provider>.seed and ep.<provider>.share (percent).
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>

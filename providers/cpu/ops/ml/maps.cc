@@ -1,4 +1,5 @@
 // Kernels of the ai.onnx.ml operators between maps and tensors: CastMap, DictVectorizer, ZipMap.
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>

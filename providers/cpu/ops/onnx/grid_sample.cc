@@ -1,5 +1,6 @@
 // Kernels of GridSample and AffineGrid.
 #include <cmath>
+#include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/plane_mixes.h"

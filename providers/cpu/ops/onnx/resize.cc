@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"

@@ -1,6 +1,7 @@
 // Custom operators of plain functions and of a small class.
 #include <onnxruntime_cxx_api.h>
 #include <onnxruntime_lite_custom_op.h>
+#include <optional>
 
 #include <cmath>
 #include <iostream>

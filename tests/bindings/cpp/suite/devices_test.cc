@@ -1,5 +1,6 @@
 // Devices and memory: descriptions, lists, allocators, plugin providers, copies, compiling.
 #include <cstring>
+#include <unordered_map>
 
 #include "support.h"
 

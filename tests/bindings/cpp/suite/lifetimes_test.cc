@@ -1,4 +1,6 @@
 // Who owns what: moves, borrowed views, objects without content, errors that pass by.
+#include <algorithm>
+#include <memory>
 #include <sstream>
 #include <thread>
 

@@ -1,4 +1,5 @@
 // Custom operators by CustomOpBase: what kernels see, standard operators called from them, errors, many inputs.
+#include <algorithm>
 #include <numeric>
 
 #include "../small_model.h"

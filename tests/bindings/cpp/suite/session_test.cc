@@ -1,5 +1,7 @@
 // Sessions: what they say, every way to run them, bound values, profiles, options.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <iterator>
