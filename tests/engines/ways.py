@@ -100,20 +100,18 @@ class Way:
             raise Missing(f"pip cannot get {' '.join(packages)}: {done.stderr.strip().splitlines()[-1]}")
 
     def sources(self, work, package):
-        """The programs; for the official package with their import changed, and with the threads that ours takes unasked."""
+        """The programs; for the official package with their import changed, and with the threads that ours takes unasked; for
+        STILL with a session that runs nothing."""
         folder = work / "sources"
         shutil.copytree(PYTHON_PROGRAMS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        if package != "ortolan":
-            path = folder / "scoring.py"
-            text = path.read_text()
-            for old, new in (("import ortolan as ort", f"import {package} as ort"),
-                             ("ort.InferenceSession(model)", "alone(model)"), ("@functools.cache", ALONE)):
-                if text.count(old) != 1:
-                    raise RuntimeError(f"{path}: expected {old!r} once")
-                text = text.replace(old, new)
-            path.write_text(text)
+        imported = ("import ortolan as ort", f"import {package} as ort")
+        if package == STILL:
+            replace_once(folder / "scoring.py", ("ort.InferenceSession(model)", "Still(model)"), ("@functools.cache", STILL_CODE))
+        elif package != "ortolan":
+            replace_once(folder / "scoring.py", imported, ("ort.InferenceSession(model)", "alone(model)"),
+                         ("@functools.cache", ALONE_CODE))
             for path in folder.glob("*_with_*.py"):
-                path.write_text(path.read_text().replace("import ortolan as ort", f"import {package} as ort"))
+                path.write_text(path.read_text().replace(*imported))
         return folder
 
     @contextlib.contextmanager
@@ -137,10 +135,36 @@ class Way:
         return self.library if package == "ortolan" else "onnxruntime_pybind11_state"
 
 
-ALONE = '''def alone(model):
+def replace_once(path, *pairs):
+    text = path.read_text()
+    for old, new in pairs:
+        if text.count(old) != 1:
+            raise RuntimeError(f"{path}: expected {old!r} once")
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+ALONE_CODE = '''def alone(model):
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     return ort.InferenceSession(model, options)
+
+
+@functools.cache'''
+
+STILL = "none"  # the engine alone, with what is around a run
+STILL_CODE = '''class Still:
+    def __init__(self, model):
+        session = ort.InferenceSession(model)
+        self.inputs = session.get_inputs()
+        self.shapes = {port.name: port.shape for port in session.get_outputs()}
+
+    def get_inputs(self):
+        return self.inputs
+
+    def run(self, names, feeds):
+        rows = len(next(iter(feeds.values())))
+        return [np.zeros((rows, *self.shapes[name][1:]), np.float32) for name in names]
 
 
 @functools.cache'''

@@ -1,6 +1,10 @@
 // OneHot, NonZero, Compress, Unique, TopK.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <random>
+#include <tuple>
 
 #include "op_test.h"
 
@@ -108,6 +112,65 @@ TEST(TopK, FindsTheBestOfEachLine) {
           EXPECT_EQ(parts[0].tensor().data<int32_t>()[at], values[static_cast<size_t>(places[static_cast<size_t>(i)])]);
         }
       }
+    }
+  }
+}
+
+/** A random value of a type, often one of its extremes, and often one that others have too. */
+template <class T>
+T drawn_extreme(std::mt19937& random) {
+  using Limits = std::numeric_limits<std::conditional_t<std::is_integral_v<T>, T, float>>;
+  const int kind = static_cast<int>(random() % 8);
+  if constexpr (std::is_integral_v<T>) {
+    if (kind == 0) return Limits::min();
+    if (kind == 1) return Limits::max();
+    if (kind == 2) return static_cast<T>(Limits::max() - T(random() % 3));
+    if (kind == 3) return static_cast<T>(Limits::min() + T(random() % 3));
+    return static_cast<T>(random() % 40);
+  } else {
+    const float special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.f, -0.f};
+    return T(kind < 6 ? special[kind] : static_cast<float>(static_cast<int>(random() % 40) - 20) / 8);
+  }
+}
+
+/** The best `k` of each line of 150, with all of whose elements the order of equal ones is checked. */
+template <class T>
+void expect_many_best(int64_t k, bool largest, uint32_t seed) {
+  const int64_t length = 150, inner = 3;
+  std::mt19937 random(seed);
+  Tensor x(kTypeOf<T>, Shape{2, length, inner});
+  for (T& value : x.mutable_span<T>()) value = drawn_extreme<T>(random);
+  auto parts = OpTest("TopK", 11).set("axis", 1).set("largest", largest).input(x).input<int64_t>({1}, {k}).run(2);
+  const T *all = x.data<T>(), *values = parts[0].tensor().data<T>();
+  using Compared = std::conditional_t<std::is_integral_v<T> || std::is_same_v<T, double>, T, float>;
+  for (int64_t line = 0; line < 2 * inner; ++line) {
+    auto element = [&](int64_t i) { return Compared(all[(line / inner * length + i) * inner + line % inner]); };
+    std::vector<int64_t> places(static_cast<size_t>(length));
+    std::iota(places.begin(), places.end(), 0);
+    std::ranges::stable_sort(places, [&](int64_t a, int64_t b) {
+      const Compared low = element(largest ? b : a), high = element(largest ? a : b);  // NaN is above all numbers
+      return high != high ? low == low : low < high;
+    });
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t at = (line / inner * k + i) * inner + line % inner, place = places[static_cast<size_t>(i)];
+      ASSERT_EQ(parts[1].tensor().data<int64_t>()[at], place)
+          << i << " of " << k << ", line " << line << ", seed " << seed;
+      const Compared got(values[at]), want = element(place);
+      ASSERT_TRUE(got == want || (got != got && want != want)) << i << " of " << k << ", line " << line;
+    }
+  }
+}
+
+TEST(TopK, TheBestOfAnyType) {
+  uint32_t seed = test_seed();
+  auto expect_all = [&]<class... T>(std::tuple<T...>, int64_t k, bool largest) {
+    (expect_many_best<T>(k, largest, ++seed), ...);
+  };
+  for (int64_t k : {20, 65, 149, 150}) {  // some kept sorted, some chosen, all
+    for (bool largest : {true, false}) {
+      expect_all(std::tuple<float, double, Half, BFloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t,
+                            int64_t, uint64_t>(),
+                 k, largest);
     }
   }
 }

@@ -13,9 +13,19 @@
 
 namespace ortolan::cpu::kernels {
 
+int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs) {
+  int64_t found = 0;
+  for (int64_t at = 0; at < count;) {
+    const int64_t out = first + at, w = out % g.out[2];
+    runs[found] = {at, std::min(count - at, g.out[2] - w), {out / (g.out[2] * g.out[1]), out / g.out[2] % g.out[1], w}};
+    at += runs[found++].count;
+  }
+  return found;
+}
+
 namespace {
 
-constexpr double kGrainFlops = 4e5;
+constexpr double kConvGrainFlops = 4e5;
 constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
 constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
 
@@ -42,31 +52,13 @@ struct Conv {
   }
 };
 
-// The runs of outputs [first, first + count): one for each output row they touch.
-int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs) {
-  int64_t found = 0;
-  for (int64_t at = 0; at < count;) {
-    const int64_t out = first + at, w = out % g.out[2];
-    ColumnRun& run = runs[found++];
-    run.at = at;
-    run.count = std::min(count - at, g.out[2] - w);
-    run.out[0] = out / (g.out[2] * g.out[1]);
-    run.out[1] = out / g.out[2] % g.out[1];
-    run.out[2] = w;
-    at += run.count;
-  }
-  return found;
-}
-
-constexpr int kMaxRuns = 64;  // a panel is at most 48 outputs wide
-
 void gather(const Conv& c, const float* x, int64_t channels, int64_t panel, float* to) {
   const int64_t first = c.split.first_column(panel), columns = c.split.columns(panel), width = c.split.width(panel);
   if (c.pointwise) {
     c.weights.kernels->pack_panel(x + first, volume(c.geometry.in), channels, columns, width, to);
     return;
   }
-  ColumnRun runs[kMaxRuns];
+  ColumnRun runs[kMostRuns];
   const int64_t count = find_runs(c.geometry, first, columns, runs);
   c.kernels.gather_panel(c.geometry, x, channels, runs, count, columns, width, to);
 }
@@ -201,7 +193,7 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
                        static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /
                        static_cast<double>(c.units());
-  base::parallel_for(pool, c.units(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+  base::parallel_for(pool, c.units(), static_cast<int64_t>(kConvGrainFlops / (flops + 1)) + 1,
                      [&c](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
                      });

@@ -13,6 +13,11 @@ struct ColumnRun {
   int64_t out[3];  // the first one's output index
 };
 
+constexpr int64_t kMostRuns = 64;  // of a panel, which is narrower
+
+/** Writes the runs of outputs [first, first + count), one for each output row they touch; returns how many. */
+int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs);
+
 /**
  * A plane with its padding written out and its rows and columns sorted by their remainder by the strides, so that every
  * tap reads consecutive elements: output (h, w) meets tap t at x[h*row + w + offsets[t]]. Reading a whole vector past

@@ -6,8 +6,8 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_f32.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_conv_f32.h"
-#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
 

@@ -12,15 +12,14 @@
 #include "cpu/kernels/conv_int8_weights.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/volume.h"
+#include "cpu/kernels/lengths.h"
 
 namespace ortolan::cpu::kernels {
 
 namespace {
 
-constexpr double kGrainOps = 2e6;
-constexpr int64_t kWidest = 64;   // columns of a panel at most
-constexpr int64_t kMaxRuns = 64;  // rows of output that a panel touches at most
+constexpr double kConvGrainOps = 2e6;
+constexpr int64_t kWidest = 64;  // columns of a panel at most
 
 // The geometry of the same convolution over an input whose padding is written out, one channel a word.
 ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
@@ -35,7 +34,7 @@ ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
   return padded;
 }
 
-struct Job {
+struct ConvJob {
   const ConvGeometry& g;
   ConvGeometry padded;
   const ConvInt8& operands;
@@ -47,7 +46,7 @@ struct Job {
 };
 
 // One word plane: `group` channels side by side, surrounded by the zero point.
-void interleave_channels(const Job& job, const uint8_t* x, int64_t channel, int32_t* scratch, int32_t* to) {
+void interleave_channels(const ConvJob& job, const uint8_t* x, int64_t channel, int32_t* scratch, int32_t* to) {
   const GemmInt8Kernels& kernels = *job.w.kernels;
   const int64_t plane = volume(job.g.in), padded_plane = volume(job.padded.in);
   const bool flip = kernels.b_shift(job.operands.x_signed) != 0;
@@ -72,7 +71,7 @@ void interleave_channels(const Job& job, const uint8_t* x, int64_t channel, int3
   }
 }
 
-void interleave_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, int32_t* words) {
+void interleave_image(base::ThreadPool* pool, const ConvJob& job, const uint8_t* x, int32_t* words) {
   const int64_t per_group = job.w.channel_words(), plane = volume(job.g.in), padded_plane = volume(job.padded.in);
   base::parallel_for(pool, job.g.groups * per_group, 8192 / (plane + 1) + 1, [&](int64_t begin, int64_t end) {
     auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 3 * plane);
@@ -84,21 +83,10 @@ void interleave_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, 
   });
 }
 
-// The runs of outputs [first, first + count): one for each output row they touch.
-int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun* runs) {
-  int64_t found = 0;
-  for (int64_t at = 0; at < count;) {
-    const int64_t out = first + at, w = out % g.out[2];
-    runs[found] = {at, std::min(count - at, g.out[2] - w), {out / (g.out[2] * g.out[1]), out / g.out[2] % g.out[1], w}};
-    at += runs[found++].count;
-  }
-  return found;
-}
-
 // The panel of one group and the sums of its columns. Words move as floats do.
-void gather_panel(const Job& job, const int32_t* words, int64_t panel, int32_t* packed, int32_t* sums) {
+void gather_panel(const ConvJob& job, const int32_t* words, int64_t panel, int32_t* packed, int32_t* sums) {
   const int64_t columns = job.split.columns(panel), width = job.split.width(panel);
-  ColumnRun runs[kMaxRuns];
+  ColumnRun runs[kMostRuns];
   const int64_t count = find_runs(job.g, job.split.first_column(panel), columns, runs);
   kernels().conv_f32->gather_panel(job.padded, reinterpret_cast<const float*>(words), job.w.channel_words(), runs,
                                    count, columns, width, reinterpret_cast<float*>(packed));
@@ -110,7 +98,7 @@ void gather_panel(const Job& job, const int32_t* words, int64_t panel, int32_t* 
 // Calls finish(first channel, first position, sums) for one panel and band. The true sum is that of (w - w_zero) *
 // (x - x_zero): the products' sum less w_zero times the column's sum, x_zero times the row's, plus both zeros' product.
 template <class Finish>
-void run_unit(const Job& job, const int32_t* words, int64_t unit, int32_t* packed, int32_t* c, int32_t* row_add,
+void run_unit(const ConvJob& job, const int32_t* words, int64_t unit, int32_t* packed, int32_t* c, int32_t* row_add,
               Finish finish) {
   const int64_t band = unit % job.bands, panel = unit / job.bands % job.split.count();
   const int64_t group = unit / job.bands / job.split.count();
@@ -145,15 +133,15 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   for (int64_t c = 0; c < g.out_channels; ++c) {
     w_zeros[c] = weight_zero(operands, w.is_signed, c) + w.kernels->a_shift(w.is_signed);
   }
-  Job job{g,
-          padded_geometry(g, w.channel_words()),
-          operands,
-          w,
-          PanelSplit(volume(g.out), *w.kernels),
-          w.group_rows,
-          1,
-          operands.x_zero - w.kernels->b_shift(operands.x_signed),
-          w_zeros.data()};
+  ConvJob job{g,
+              padded_geometry(g, w.channel_words()),
+              operands,
+              w,
+              PanelSplit(volume(g.out), *w.kernels),
+              w.group_rows,
+              1,
+              operands.x_zero - w.kernels->b_shift(operands.x_signed),
+              w_zeros.data()};
   const int64_t panels = job.split.count(), degree = pool == nullptr ? 1 : pool->degree();
   while (degree > 1 && g.groups * panels * job.bands < 4 * degree && job.rows_per_band > 8 * w.kernels->tile_rows) {
     job.rows_per_band = (job.rows_per_band + 1) / 2;
@@ -166,7 +154,7 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   for (int64_t i = 0; i < g.batch; ++i) {
     interleave_image(pool, job, static_cast<const uint8_t*>(operands.x) + i * g.in_channels * volume(g.in),
                      image.as<int32_t>());
-    base::parallel_for(pool, g.groups * panels * job.bands, static_cast<int64_t>(kGrainOps / (ops + 1)) + 1,
+    base::parallel_for(pool, g.groups * panels * job.bands, static_cast<int64_t>(kConvGrainOps / (ops + 1)) + 1,
                        [&](int64_t begin, int64_t end) {
                          auto* packed =
                              thread_scratch<int32_t>(Scratch::kColumns, w.depth_words() * job.split.width(0) + 1024);
@@ -192,7 +180,7 @@ void widen_plane(const ConvInt8& operands, const uint8_t* x, int64_t count, floa
 }
 
 // Planes as exact floats around the zero point, slice by slice.
-struct Depthwise {
+struct DepthwiseJob {
   const ConvGeometry& g;
   const ConvInt8& operands;
   const PackedConvWeightsInt8::Storage& w;
@@ -200,7 +188,7 @@ struct Depthwise {
   int64_t in_size, out_size;  // of a slice
   int64_t offsets[kExactTaps];
 
-  Depthwise(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8::Storage& w)
+  DepthwiseJob(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8::Storage& w)
       : g(g), operands(operands), w(w), layout(g), in_size(g.in[1] * g.in[2]), out_size(g.out[1] * g.out[2]) {
     layout.offsets(g, offsets);
   }
@@ -223,7 +211,7 @@ struct DepthwiseScratch {
   float *x, *tile, *wide, *y;
   float taps[kExactTaps];
 
-  explicit DepthwiseScratch(const Depthwise& d)
+  explicit DepthwiseScratch(const DepthwiseJob& d)
       : x(thread_scratch<float>(Scratch::kColumns, d.layout.size())),
         tile(thread_scratch<float>(Scratch::kTile, d.layout.scratch(d.g))),
         wide(thread_scratch<float>(Scratch::kBytes, d.in_size)),
@@ -234,7 +222,7 @@ struct DepthwiseScratch {
 };
 
 // The sums of one slice of a plane; those over a slice of padding are 0.
-const int32_t* depthwise_slice(const Depthwise& d, int64_t plane, int64_t slice, DepthwiseScratch& s) {
+const int32_t* depthwise_slice(const DepthwiseJob& d, int64_t plane, int64_t slice, DepthwiseScratch& s) {
   int32_t* sums = s.sums(d.out_size);
   std::fill_n(sums, d.out_size, 0);
   const int64_t from = slice - d.g.pad_begin[0];
@@ -252,7 +240,7 @@ const int32_t* depthwise_slice(const Depthwise& d, int64_t plane, int64_t slice,
 template <class Finish>
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                     const PackedConvWeightsInt8::Storage& w, Finish finish) {
-  const Depthwise d(g, operands, w);
+  const DepthwiseJob d(g, operands, w);
   base::parallel_for(pool, g.batch * g.out_channels, 16384 / (volume(g.out) + 1) + 1, [&](int64_t begin, int64_t end) {
     DepthwiseScratch scratch(d);
     for (int64_t plane = begin; plane < end; ++plane) {

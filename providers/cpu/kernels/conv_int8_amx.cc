@@ -34,13 +34,10 @@ void block(const TileConvBlock& b) {
   sum_positions<kWeightsSigned, kImageSigned, 1>(b);
 }
 
-void begin() { tile_configure(kWholeTiles); }
-void end() { tile_release(); }
-
 }  // namespace
 
 extern const TileConvKernels kTileConv;
 const TileConvKernels kTileConv = {
-    begin, end, {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
+    begin_whole_tiles, end_tiles, {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
 
 }  // namespace ortolan::cpu::kernels::amx

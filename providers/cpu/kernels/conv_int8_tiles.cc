@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
-#include "cpu/kernels/volume.h"
+#include "cpu/kernels/lengths.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -16,12 +16,11 @@ namespace {
 constexpr int64_t kTileRows = 16, kTileWords = 16, kTileBytes = 1024;
 constexpr int64_t kPair = 2 * kTileRows;  // channels of a block
 constexpr int64_t kBandPositions = 384;   // whose sums stay near
-constexpr double kGrainOps = 8e6;
+constexpr double kTileConvGrainOps = 8e6;
 constexpr int64_t kLeastRows = 8, kLeastLines = 4;
 
-int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 // An odd number of cache lines, so that lines one below the other do not compete for their place.
-int64_t spaced(int64_t words) { return up(words, 16) | 16; }
+int64_t spaced(int64_t words) { return round_up(words, 16) | 16; }
 }  // namespace
 
 bool TileConvWeights::suit(const ConvGeometry& g) {
@@ -38,7 +37,7 @@ TileConvWeights::TileConvWeights(const ConvGeometry& g, const uint8_t* weights, 
       depth_(g.in_channels / g.groups),
       taps_(volume(g.kernel)),
       row_sums_(g.out_channels) {
-  const int64_t dense = up(words() * taps_, kTileWords), straight = up(words(), kTileWords) * taps_;
+  const int64_t dense = round_up(words() * taps_, kTileWords), straight = round_up(words(), kTileWords) * taps_;
   gathered_ = 4 * straight > 5 * dense;
   lines_ = gathered_ ? dense : straight;
   data_ = AlignedBuffer(static_cast<size_t>(g.groups * row_tiles() * lines_ * 64), Lifetime::kSession);
@@ -72,7 +71,7 @@ void TileConvWeights::pack_row(int64_t group, int64_t row, const uint8_t* weight
 namespace {
 
 // One slice of an image through one set of weights.
-struct Job {
+struct TileJob {
   const ConvGeometry& g;
   const ConvInt8& operands;
   const TileConvWeights& w;
@@ -85,10 +84,10 @@ struct Job {
   int64_t positions, band_positions, bands;  // positions run on over the ends of rows
   int64_t pairs_per_unit, splits;            // blocks of channels
 
-  Job(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
+  TileJob(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
   // Of all planes and what tiles read past the last one, of which only the weights say that it does not matter.
   int64_t words() const {
-    const int64_t past = w.gathered() ? 0 : up(w.words(), kTileWords) - w.words();
+    const int64_t past = w.gathered() ? 0 : round_up(w.words(), kTileWords) - w.words();
     return (g.groups * w.words() + past) * pitch + kPair;
   }
   bool padded() const { return layout.size() - DepthwiseLayout::kSlack != g.in[1] * g.in[2]; }
@@ -106,7 +105,8 @@ struct Job {
   void split(int64_t degree);
 };
 
-Job::Job(base::ThreadPool* pool, const ConvGeometry& geometry, const ConvInt8& in, const TileConvWeights& weights)
+TileJob::TileJob(base::ThreadPool* pool, const ConvGeometry& geometry, const ConvInt8& in,
+                 const TileConvWeights& weights)
     : g(geometry), operands(in), w(weights), layout(geometry), offsets(weights.taps()), w_zeros(geometry.out_channels) {
   layout.offsets(g, offsets.data());
   if (!w.gathered()) set_steps();
@@ -120,13 +120,13 @@ Job::Job(base::ThreadPool* pool, const ConvGeometry& geometry, const ConvInt8& i
   split(pool == nullptr ? 1 : pool->degree());
 }
 
-void Job::set_steps() {
+void TileJob::set_steps() {
   for (int64_t word = 0; word < w.words(); word += kTileWords) {
     for (const int64_t offset : offsets) steps.push_back(word * pitch + offset);
   }
 }
 
-void Job::set_ones() {
+void TileJob::set_ones() {
   ones.assign(step_count() * kTileBytes, 0);
   for (int64_t c = 0; c < w.depth(); ++c) {
     for (int64_t tap = 0; tap < w.taps(); ++tap) {
@@ -136,9 +136,9 @@ void Job::set_ones() {
   }
 }
 
-void Job::split(int64_t degree) {
+void TileJob::split(int64_t degree) {
   bands = (positions + kBandPositions - 1) / kBandPositions;
-  band_positions = up((positions + bands - 1) / bands, kTileRows);
+  band_positions = round_up((positions + bands - 1) / bands, kTileRows);
   bands = (positions + band_positions - 1) / band_positions;
   splits = 1;
   while (degree > 1 && g.groups * bands * splits < 4 * degree && splits < pairs()) ++splits;
@@ -146,12 +146,12 @@ void Job::split(int64_t degree) {
   splits = (pairs() + pairs_per_unit - 1) / pairs_per_unit;
 }
 
-void fill_padding(const Job& job, int32_t* plane) {
+void fill_padding(const TileJob& job, int32_t* plane) {
   std::memset(plane, job.operands.x_zero & 0xff, (job.layout.size() - DepthwiseLayout::kSlack) * sizeof(int32_t));
 }
 
 // Words of a plane of four channels in the order of the layout, with the zero point where the padding is.
-void spread_words(const Job& job, const uint8_t* x, int64_t channel_step, int64_t channels, int32_t* scratch,
+void spread_words(const TileJob& job, const uint8_t* x, int64_t channel_step, int64_t channels, int32_t* scratch,
                   int32_t* to) {
   const int64_t plane = job.g.in[1] * job.g.in[2];
   const uint8_t* rows[4];
@@ -163,7 +163,7 @@ void spread_words(const Job& job, const uint8_t* x, int64_t channel_step, int64_
 }
 
 // Slice `slice` of the result reads slice - pad of the image, or padding.
-void spread_image(base::ThreadPool* pool, const Job& job, const uint8_t* x, int64_t slice, int32_t* words) {
+void spread_image(base::ThreadPool* pool, const TileJob& job, const uint8_t* x, int64_t slice, int32_t* words) {
   const int64_t per_group = job.w.words(), slice_size = job.g.in[1] * job.g.in[2], plane = slice_size * job.g.in[0];
   const int64_t d = slice - job.g.pad_begin[0];
   base::parallel_for(pool, job.g.groups * per_group, 8192 / (slice_size + 1) + 1, [&](int64_t begin, int64_t end) {
@@ -197,7 +197,7 @@ struct Lines {
 };
 
 struct UnitScratch {
-  explicit UnitScratch(const Job& job)
+  explicit UnitScratch(const TileJob& job)
       : sums(thread_scratch<int32_t>(Scratch::kTile, 3 * kPair / 2 * job.ld())),
         lines(thread_scratch<int32_t>(Scratch::kColumns, job.w.gathered() ? job.w.lines() * job.ld() : 0)),
         steps(job.w.gathered() ? job.step_count() : 0) {
@@ -208,7 +208,7 @@ struct UnitScratch {
   std::vector<int64_t> steps;
 };
 
-Lines gather_lines(const Job& job, const int32_t* x, int64_t count, const UnitScratch& scratch) {
+Lines gather_lines(const TileJob& job, const int32_t* x, int64_t count, const UnitScratch& scratch) {
   for (int64_t word = 0; word < job.w.words(); ++word) {
     for (int64_t tap = 0; tap < job.w.taps(); ++tap) {
       std::copy_n(x + word * job.pitch + job.offsets[tap], count, scratch.lines + job.w.line(word, tap) * job.ld());
@@ -218,7 +218,7 @@ Lines gather_lines(const Job& job, const int32_t* x, int64_t count, const UnitSc
 }
 
 // Calls finish for each stretch of positions that lies in one output row.
-void finish_rows(const Job& job, int64_t plane, int64_t slice, int64_t first, int64_t count, ChannelSums sums,
+void finish_rows(const TileJob& job, int64_t plane, int64_t slice, int64_t first, int64_t count, ChannelSums sums,
                  FinishSums finish) {
   const int32_t *c = sums.c, *column_sum = sums.column_sum;
   const int64_t row = job.layout.row(), width = job.g.out[2];
@@ -236,7 +236,7 @@ void finish_rows(const Job& job, int64_t plane, int64_t slice, int64_t first, in
 }
 
 // What is added to the sums of each channel of a block: they are of (w - w_zero) * (x - x_zero).
-void set_row_add(const Job& job, int64_t group, int64_t row, int64_t count, int32_t* row_add) {
+void set_row_add(const TileJob& job, int64_t group, int64_t row, int64_t count, int32_t* row_add) {
   const auto k = static_cast<uint32_t>(job.w.depth() * job.w.taps()),
              x_zero = static_cast<uint32_t>(job.operands.x_zero);
   for (int64_t i = 0; i < count; ++i) {
@@ -246,13 +246,13 @@ void set_row_add(const Job& job, int64_t group, int64_t row, int64_t count, int3
   }
 }
 
-void run_unit(const Job& job, const int32_t* words, int64_t image, int64_t slice, int64_t unit,
+void run_unit(const TileJob& job, const int32_t* words, int64_t image, int64_t slice, int64_t unit,
               const UnitScratch& scratch, FinishSums finish) {
   const int64_t split = unit % job.splits, band = unit / job.splits % job.bands, group = unit / job.splits / job.bands;
   const int64_t first = band * job.band_positions, count = std::min(job.band_positions, job.positions - first);
   const int32_t* x = words + group * job.w.words() * job.pitch + first;
-  const Lines lines =
-      job.w.gathered() ? gather_lines(job, x, up(count, kTileRows), scratch) : Lines{x, job.pitch, job.steps.data()};
+  const Lines lines = job.w.gathered() ? gather_lines(job, x, round_up(count, kTileRows), scratch)
+                                       : Lines{x, job.pitch, job.steps.data()};
   TileConvBlock block{job.ones.data(), 1,
                       lines.x,         lines.pitch,
                       lines.steps,     job.step_count(),
@@ -281,14 +281,14 @@ void run_unit(const Job& job, const int32_t* words, int64_t image, int64_t slice
 
 void conv_in_tiles(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                    const TileConvWeights& weights, FinishSums finish) {
-  const Job job(pool, g, operands, weights);
+  const TileJob job(pool, g, operands, weights);
   auto* words = thread_scratch<int32_t>(Scratch::kPackedB, job.words());
   const int64_t slices = g.batch * g.out[0];
   for (int64_t i = 0; i < slices; ++i) {
     const int64_t image = i / g.out[0], slice = i % g.out[0];
     spread_image(pool, job, static_cast<const uint8_t*>(operands.x) + image * g.in_channels * volume(g.in), slice,
                  words);
-    base::parallel_for(pool, job.units(), static_cast<int64_t>(kGrainOps / (job.unit_ops() + 1)) + 1,
+    base::parallel_for(pool, job.units(), static_cast<int64_t>(kTileConvGrainOps / (job.unit_ops() + 1)) + 1,
                        [&](int64_t begin, int64_t end) {
                          const UnitScratch scratch(job);
                          const Tiles tiles(weights.kernels());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/volume.h"
+#include "cpu/kernels/lengths.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -35,7 +35,7 @@ const char* PackedConvWeightsInt8::isa() const noexcept {
 namespace {
 
 // fp32 sums of depthwise planes are exact, so those take the fp32 kernel.
-bool is_depthwise(const ConvGeometry& g) {
+bool is_exact_depthwise(const ConvGeometry& g) {
   return g.groups > 1 && g.in_channels == g.groups && g.kernel[0] == 1 && g.stride[0] == 1 &&
          volume(g.kernel) <= kExactTaps;
 }
@@ -81,7 +81,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   s.depth = g.in_channels / g.groups;
   s.taps = volume(g.kernel);
   s.is_signed = is_signed;
-  s.depthwise = is_depthwise(g);
+  s.depthwise = is_exact_depthwise(g);
   const auto* bytes = static_cast<const uint8_t*>(weights);
   if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps), Lifetime::kSession);

@@ -12,10 +12,10 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kBandFloats = 64 << 10;  // of the input, written out
-constexpr int64_t kMostRows = 64;          // output channels: more are worth gathering for
+constexpr int64_t kMostChannels = 64;      // output channels: more are worth gathering for
 constexpr int64_t kFewestTaps = 4;
 constexpr int64_t kLargestReach = 64;  // of pads and kernels
-constexpr double kGrainFlops = 4e5;
+constexpr double kRowsGrainFlops = 4e5;
 
 // One channel's part of a band of `rows` output rows.
 DepthwiseLayout band_layout(ConvGeometry g, int64_t rows) {
@@ -39,11 +39,11 @@ struct Rows {
   int64_t units() const { return geometry.batch * geometry.groups * bands; }
 };
 
-struct Band {
+struct RowsBand {
   int64_t image, group, first, last;  // output rows [first, last)
 };
 
-Band band_of(const Rows& r, int64_t unit) {
+RowsBand band_of(const Rows& r, int64_t unit) {
   const int64_t first = unit % r.bands * r.rows_per_band, plane = unit / r.bands;
   return {plane / r.geometry.groups, plane % r.geometry.groups, first,
           std::min(r.geometry.out[1], first + r.rows_per_band)};
@@ -57,7 +57,7 @@ void find_offsets(Rows& r) {
   for (int64_t i = w.taps; i < w.group_depth * w.taps; ++i) to[i] = to[i - w.taps] + r.layout.size();
 }
 
-void spread_band(const Rows& r, const Band& b, float* to) {
+void spread_band(const Rows& r, const RowsBand& b, float* to) {
   ConvGeometry g = r.geometry;
   const int64_t depth = r.weights.group_depth, in_plane = volume(g.in);
   const int64_t top = b.first * g.stride[1] - g.pad_begin[1];
@@ -74,7 +74,7 @@ void spread_band(const Rows& r, const Band& b, float* to) {
 }
 
 // One block of the sum, input channels [first, first + channels) of the group, for one output row.
-void multiply_row(const Rows& r, const Band& b, int64_t row, int64_t first, int64_t channels, const float* spread) {
+void multiply_row(const Rows& r, const RowsBand& b, int64_t row, int64_t first, int64_t channels, const float* spread) {
   const auto& w = r.weights;
   const int64_t out_plane = volume(r.geometry.out), channel = b.group * w.group_rows;
   GemmBlock g;
@@ -94,7 +94,7 @@ void multiply_row(const Rows& r, const Band& b, int64_t row, int64_t first, int6
   }
 }
 
-void activate_band(const Rows& r, const Band& b) {
+void activate_band(const Rows& r, const RowsBand& b) {
   const int64_t out_plane = volume(r.geometry.out), width = r.geometry.out[2], rows = r.weights.group_rows;
   float* y = r.y + (b.image * r.geometry.groups + b.group) * rows * out_plane + b.first * width;
   for (int64_t i = 0; i < rows; ++i, y += out_plane) {
@@ -103,7 +103,7 @@ void activate_band(const Rows& r, const Band& b) {
 }
 
 void run_band(const Rows& r, int64_t unit) {
-  const Band b = band_of(r, unit);
+  const RowsBand b = band_of(r, unit);
   const auto& w = r.weights;
   float* spread = thread_scratch<float>(Scratch::kColumns, w.group_depth * r.layout.size());
   spread_band(r, b, spread);
@@ -127,7 +127,7 @@ int64_t rows_that_fit(const ConvGeometry& g, int64_t depth, int degree) {
 
 bool suits_rows(const ConvGeometry& g, const PackedConvWeights::Storage& w) {
   if (g.kernel[0] != 1 || g.in[0] != 1 || g.out[0] != 1 || g.pad_begin[0] != 0) return false;
-  if (w.taps < kFewestTaps || w.group_rows > kMostRows) return false;
+  if (w.taps < kFewestTaps || w.group_rows > kMostChannels) return false;
   for (int a = 1; a < 3; ++a) {
     const bool near = g.pad_begin[a] <= kLargestReach && g.kernel[a] <= kLargestReach && g.dilation[a] <= kLargestReach;
     if (!near || g.kernel[a] * g.dilation[a] > kLargestReach || g.stride[a] > 2) return false;
@@ -146,7 +146,7 @@ void conv_rows(base::ThreadPool* pool, const ConvGeometry& g, const float* x, co
   find_offsets(r);
   const double flops = 2.0 * static_cast<double>(rows * g.out[2]) * static_cast<double>(w.group_rows) *
                        static_cast<double>(w.group_depth * w.taps);
-  base::parallel_for(pool, r.units(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+  base::parallel_for(pool, r.units(), static_cast<int64_t>(kRowsGrainFlops / (flops + 1)) + 1,
                      [&r](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_band(r, unit);
                      });

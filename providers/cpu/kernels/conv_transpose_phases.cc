@@ -6,9 +6,9 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_transpose_f32.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

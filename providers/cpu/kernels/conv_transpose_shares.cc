@@ -7,8 +7,8 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_transpose_f32.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/volume.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

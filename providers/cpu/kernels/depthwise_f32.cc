@@ -11,13 +11,13 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr double kGrainFlops = 5e4;
+constexpr double kDepthwiseGrainFlops = 5e4;
 
 // Every output plane, by what prepare() returns once for each piece of the work.
 template <class Prepare>
 void for_each_plane(base::ThreadPool* pool, const ConvGeometry& g, int64_t taps, Prepare prepare) {
   const double flops = 2.0 * static_cast<double>(volume(g.out) * taps);
-  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kGrainFlops / flops) + 1,
+  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kDepthwiseGrainFlops / flops) + 1,
                      [&](int64_t begin, int64_t end) {
                        auto run = prepare();
                        for (int64_t plane = begin; plane < end; ++plane) run(plane);

@@ -14,7 +14,7 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrain = 32768;  // multiplications worth a thread
+constexpr int64_t kDepthwiseInt8Grain = 32768;  // multiplications worth a thread
 
 int byte_value(const void* p, int64_t i, bool is_signed) {
   return is_signed ? int{static_cast<const int8_t*>(p)[i]} : int{static_cast<const uint8_t*>(p)[i]};
@@ -160,7 +160,7 @@ template <class Run>
 void for_each_row(base::ThreadPool* pool, const ConvGeometry& g, const void* x, uint8_t* y, Run run) {
   const int64_t out_line = g.out[2] * g.out_channels, image = g.in[1] * g.in[2] * g.in_channels;
   const int64_t work = out_line * g.kernel[1] * g.kernel[2];
-  base::parallel_for(pool, g.batch * g.out[1], kGrain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, g.batch * g.out[1], kDepthwiseInt8Grain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       run(static_cast<const uint8_t*>(x) + i / g.out[1] * image, i % g.out[1], y + i * out_line);
     }

@@ -12,8 +12,8 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kDepth = 128;
-constexpr int64_t kBand = 192;       // rows that one thread takes with a panel
-constexpr int64_t kGrain = 1 << 16;  // multiplications worth a thread
+constexpr int64_t kBand = 192;              // rows that one thread takes with a panel
+constexpr int64_t kGemmF64Grain = 1 << 16;  // multiplications worth a thread
 
 struct Operand {
   const double* data;
@@ -36,7 +36,7 @@ void copy_panel(const Operand& b, int64_t k0, int64_t k1, int64_t column, int64_
 }
 
 /** A product; shared by the threads. */
-struct Product {
+struct ProductF64 {
   int64_t m, n, k;
   double alpha, beta;
   Operand a, b;
@@ -76,9 +76,9 @@ struct Product {
 void gemm_f64(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, double alpha, const double* a, int64_t lda,
               bool trans_a, const double* b, int64_t ldb, bool trans_b, double beta, double* c, int64_t ldc) {
   const Operand left{a, trans_a ? 1 : lda, trans_a ? lda : 1}, right{b, trans_b ? 1 : ldb, trans_b ? ldb : 1};
-  const Product product{m, n, k, alpha, beta, left, right, c, ldc, *kernels().gemm_f64};
+  const ProductF64 product{m, n, k, alpha, beta, left, right, c, ldc, *kernels().gemm_f64};
   const int64_t bands = product.bands(), work = std::max<int64_t>(1, std::min(m, kBand) * k * product.kernels.columns);
-  base::parallel_for(pool, product.panels() * bands, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, product.panels() * bands, kGemmF64Grain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) product.run(i / bands, i % bands);
   });
 }

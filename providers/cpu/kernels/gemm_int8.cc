@@ -106,7 +106,7 @@ struct Panel {
 };
 
 // A product as its blocks see it. Sums become floats where there is an epilogue.
-struct Product {
+struct ProductInt8 {
   const RightInt8& b;
   const GemmInt8Kernels& packing;  // what B is packed for
   const GemmInt8Kernels& kernels;  // what multiplies: the same, or its vectors
@@ -122,8 +122,8 @@ struct Product {
   const SumEpilogue* epilogue = nullptr;
   mutable std::mutex range_mutex;  // of epilogue->range
 
-  Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
-          const ZeroPoints& zero_points);
+  ProductInt8(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
+              const ZeroPoints& zero_points);
   void run(base::ThreadPool* pool) const;
 
  private:
@@ -142,8 +142,8 @@ struct Product {
   void include(const ValueRange& range) const;
 };
 
-Product::Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
-                 const ZeroPoints& zero_points)
+ProductInt8::ProductInt8(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
+                         const ZeroPoints& zero_points)
     : b(b),
       packing(packing),
       kernels(m < kLeastTileRows ? packing.without_tiles() : packing),
@@ -158,7 +158,7 @@ Product::Product(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmI
   set_left(a);
 }
 
-void Product::set_left(const ByteMatrix& a) {
+void ProductInt8::set_left(const ByteMatrix& a) {
   const bool in_place =
       kernels.group == 4 && a.is_signed == a_signed && !a.transposed && b.k % (4 * kernels.filled) == 0;
   if (!in_place) {
@@ -178,12 +178,12 @@ void Product::set_left(const ByteMatrix& a) {
   }
 }
 
-Panel Product::panel_of_packed(int64_t index) const {
+Panel ProductInt8::panel_of_packed(int64_t index) const {
   const int64_t column = split.first_column(index);
   return {index, b.packed->data.as<int32_t>() + column * packing.groups(b.k), b.packed->column_sums() + column};
 }
 
-Panel Product::pack(int64_t index, int32_t* space) const {
+Panel ProductInt8::pack(int64_t index, int32_t* space) const {
   int32_t* sums = space + packing.groups(b.k) * packing.lanes * packing.max_vectors;
   std::fill_n(sums, kMostColumns, 0);
   pack_panel(packing, split, index, b.k, b.bytes, space, sums);
@@ -191,14 +191,14 @@ Panel Product::pack(int64_t index, int32_t* space) const {
 }
 
 // Asks for what a panel reads once for each column.
-inline void Product::fetch_columns(const Panel& panel) const {
+inline void ProductInt8::fetch_columns(const Panel& panel) const {
   const int64_t column = split.first_column(panel.index), columns = split.columns(panel.index);
   fetch(panel.sums, columns);
   if (epilogue == nullptr) return;
   if (epilogue->bias != nullptr) fetch(epilogue->bias + column, columns);
 }
 
-Int8Block Product::block(const Panel& panel, int64_t row) const {
+Int8Block ProductInt8::block(const Panel& panel, int64_t row) const {
   Int8Block g{left.data + row * left.stride,
               left.stride,
               panel.words,
@@ -217,13 +217,13 @@ Int8Block Product::block(const Panel& panel, int64_t row) const {
   return g;
 }
 
-void Product::correct(const Int8Block& g, const Panel& panel, int64_t row) const {
+void ProductInt8::correct(const Int8Block& g, const Panel& panel, int64_t row) const {
   correct_block(kernels, b.k,
                 {a_zeros.data() + (a_per_row ? row : 0), a_per_row, b_zeros.data() + split.first_column(panel.index)},
                 left.row_sums + row, panel.sums, g.rows, g.columns, g.c, g.ldc);
 }
 
-void Product::multiply(const Panel& panel, int64_t row, ValueRange& range) const {
+void ProductInt8::multiply(const Panel& panel, int64_t row, ValueRange& range) const {
   Int8Block g = block(panel, row);
   int32_t start[kMostColumns];
   if (starts_corrected() && a_zeros[0] != 0) {
@@ -235,7 +235,7 @@ void Product::multiply(const Panel& panel, int64_t row, ValueRange& range) const
   if (corrects()) correct(g, panel, row);
 }
 
-void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, ValueRange& range) const {
+void ProductInt8::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, ValueRange& range) const {
   const int64_t column = split.first_column(panel.index);
   float scales[kMostColumns];
   const SumEpilogue& e = *epilogue;
@@ -267,13 +267,13 @@ void Product::multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, V
   if (wanted != nullptr) include_rows(y, g.columns, g.rows, ldc, range);
 }
 
-void Product::include(const ValueRange& range) const {
+void ProductInt8::include(const ValueRange& range) const {
   if (epilogue == nullptr || epilogue->range == nullptr) return;
   const std::lock_guard lock(range_mutex);
   epilogue->range->include(range);
 }
 
-void Product::run(base::ThreadPool* pool) const {
+void ProductInt8::run(base::ThreadPool* pool) const {
   const int64_t bands = (m + kBandRows - 1) / kBandRows;
   const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
   const double grain = kernels.begin != nullptr ? kTileGrainOps : kGrainOps;
@@ -281,7 +281,7 @@ void Product::run(base::ThreadPool* pool) const {
                       : pack_and_run(pool, bands, static_cast<int64_t>(grain / ops / bands) + 1);
 }
 
-void Product::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
+void ProductInt8::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
   const int64_t panels = split.count();
   base::parallel_for(pool, panels * bands, grain, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
@@ -291,7 +291,7 @@ void Product::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) c
   });
 }
 
-void Product::pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
+void ProductInt8::pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
   const int64_t words = packing.groups(b.k) * packing.lanes * packing.max_vectors;
   base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
@@ -317,7 +317,7 @@ void multiply(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const Righ
     return multiply(pool, m, a, pack_b_int8(pool, b.k, b.n, b.bytes, b.kernels), zero_points, set);
   }
   const GemmInt8Kernels* chosen = b.packed != nullptr ? b.packed->kernels : b.kernels;
-  Product product(m, a, b, chosen != nullptr ? *chosen : *kernels().gemm_int8, zero_points);
+  ProductInt8 product(m, a, b, chosen != nullptr ? *chosen : *kernels().gemm_int8, zero_points);
   set(product);
   product.run(pool);
 }
@@ -326,7 +326,7 @@ void multiply(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const Righ
 
 void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                const ZeroPoints& zero_points, int32_t* c, int64_t ldc) {
-  multiply(pool, m, a, b, zero_points, [&](Product& product) {
+  multiply(pool, m, a, b, zero_points, [&](ProductInt8& product) {
     product.c = c;
     product.ldc = ldc;
   });
@@ -334,7 +334,7 @@ void gemm_int8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const Rig
 
 void gemm_int8_to_float(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
                         const ZeroPoints& zero_points, const SumEpilogue& epilogue, float* y, int64_t ldy) {
-  multiply(pool, m, a, b, zero_points, [&](Product& product) {
+  multiply(pool, m, a, b, zero_points, [&](ProductInt8& product) {
     product.c = reinterpret_cast<int32_t*>(y);
     product.ldc = ldy;
     product.epilogue = &epilogue;

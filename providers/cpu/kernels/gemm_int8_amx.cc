@@ -155,9 +155,6 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
   avx512vnni::kGemmInt8.correct_row(c, columns, a_zero, adjusted, row_sum, b_zero);
 }
 
-void begin() { tile_configure(kWholeTiles); }
-void end() { tile_release(); }
-
 }  // namespace
 
 extern const GemmInt8Kernels kGemmInt8;
@@ -175,8 +172,8 @@ const GemmInt8Kernels kGemmInt8 = {
     .filled = kTileHeight,
     .a_signs = true,
     .activates = true,
-    .begin = begin,
-    .end = end,
+    .begin = begin_whole_tiles,
+    .end = end_tiles,
     .vectors = &avx512vnni::kGemmInt8,
 };
 

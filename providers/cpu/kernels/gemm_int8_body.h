@@ -3,7 +3,7 @@
 
 #include "cpu/kernels/gemm_int8_finish.h"
 #include "cpu/kernels/isa_level.h"
-#include "cpu/kernels/vec.h"
+#include "cpu/kernels/vec_bytes.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -27,8 +27,8 @@ ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
 }
 #endif
 
-constexpr int kMaxVectors = kLanes == 16 ? 3 : 2;
-constexpr int kTileRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 4;
+constexpr int kInt8Vectors = kLanes == 16 ? 3 : 2;
+constexpr int kInt8TileRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 4;
 
 ORTOLAN_INLINE Vi broadcast_group(const uint8_t* p) {
   int32_t word;
@@ -137,17 +137,17 @@ ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row, Fetch
 
 template <int NV>
 void block(const Int8Block& g) {
-  const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
+  const int64_t tiles = (g.rows + kInt8TileRows - 1) / kInt8TileRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<NV, kTileRows>(end - row, g, row, FetchAhead(g, i, tiles));
+    tile_of<NV, kInt8TileRows>(end - row, g, row, FetchAhead(g, i, tiles));
   }
 }
 
 void any_block(int vectors, const Int8Block& g) {
   if (vectors == 1) return block<1>(g);
   if (vectors == 2) return block<2>(g);
-  if constexpr (kMaxVectors == 3) block<3>(g);
+  if constexpr (kInt8Vectors == 3) block<3>(g);
 }
 
 void to_floats(const Int8Block& g) {
@@ -160,9 +160,6 @@ void to_floats(const Int8Block& g) {
     }
   }
 }
-
-typedef uint8_t Bytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
-typedef int8_t SignedBytes __attribute__((vector_size(kLanes), aligned(1), may_alias));
 
 ORTOLAN_INLINE Vi widen(const uint8_t* p, bool is_signed) {
   return is_signed ? __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(p), Vi)
@@ -232,7 +229,7 @@ ORTOLAN_INLINE void pack_columns(const uint8_t* const* rows, __mmask64 used, __m
   }
 }
 
-ORTOLAN_INLINE __mmask64 first_bytes(int64_t n) { return ~uint64_t{0} >> (64 - n); }
+ORTOLAN_INLINE __mmask64 first_columns(int64_t n) { return ~uint64_t{0} >> (64 - n); }
 ORTOLAN_INLINE __m512i flips(bool flip, __mmask64 used) {
   return _mm512_maskz_set1_epi8(used, flip ? static_cast<char>(0x80) : 0);
 }
@@ -249,7 +246,7 @@ int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, bool, bool fli
   for (; c + kLanes <= columns; c += kLanes) {
     const uint8_t* const from[] = {rows[0] + c, rows[1] + c, rows[2] + c, rows[3] + c};
     Vi sum[] = {load(sums + c)};
-    pack_columns(from, first_bytes(kLanes), mask, to + c, sum);
+    pack_columns(from, first_columns(kLanes), mask, to + c, sum);
     store(sums + c, sum[0]);
   }
   return c;
@@ -259,7 +256,7 @@ constexpr int64_t kRowsAhead = 64;
 
 template <int NV>
 void pack_panel_rows(const PanelRows& p, int32_t* to, int32_t* sums) {
-  const __mmask64 used = first_bytes(p.columns);
+  const __mmask64 used = first_columns(p.columns);
   const __m512i mask = flips(p.flip, used);
   Vi sum[NV] = {};
   const uint8_t* rows[] = {p.rows, p.rows + p.stride, p.rows + 2 * p.stride, p.rows + 3 * p.stride};
@@ -321,7 +318,7 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-    kLevel, kLanes, kMaxVectors, kTileRows, kGroup, any_block, to_floats, pack_group, pack_rows, correct_row,
+    kLevel, kLanes, kInt8Vectors, kInt8TileRows, kGroup, any_block, to_floats, pack_group, pack_rows, correct_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

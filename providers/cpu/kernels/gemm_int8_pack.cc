@@ -21,7 +21,7 @@ int64_t PackedMatrixInt8::bytes() const noexcept {
 
 namespace {
 
-constexpr int64_t kPrefetchSlack = 4096;
+constexpr int64_t kInt8PrefetchSlack = 4096;
 
 // Copies bytes with `flip` applied to each; returns the sum of what it wrote.
 int32_t copy_and_sum(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
@@ -126,7 +126,8 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   s.is_signed = b.is_signed;
   s.shift = best.b_shift(b.is_signed);
   const PanelSplit split = s.split();
-  s.data = AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kPrefetchSlack, Lifetime::kSession);
+  s.data =
+      AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kInt8PrefetchSlack, Lifetime::kSession);
   s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
   std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
   const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;

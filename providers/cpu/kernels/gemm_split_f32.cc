@@ -6,6 +6,7 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_f32_kernels.h"
 
 namespace ortolan::cpu::kernels {
@@ -14,9 +15,7 @@ namespace {
 constexpr int64_t kMostRows = 1024;   // of A that stay split while panels of B pass over them
 constexpr int64_t kFewestRows = 128;  // the same where threads could have less
 constexpr int64_t kSumsBytes = kSplitRows * kSplitColumns * sizeof(float);
-constexpr double kGrainFlops = 2e6;  // work worth a thread
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr double kSplitGrainFlops = 2e6;  // work worth a thread
 
 // Nanoseconds of one core with AMX: a product of tiles and all else of a block, splitting an element of A and of B (the
 // latter beside tile products), and a multiplication and addition in plain arithmetic.
@@ -34,7 +33,7 @@ bool gains(int64_t m, int64_t n, int64_t k, int slices) {
 }
 
 // Rows [row, row + rows) and k in [first, first + k), whose tiles lie block after block.
-struct Band {
+struct SplitBand {
   int64_t row, rows, first, k;
   char* tiles;
   SplitRange* ranges;
@@ -60,7 +59,7 @@ class SplitGemm {
   int threads(base::ThreadPool* pool) const {
     if (pool == nullptr || base::ThreadPool::inside_loop()) return 1;
     const double flops = 2.0 * static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
-    return static_cast<int>(std::clamp(flops / kGrainFlops, 1.0, static_cast<double>(pool->degree())));
+    return static_cast<int>(std::clamp(flops / kSplitGrainFlops, 1.0, static_cast<double>(pool->degree())));
   }
   int64_t columns() const { return divide_up(p_.n, kSplitColumns); }  // blocks of them
   int64_t block_bytes(int64_t k) const { return split_bytes(slices_, k); }
@@ -79,7 +78,7 @@ class SplitGemm {
   void for_each_part(int64_t row, int64_t rows, F f) const {
     const int64_t blocks = divide_up(rows, kSplitRows), tiles = blocks * block_bytes(std::min(p_.k, kSplitLongest));
     char* space = thread_scratch<char>(Scratch::kSplitA, tiles + blocks * static_cast<int64_t>(sizeof(SplitRange)));
-    Band band{row, rows, 0, 0, space, reinterpret_cast<SplitRange*>(space + tiles)};
+    SplitBand band{row, rows, 0, 0, space, reinterpret_cast<SplitRange*>(space + tiles)};
     for (; band.first < p_.k; band.first += band.k) {
       band.k = std::min(kSplitLongest, p_.k - band.first);
       f(band);
@@ -92,7 +91,7 @@ class SplitGemm {
     const int64_t bands = divide_up(p_.m, rows);
     base::parallel_for(pool, bands, divide_up(bands, 2 * degree), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin * rows; row < std::min(end * rows, p_.m); row += rows) {
-        for_each_part(row, std::min(rows, p_.m - row), [&](const Band& band) {
+        for_each_part(row, std::min(rows, p_.m - row), [&](const SplitBand& band) {
           for (int64_t i = 0; i < band.blocks(); ++i) split_block(band, i);
           multiply_panels(band, 0, columns());
         });
@@ -104,7 +103,7 @@ class SplitGemm {
   void multiply_together(base::ThreadPool* pool, int degree) const {
     const int64_t rows = rows_at_once(1);
     for (int64_t row = 0; row < p_.m; row += rows) {
-      for_each_part(row, std::min(rows, p_.m - row), [&](const Band& band) {
+      for_each_part(row, std::min(rows, p_.m - row), [&](const SplitBand& band) {
         base::parallel_for(pool, band.blocks(), 1, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) split_block(band, i);
         });
@@ -114,7 +113,7 @@ class SplitGemm {
     }
   }
 
-  void split_block(const Band& band, int64_t i) const {
+  void split_block(const SplitBand& band, int64_t i) const {
     const int64_t row = band.row + i * kSplitRows;
     const RowSource source{p_.a.data + row * p_.a.stride + band.first, p_.a.stride,
                            std::min(kSplitRows, band.row + band.rows - row), band.k};
@@ -139,7 +138,7 @@ class SplitGemm {
   // Whether columns lie as rows, or nowhere yet.
   bool writes_columns() const { return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten; }
 
-  void write_columns(const Band& band, int64_t column, int64_t count, float* to) const {
+  void write_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
     if (p_.b.form == GemmRightForm::kWritten) {
       return p_.b.columns->write(column, count, band.first, band.k, to, kSplitColumns);
     }
@@ -148,7 +147,7 @@ class SplitGemm {
   }
 
   // `written`: room for them.
-  ColumnSource columns_of(const Band& band, int64_t panel, float* written) const {
+  ColumnSource columns_of(const SplitBand& band, int64_t panel, float* written) const {
     const int64_t column = panel * kSplitColumns;
     ColumnSource source{{}, {}, band.k, std::min(kSplitColumns, p_.n - column)};
     if (writes_columns()) {
@@ -160,7 +159,7 @@ class SplitGemm {
     return source;
   }
 
-  SplitPrefetch prefetch_of(const Band& band, int64_t panel, int64_t at_once) const {
+  SplitPrefetch prefetch_of(const SplitBand& band, int64_t panel, int64_t at_once) const {
     SplitPrefetch streams;
     if (writes_columns()) return streams;
     const ColumnSource source = columns_of(band, panel, nullptr);
@@ -174,7 +173,7 @@ class SplitGemm {
     return streams;
   }
 
-  SplitBlock block_of(const Band& band, int64_t panel, int64_t i) const {
+  SplitBlock block_of(const SplitBand& band, int64_t panel, int64_t i) const {
     const int64_t row = band.row + i * kSplitRows, column = panel * kSplitColumns;
     SplitBlock block{slices_, split_steps(band.k), band.tiles + i * block_bytes(band.k), &band.ranges[i]};
     block.b_element = p_.b.element;
@@ -196,7 +195,7 @@ class SplitGemm {
   }
 
   // All blocks of the band and panels [begin, end). The next panel is split while the tiles of one are multiplied.
-  void multiply_panels(const Band& band, int64_t begin, int64_t end) const {
+  void multiply_panels(const SplitBand& band, int64_t begin, int64_t end) const {
     const int64_t bytes = block_bytes(band.k), written = writes_columns() ? band.k * 128 : 0;
     char* space = thread_scratch<char>(Scratch::kSplitB, 2 * bytes + kSumsBytes + written);
     float* columns = reinterpret_cast<float*>(space + 2 * bytes + kSumsBytes);

@@ -32,7 +32,6 @@ ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return t == kLanes ? load(
 ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { t == kLanes ? store(p, v) : store_n(p, t, v); }
 #endif
 
-constexpr int64_t kLineFloats = 16;
 ORTOLAN_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 // The sums of one tile, with what finishes them. Loops over MR and NV are unrolled, so the sums stay in registers.

@@ -64,7 +64,7 @@ ORTOLAN_INLINE bool has_zeros(const NBitsPanels& b) { return b.zeros != nullptr 
 
 template <int kBits, bool kTable, int V>
 void multiply_row(const NBitsPanels& b, int64_t panel, const float* a, const float* sums, const NBitsResult& result) {
-  constexpr int kSize = kGroup<kBits>;
+  constexpr int kSize = kWordValues<kBits>;
   const int64_t stride = b.groups * kLanes, per_block = b.block / kSize;
   const int32_t* words = b.words + panel * stride;
   const Vf table = load_table(b.table);
@@ -117,7 +117,7 @@ void any_row(const NBitsPanels& b, int64_t panel, int panels, const float* a, co
 
 template <int kBits, bool kTable>
 void dequantize(const NBitsPanels& b, int64_t panel, int64_t k, int64_t count, float* rows, int64_t step) {
-  constexpr int kSize = kGroup<kBits>;
+  constexpr int kSize = kWordValues<kBits>;
   const Vf table = load_table(b.table);
   const int32_t* words = b.words + (panel * b.groups + k / kSize) * kLanes;
   for (int64_t done = 0; done < count;) {

@@ -8,7 +8,7 @@ namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
 template <int kBits>
-constexpr int kGroup = 32 / kBits;
+constexpr int kWordValues = 32 / kBits;
 
 #if defined(__AVX512F__)
 constexpr int kByteRows = 6, kBytePanels = 2;
@@ -18,20 +18,20 @@ constexpr int kByteRows = 4, kBytePanels = 1;
 
 #if defined(__AVX2__)
 #if defined(__AVX512F__)
-typedef __m512i Bytes;
-ORTOLAN_INLINE Bytes add_words(Bytes a, Bytes b) { return _mm512_add_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_words(Bytes a, Bytes b) { return _mm512_madd_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_unsigned(Bytes a, Bytes b) { return _mm512_maddubs_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_signed(Bytes a, Bytes b) {
-  const Bytes turned = _mm512_mask_sub_epi8(b, _mm512_movepi8_mask(a), _mm512_setzero_si512(), b);
+typedef __m512i ByteVector;
+ORTOLAN_INLINE ByteVector add_words(ByteVector a, ByteVector b) { return _mm512_add_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_words(ByteVector a, ByteVector b) { return _mm512_madd_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_unsigned(ByteVector a, ByteVector b) { return _mm512_maddubs_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_signed(ByteVector a, ByteVector b) {
+  const ByteVector turned = _mm512_mask_sub_epi8(b, _mm512_movepi8_mask(a), _mm512_setzero_si512(), b);
   return _mm512_maddubs_epi16(_mm512_abs_epi8(a), turned);
 }
 #else
-typedef __m256i Bytes;
-ORTOLAN_INLINE Bytes add_words(Bytes a, Bytes b) { return _mm256_add_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_words(Bytes a, Bytes b) { return _mm256_madd_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_unsigned(Bytes a, Bytes b) { return _mm256_maddubs_epi16(a, b); }
-ORTOLAN_INLINE Bytes multiply_signed(Bytes a, Bytes b) {
+typedef __m256i ByteVector;
+ORTOLAN_INLINE ByteVector add_words(ByteVector a, ByteVector b) { return _mm256_add_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_words(ByteVector a, ByteVector b) { return _mm256_madd_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_unsigned(ByteVector a, ByteVector b) { return _mm256_maddubs_epi16(a, b); }
+ORTOLAN_INLINE ByteVector multiply_signed(ByteVector a, ByteVector b) {
   return _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(b, a));
 }
 #endif
@@ -55,17 +55,19 @@ constexpr bool kWholeSums = false;
 template <int kBits>
 ORTOLAN_INLINE Vi add_products(Vi words, Vi weights, Vi bytes) {
   if constexpr (kBits == 8) {
-    return (Vi)multiply_signed((Bytes)(weights ^ static_cast<int32_t>(0x80808080u)), (Bytes)bytes);
+    return (Vi)multiply_signed((ByteVector)(weights ^ static_cast<int32_t>(0x80808080u)), (ByteVector)bytes);
   } else {
-    return (Vi)add_words((Bytes)words, multiply_unsigned((Bytes)weights, (Bytes)bytes));
+    return (Vi)add_words((ByteVector)words, multiply_unsigned((ByteVector)weights, (ByteVector)bytes));
   }
 }
-ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) { return sum + (Vi)multiply_words((Bytes)a, (Bytes)b); }
+ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
+  return sum + (Vi)multiply_words((ByteVector)a, (ByteVector)b);
+}
 #endif
 template <int kBits>
 constexpr int64_t kRun = kWholeSums   ? INT64_MAX / 2
                          : kBits == 8 ? 1
-                                      : 32 / kGroup<kBits>;
+                                      : 32 / kWordValues<kBits>;
 
 ORTOLAN_INLINE Vi broadcast_bytes(const int8_t* p) {
   int32_t word;
@@ -97,7 +99,7 @@ ORTOLAN_INLINE void fetch_words(const int32_t* words, int64_t stride, int64_t gr
 template <int kBits, int MR, int V>
 ORTOLAN_INLINE void add_groups(const int32_t* words, int64_t stride, const int8_t* a, int64_t a_stride, int64_t group,
                                int64_t end, Vi (&sum)[MR][V]) {
-  constexpr int kSize = kGroup<kBits>, kParts = 8 / kBits;
+  constexpr int kSize = kWordValues<kBits>, kParts = 8 / kBits;
   const Vi mask = set1i(kBits == 2 ? 0x03030303 : 0x0f0f0f0f);
   for (; group < end; ++group) {
     Vi w[V];
@@ -139,7 +141,7 @@ ORTOLAN_INLINE void add_runs(const int32_t* words, int64_t stride, const int8_t*
 
 template <int kBits, int MR, int V>
 void multiply_bytes(const NBitsPanels& b, int64_t panel, const NBitsBytes& a, int64_t row, const NBitsResult& result) {
-  const int64_t stride = b.groups * kLanes, per_block = b.block / kGroup<kBits>;
+  const int64_t stride = b.groups * kLanes, per_block = b.block / kWordValues<kBits>;
   const int32_t* words = b.words + panel * stride;
   const int8_t* bytes = a.bytes + row * a.stride;
   const bool zeros = b.zeros != nullptr;

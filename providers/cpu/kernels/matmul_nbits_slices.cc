@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/matmul_nbits_product.h"
 
 namespace ortolan::cpu::kernels {
@@ -11,15 +12,13 @@ namespace {
 
 constexpr int64_t kMostBlocks = 8;  // of kSplitRows rows of A whose slices stay in the second-level cache
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 bool suits(const NBitsMatrix& b) {
   return b.bits <= 4 && !b.has_table && b.zero_values.bytes() == 0 && b.block % kSplitStep == 0 &&
          kSplitLongest % b.block == 0;
 }
 
 // Some rows of A and their results.
-struct Band {
+struct SliceBand {
   int64_t rows;
   const float* a;
   int64_t lda;
@@ -34,7 +33,7 @@ class SlicedProduct {
   SlicedProduct(base::ThreadPool* pool, const NBitsMatrix& b, const float* bias)
       : pool_(pool), b_(b), panels_(panels_of(b)), bias_(bias) {}
 
-  void multiply(const Band& band) const {
+  void multiply(const SliceBand& band) const {
     uint32_t odd[kMostBlocks] = {};
     for (int64_t first = 0; first < b_.k; first += kSplitLongest) multiply_part(band, first, odd);
     for (int64_t row = 0; row < band.rows; ++row) {
@@ -45,7 +44,7 @@ class SlicedProduct {
 
  private:
   // Adds what the elements of K from `first` on make. `odd`: rows with Inf or NaN, a bit each.
-  void multiply_part(const Band& band, int64_t first, uint32_t* odd) const {
+  void multiply_part(const SliceBand& band, int64_t first, uint32_t* odd) const {
     const int64_t k = std::min(kSplitLongest, b_.k - first), bytes = split_bytes(3, k);
     char* tiles = thread_scratch<char>(Scratch::kSplitA, band.blocks() * bytes);
     SplitRange ranges[kMostBlocks];

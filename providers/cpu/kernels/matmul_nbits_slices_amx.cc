@@ -9,9 +9,9 @@
 namespace ortolan::cpu::kernels::amx {
 namespace {
 
-constexpr int64_t kSums = kSplitRows * kSplitColumns;
-constexpr int64_t kRing = 3, kLag = 2;  // blocks whose sums are kept; how far scaling them is behind
-static_assert(kNBitsSliceScratch >= split_bytes(1, kSplitLongest) + (kRing + 1) * kSums * 4);
+constexpr int64_t kSliceSums = kSplitRows * kSplitColumns;
+constexpr int64_t kSliceRing = 3, kSliceLag = 2;  // blocks whose sums are kept; how far scaling them is behind
+static_assert(kNBitsSliceScratch >= split_bytes(1, kSplitLongest) + (kSliceRing + 1) * kSliceSums * 4);
 
 // The bfloat16 of i - 16, for i from 0 to 31.
 __m512i whole_numbers() {
@@ -31,7 +31,7 @@ ORTOLAN_INLINE Vi offsets_of(const NBitsPanels& b, int64_t at) {
 
 // Elements [first, first + k) of a panel less their zeros, as one half of the tiles; what K is filled up with is zero.
 template <int kBits>
-void unpack(const NBitsPanels& b, int64_t panel, int64_t first, int64_t k, char* to) {
+void unpack_slices(const NBitsPanels& b, int64_t panel, int64_t first, int64_t k, char* to) {
   constexpr int64_t kSize = 32 / kBits;
   const int32_t* words = b.words + panel * b.groups * kLanes;
   const __m512i numbers = whole_numbers(),
@@ -77,7 +77,7 @@ struct ScaledSums {
   }
 };
 
-struct StepsOfBlock {
+struct SliceSteps {
   const char* left;
   const char* b;
   int64_t count;
@@ -107,11 +107,11 @@ struct Part {
 template <bool kTall, bool kWide>
 void sum_blocks(const Part& p, const char* left, int64_t rows) {
   const int64_t in_block = p.b.block / kSplitStep, steps = split_steps(p.k), blocks = p.blocks();
-  __builtin_memset(p.totals, 0, kSums * sizeof(float));
+  __builtin_memset(p.totals, 0, kSliceSums * sizeof(float));
   const auto scaled = [&](int64_t block, int64_t products) {
     ScaledSums s;
     if (block < 0) return s;
-    s.sums = p.sums + block % kRing * kSums;
+    s.sums = p.sums + block % kSliceRing * kSliceSums;
     s.totals = p.totals;
     p.scales(block, s.scales);
     s.rows = rows;
@@ -120,13 +120,13 @@ void sum_blocks(const Part& p, const char* left, int64_t rows) {
   };
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t step = block * in_block, count = least(in_block, steps - step);
-    ScaledSums before = scaled(block - kLag, split_products(3, 1) * count);
-    const StepsOfBlock s{left + step * 3 * kSliceBytes, p.right + step * kSliceBytes, count};
+    ScaledSums before = scaled(block - kSliceLag, split_products(3, 1) * count);
+    const SliceSteps s{left + step * 3 * kSliceBytes, p.right + step * kSliceBytes, count};
     sum_slices<3, kTall, kWide, 1>(s, before);
     before.add(rows);
-    store_sums<kTall ? 2 : 1, kWide ? 2 : 1>(p.sums + block % kRing * kSums, kSplitColumns);
+    store_sums<kTall ? 2 : 1, kWide ? 2 : 1>(p.sums + block % kSliceRing * kSliceSums, kSplitColumns);
   }
-  for (int64_t block = most(0, blocks - kLag); block < blocks; ++block) scaled(block, 1).add(rows);
+  for (int64_t block = most(0, blocks - kSliceLag); block < blocks; ++block) scaled(block, 1).add(rows);
 }
 
 void sum_any_blocks(const Part& p, const char* left, int64_t rows) {
@@ -155,9 +155,9 @@ void multiply(const NBitsPanels& b, int64_t panel, int panels, const NBitsSliced
               void* scratch) {
   char* right = static_cast<char*>(scratch);
   auto* sums = reinterpret_cast<float*>(right + split_bytes(1, kSplitLongest));
-  const Part part{b, panel, panels, a.first, a.k, right, sums, sums + kRing * kSums};
+  const Part part{b, panel, panels, a.first, a.k, right, sums, sums + kSliceRing * kSliceSums};
   for (int h = 0; h < panels; ++h) {
-    const auto unpack_bits = b.bits == 2 ? unpack<2> : unpack<4>;
+    const auto unpack_bits = b.bits == 2 ? unpack_slices<2> : unpack_slices<4>;
     unpack_bits(b, panel + h, a.first, a.k, right + h * kTileBytes);
   }
   const TileScope tiles(kWholeTiles);

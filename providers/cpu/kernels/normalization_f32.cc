@@ -16,11 +16,11 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements worth a thread
-constexpr int64_t kColumns = 256;
-constexpr int64_t kShortRow = 24;
+constexpr int64_t kRowsGrain = 8192;  // elements worth a thread
+constexpr int64_t kTurnedRows = 256;
+constexpr int64_t kShortSoftmax = 24;
 
-int64_t row_grain(int64_t columns) { return kGrain / std::max<int64_t>(columns, 1) + 1; }
+int64_t row_grain(int64_t columns) { return kRowsGrain / std::max<int64_t>(columns, 1) + 1; }
 
 bool has_sum(const LayerNorm& args) { return args.skip != nullptr || args.skip_bias != nullptr || args.sum != nullptr; }
 
@@ -73,16 +73,17 @@ void normalize(const LayerNorm& args, int64_t begin, int64_t end, ValueRange* ra
 void softmax_short_rows(base::ThreadPool* pool, const float* x, int64_t count, int64_t n, bool logarithm, float* y) {
   const auto& table = kernels();
   const auto transpose = table.move->transpose[2];
-  base::parallel_for(pool, (count + kColumns - 1) / kColumns, row_grain(kColumns * n), [&](int64_t begin, int64_t end) {
-    float* scratch = thread_scratch<float>(Scratch::kRows, (n + 2) * kColumns);
-    float* turned = scratch + 2 * kColumns;
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i * kColumns, rows = std::min(kColumns, count - first);
-      transpose(x + first * n, n, rows, n, turned, rows);
-      table.rows->softmax_columns(turned, n, rows, rows, logarithm, scratch, turned);
-      transpose(turned, rows, n, rows, y + first * n, n);
-    }
-  });
+  base::parallel_for(pool, (count + kTurnedRows - 1) / kTurnedRows, row_grain(kTurnedRows * n),
+                     [&](int64_t begin, int64_t end) {
+                       float* scratch = thread_scratch<float>(Scratch::kRows, (n + 2) * kTurnedRows);
+                       float* turned = scratch + 2 * kTurnedRows;
+                       for (int64_t i = begin; i < end; ++i) {
+                         const int64_t first = i * kTurnedRows, rows = std::min(kTurnedRows, count - first);
+                         transpose(x + first * n, n, rows, n, turned, rows);
+                         table.rows->softmax_columns(turned, n, rows, rows, logarithm, scratch, turned);
+                         transpose(turned, rows, n, rows, y + first * n, n);
+                       }
+                     });
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
              float* y) {
   if (outer == 0 || axis == 0 || inner == 0) return;
   const auto& rows = *kernels().rows;
-  if (inner == 1 && axis <= kShortRow && outer > 1) return softmax_short_rows(pool, x, outer, axis, logarithm, y);
+  if (inner == 1 && axis <= kShortSoftmax && outer > 1) return softmax_short_rows(pool, x, outer, axis, logarithm, y);
   if (inner == 1) {
     base::parallel_for(pool, outer, row_grain(axis), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
@@ -104,13 +105,13 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
     });
     return;
   }
-  const int64_t pieces = (inner + kColumns - 1) / kColumns;
+  const int64_t pieces = (inner + kTurnedRows - 1) / kTurnedRows;
   base::parallel_for(
-      pool, outer * pieces, row_grain(axis * std::min(inner, kColumns)), [&](int64_t begin, int64_t end) {
-        auto* scratch = thread_scratch<float>(Scratch::kRows, 2 * kColumns);
+      pool, outer * pieces, row_grain(axis * std::min(inner, kTurnedRows)), [&](int64_t begin, int64_t end) {
+        auto* scratch = thread_scratch<float>(Scratch::kRows, 2 * kTurnedRows);
         for (int64_t i = begin; i < end; ++i) {
-          const int64_t column = i % pieces * kColumns, at = i / pieces * axis * inner + column;
-          rows.softmax_columns(x + at, axis, inner, std::min(kColumns, inner - column), logarithm, scratch, y + at);
+          const int64_t column = i % pieces * kTurnedRows, at = i / pieces * axis * inner + column;
+          rows.softmax_columns(x + at, axis, inner, std::min(kTurnedRows, inner - column), logarithm, scratch, y + at);
         }
       });
 }

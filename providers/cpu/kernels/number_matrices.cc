@@ -10,7 +10,7 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrain = 1 << 17;  // multiplications worth a thread
+constexpr int64_t kMatrixGrain = 1 << 17;  // multiplications worth a thread
 
 const auto& product_of(uint32_t) { return kernels().numbers->product_u32; }
 const auto& product_of(uint64_t) { return kernels().numbers->product_u64; }
@@ -26,8 +26,8 @@ void multiply_words(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, Str
   const bool by_rows = m >= n / 64;
   const int64_t count = by_rows ? (m + 3) / 4 : (n + 63) / 64, step = by_rows ? 4 : 64;
   const int64_t work =
-      std::max<int64_t>(1, step * (by_rows ? n : m) * std::min<int64_t>(std::max<int64_t>(k, 1), kGrain));
-  base::parallel_for(pool, count, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+      std::max<int64_t>(1, step * (by_rows ? n : m) * std::min<int64_t>(std::max<int64_t>(k, 1), kMatrixGrain));
+  base::parallel_for(pool, count, std::max<int64_t>(1, kMatrixGrain / work), [&](int64_t begin, int64_t end) {
     const int64_t first = begin * step, last = std::min(end * step, by_rows ? m : n);
     if (by_rows) {
       product(last - first, n, k, {a.data + first * a.row, a.row, a.column}, b, c + first * n, n);

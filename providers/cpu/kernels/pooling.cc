@@ -12,15 +12,15 @@
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/volume.h"
 #include "cpu/kernels/window_reach.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kPoolGrain = 16384;
 constexpr int64_t kHalvesAtOnce = 128 << 10;  // elements that stay in a processor's own cache
 constexpr int64_t kShortSum = 128;            // elements whose sum may run in fp32 one after the other
 
@@ -48,7 +48,7 @@ template <class Visit>
 void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit, int64_t depth = 1) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
   const int64_t work = row_work(g) * (depth / 8 + 1);
-  base::parallel_for(pool, rows, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, rows, kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
       Window window{reach_of(g, 0, od), reach_of(g, 1, oh), {}, 0};
@@ -171,7 +171,7 @@ class PoolRows {
     const int64_t slices = g.planes * g.out[0], groups = (g.out[1] + rows_ - 1) / rows_;
     const int64_t work = (row_work(g) / 4 + 1) * rows_ * planes_;
     base::parallel_for(
-        pool, (slices + planes_ - 1) / planes_ * groups, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+        pool, (slices + planes_ - 1) / planes_ * groups, kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
           const int64_t rows = rows_ * planes_;
           T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
           std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
@@ -330,7 +330,7 @@ void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64
   const std::vector<PoolBand> depths = bands_of(g, 0, g.in[1] * row), heights = bands_of(g, 1, row),
                               widths = bands_of(g, 2, channels);
   const int64_t work = row_work(g) * (channels / 32 + 1);
-  base::parallel_for(pool, g.planes * g.out[0] * g.out[1], kGrain / work + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, g.planes * g.out[0] * g.out[1], kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const PoolBand &h = heights[i % g.out[1]], &d = depths[i / g.out[1] % g.out[0]];
       const T* plane = x + i / (g.out[1] * g.out[0]) * plane_size * channels;

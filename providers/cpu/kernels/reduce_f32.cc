@@ -14,8 +14,8 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements worth a thread
-constexpr int64_t kColumns = 256;  // columns of one piece of work
+constexpr int64_t kReduceGrain = 16384;  // elements worth a thread
+constexpr int64_t kColumns = 256;        // columns of one piece of work
 constexpr int64_t kShortRow = 32, kFewestShortRows = 16;
 
 }  // namespace
@@ -34,7 +34,7 @@ namespace {
 void reduce_short_rows(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t rows, int64_t length, float* y) {
   const auto reduce_columns = kernels().rows->reduce_columns[static_cast<int>(op)];
   const auto transpose = kernels().move->transpose[2];
-  base::parallel_for(pool, (rows + kColumns - 1) / kColumns, kGrain / (length * kColumns) + 1,
+  base::parallel_for(pool, (rows + kColumns - 1) / kColumns, kReduceGrain / (length * kColumns) + 1,
                      [&](int64_t begin, int64_t end) {
                        float* turned = thread_scratch<float>(Scratch::kColumns, length * kColumns);
                        for (int64_t row = begin * kColumns; row < std::min(rows, end * kColumns); row += kColumns) {
@@ -56,7 +56,7 @@ void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t ou
     return reduce_short_rows(pool, op, x, outer, axis, y);
   }
   if (inner == 1) {
-    base::parallel_for(pool, outer, kGrain / std::max<int64_t>(axis, 1) + 1, [&](int64_t begin, int64_t end) {
+    base::parallel_for(pool, outer, kReduceGrain / std::max<int64_t>(axis, 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) y[row] = reduce(op, x + row * axis, axis);
     });
     return;
@@ -64,7 +64,7 @@ void reduce_axis(base::ThreadPool* pool, ReduceOp op, const float* x, int64_t ou
   const auto reduce_columns = rows.reduce_columns[static_cast<int>(op)];
   const int64_t pieces = (inner + kColumns - 1) / kColumns;
   const int64_t work = std::max<int64_t>(axis, 1) * std::min(inner, kColumns);
-  base::parallel_for(pool, outer * pieces, kGrain / work + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, outer * pieces, kReduceGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i / pieces, column = i % pieces * kColumns;
       reduce_columns(x + row * axis * inner + column, axis, inner, std::min(kColumns, inner - column),

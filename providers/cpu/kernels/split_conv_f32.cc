@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
@@ -24,7 +25,6 @@ constexpr int64_t kActivatedFloats = 64 << 10;           // sums that stay near 
 constexpr int64_t kUnitsPerThread = 4;
 constexpr int64_t kBlocksAtOnce = 4;  // of positions, of each pair of channels that are split
 
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t plane_of(const int64_t (&dims)[3]) { return dims[1] * dims[2]; }
 
 // Where a tap reads: the plane of inputs whose rows and columns leave the same remainders, and how far into it.
@@ -70,7 +70,7 @@ Positions::Positions(const ConvGeometry& g) : dense(reads_input_as_it_is(g)), ha
   }
 }
 
-struct Conv {
+struct SplitConv {
   const ConvGeometry& g;
   const SplitConvWeights& weights;
   const float* x;
@@ -91,18 +91,18 @@ struct Conv {
   int64_t units() const { return slabs() * bands * parts; }
 };
 
-int64_t words_per_position(const Conv& c) {
+int64_t words_per_position(const SplitConv& c) {
   return c.channel_blocks * static_cast<int64_t>(c.positions.phases.size()) * c.weights.slices * kSplitPairs;
 }
 
-void recount(Conv& c) {
+void recount(SplitConv& c) {
   c.bands = (c.positions.count + c.band_positions - 1) / c.band_positions;
   c.parts = (c.weights.group_rows + c.part_rows - 1) / c.part_rows;
 }
 
 // Bands whose split planes fit half of the cache; more of them, then parts of the rows, where there are too few for the
 // threads.
-void divide(Conv& c, int degree) {
+void divide(SplitConv& c, int degree) {
   const int64_t words = std::clamp<int64_t>(base::cpu_features().l2_bytes / 2, 256 << 10, 2 << 20) / 4;
   const int64_t fewest = std::max(kFewestPositions, round_up(c.positions.halo, kSplitColumns));
   const int64_t fit = words / words_per_position(c) - c.positions.halo;
@@ -124,7 +124,7 @@ void divide(Conv& c, int degree) {
 
 // A dense band's blocks of positions lie one after the other, so that tiles are whole. Else the planes of a band lie
 // one after the other, an odd number of cache lines apart, so that a tile's rows are in different sets.
-void lay_out(Conv& c) {
+void lay_out(SplitConv& c) {
   const Positions& p = c.positions;
   const int64_t phases = static_cast<int64_t>(p.phases.size());
   const int64_t rows = (c.band_positions + p.halo) / p.pitch + 2;
@@ -144,7 +144,7 @@ struct Unit {
   int64_t image, group, depth, band, part;
 };
 
-Unit unit_of(const Conv& c, int64_t i) {
+Unit unit_of(const SplitConv& c, int64_t i) {
   Unit u;
   u.part = i % c.parts;
   i /= c.parts;
@@ -158,21 +158,21 @@ Unit unit_of(const Conv& c, int64_t i) {
 }
 
 // The split planes of a band and which of its positions are outputs; valid until the thread splits another.
-struct Band {
+struct SplitConvBand {
   int64_t first, positions;
   const char* planes;  // at the first position
   int64_t block_bytes;
   const SplitConvColumns* columns;
 };
 
-uint32_t* planes_room(const Conv& c) {
+uint32_t* planes_room(const SplitConv& c) {
   const int64_t blocks = c.positions.dense ? c.band_positions / kSplitColumns : 1;
   return thread_scratch<uint32_t>(Scratch::kColumns, blocks * c.channel_blocks * c.block_step + 64);
 }
 
 // What all planes of a band have in common: the input of the unit's group at its depth, without rows where that is
 // outside the input.
-SplitPlanes planes_of(const Conv& c, const Unit& u) {
+SplitPlanes planes_of(const SplitConv& c, const Unit& u) {
   SplitPlanes p;
   const int64_t depth = u.depth * c.g.stride[0] - c.g.pad_begin[0];
   const bool inside = depth >= 0 && depth < c.g.in[0];
@@ -190,7 +190,7 @@ SplitPlanes planes_of(const Conv& c, const Unit& u) {
 }
 
 // Blocks of positions are the rows of a plane that is as wide as a block.
-uint32_t split_dense(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
+uint32_t split_dense(const SplitConv& c, SplitPlanes p, const SplitConvBand& band, uint32_t* to) {
   constexpr SplitPhase kWhole = {0, 0, 0};
   const bool inside = p.in_h > 0;
   const int64_t whole = band.positions / kSplitColumns, left = band.positions % kSplitColumns;
@@ -214,7 +214,7 @@ uint32_t split_dense(const Conv& c, SplitPlanes p, const Band& band, uint32_t* t
   return std::max(largest, c.kernels.split(p));
 }
 
-uint32_t split_phases(const Conv& c, SplitPlanes p, const Band& band, uint32_t* to) {
+uint32_t split_phases(const SplitConv& c, SplitPlanes p, const SplitConvBand& band, uint32_t* to) {
   const Positions& at = c.positions;
   const int64_t first_row = band.first / at.pitch;
   std::vector<SplitPhase> phases;
@@ -233,7 +233,7 @@ uint32_t split_phases(const Conv& c, SplitPlanes p, const Band& band, uint32_t* 
   return c.kernels.split(p);
 }
 
-void find_columns(const Conv& c, const Band& band, SplitConvColumns* columns) {
+void find_columns(const SplitConv& c, const SplitConvBand& band, SplitConvColumns* columns) {
   const int64_t pitch = c.positions.pitch, width = c.positions.dense ? pitch : c.g.out[2];
   int64_t row = band.first / pitch, column = band.first % pitch;
   const int64_t end = round_up(band.positions, kSplitColumns);
@@ -249,8 +249,8 @@ void find_columns(const Conv& c, const Band& band, SplitConvColumns* columns) {
   }
 }
 
-Band split_band(Conv& c, const Unit& u) {
-  Band band;
+SplitConvBand split_band(SplitConv& c, const Unit& u) {
+  SplitConvBand band;
   band.first = u.band * c.band_positions;
   band.positions = std::min(c.band_positions, c.positions.count - band.first);
   uint32_t* planes = planes_room(c);
@@ -270,7 +270,7 @@ Band split_band(Conv& c, const Unit& u) {
 }
 
 // The product of a band and no rows yet.
-SplitConvProduct product_of(const Conv& c, const Unit& u, const Band& band) {
+SplitConvProduct product_of(const SplitConv& c, const Unit& u, const SplitConvBand& band) {
   SplitConvProduct p;
   const Activation& activation = c.epilogue.activation;
   p.slices = c.weights.slices;
@@ -295,7 +295,7 @@ SplitConvProduct product_of(const Conv& c, const Unit& u, const Band& band) {
 }
 
 // Rows [row, row + rows) of the unit's group.
-void multiply_rows(const Conv& c, const Unit& u, int64_t row, int64_t rows, SplitConvProduct p) {
+void multiply_rows(const SplitConv& c, const Unit& u, int64_t row, int64_t rows, SplitConvProduct p) {
   const int64_t channel = u.group * c.weights.group_rows + row;
   const int64_t at = (u.image * c.g.out_channels + channel) * c.out_plane + u.depth * plane_of(c.g.out);
   p.rows = rows;
@@ -313,7 +313,7 @@ void multiply_rows(const Conv& c, const Unit& u, int64_t row, int64_t rows, Spli
   }
 }
 
-void run_unit(const Conv& c, const Unit& u, const Band& band) {
+void run_unit(const SplitConv& c, const Unit& u, const SplitConvBand& band) {
   const int64_t end = std::min(c.weights.group_rows, (u.part + 1) * c.part_rows);
   const int64_t near = std::max(kSplitRows, kActivatedFloats / band.positions / kSplitRows * kSplitRows);
   const int64_t step = is_clamp(c.epilogue.activation.op) ? c.part_rows : near;
@@ -323,8 +323,8 @@ void run_unit(const Conv& c, const Unit& u, const Band& band) {
   }
 }
 
-void run_units(Conv& c, int64_t begin, int64_t end) {
-  Band band = {};
+void run_units(SplitConv& c, int64_t begin, int64_t end) {
+  SplitConvBand band = {};
   for (int64_t i = begin; i < end; ++i) {
     const Unit u = unit_of(c, i);
     if (i == begin || u.part == 0) band = split_band(c, u);
@@ -342,7 +342,7 @@ uint32_t largest_magnitude(const float* x, int64_t n) {
 }
 
 // A group of an image by fp32 arithmetic.
-void conv_plainly(base::ThreadPool* pool, const Conv& c, int64_t image, int64_t group) {
+void conv_plainly(base::ThreadPool* pool, const SplitConv& c, int64_t image, int64_t group) {
   const SplitConvWeights& w = c.weights;
   ConvGeometry g = c.g;
   g.batch = g.groups = 1;
@@ -358,7 +358,7 @@ void conv_plainly(base::ThreadPool* pool, const Conv& c, int64_t image, int64_t 
   conv(pool, g, x, pack_conv_weights(pool, g, plain.as<float>(), {.slices = 0, .winograd = false}), epilogue, c.y + at);
 }
 
-void conv_all_plainly(base::ThreadPool* pool, const Conv& c) {
+void conv_all_plainly(base::ThreadPool* pool, const SplitConv& c) {
   for (int64_t i = 0; i < c.g.batch * c.g.groups; ++i) conv_plainly(pool, c, i / c.g.groups, i % c.g.groups);
 }
 
@@ -378,7 +378,7 @@ bool too_spread(const ConvGeometry& g) {
 void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const SplitConvWeights& w,
                 const ConvEpilogue& epilogue, float* y) {
   const bool spread = too_spread(g);
-  Conv c{g, w, x, epilogue, y, *kernels().split_conv, spread ? Positions(ConvGeometry{}) : Positions(g)};
+  SplitConv c{g, w, x, epilogue, y, *kernels().split_conv, spread ? Positions(ConvGeometry{}) : Positions(g)};
   c.in_plane = g.in[0] * plane_of(g.in);
   c.out_plane = g.out[0] * plane_of(g.out);
   c.channel_blocks = (w.group_depth + kSplitStep - 1) / kSplitStep;

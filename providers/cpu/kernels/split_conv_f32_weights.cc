@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_conv_f32.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_f32_kernels.h"
@@ -25,8 +26,6 @@ constexpr int64_t kSliceBytes = 2048;
 constexpr double kTileRate = 415, kPlainRate = 187, kWinogradRate = 341, kStridedWinogradRate = 210;
 constexpr double kWeightsRate = 25, kSplitTime = 0.15, kBlockTime = 200;
 constexpr double kWorthWhile = 0.9, kManyPositions = 4096;
-
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // Weights of row `row` for steps [first, first + count), channel after channel of each, missing ones 0.
 void collect_row(const SplitConvWeights& w, const float* row, int64_t first, int64_t count, float* to) {

@@ -20,9 +20,6 @@ constexpr TileShapes shapes(int64_t rows) {
   return s;
 }
 
-void begin() { tile_configure(kWholeTiles); }
-void end() { tile_release(); }
-
 // Two vectors: a row of a block.
 struct RowOfBlock {
   Vf v[2];
@@ -244,6 +241,6 @@ void multiply(SplitSequence& q, const SplitBlock& block) {
 }  // namespace
 
 extern const SplitF32Kernels kSplitF32;
-const SplitF32Kernels kSplitF32 = {begin, end, split_rows, split_columns, multiply, finish};
+const SplitF32Kernels kSplitF32 = {begin_whole_tiles, end_tiles, split_rows, split_columns, multiply, finish};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

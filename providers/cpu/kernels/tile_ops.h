@@ -95,6 +95,10 @@ constexpr TileShapes whole_tiles() {
 }
 inline constexpr TileShapes kWholeTiles = whole_tiles();
 
+/** What a table of kernels calls before and after them. */
+inline void begin_whole_tiles() { tile_configure(kWholeTiles); }
+inline void end_tiles() { tile_release(); }
+
 // The sums of a block of kHigh x kWide tiles are tiles 0 to 3, row after row.
 
 template <int kHigh, int kWide>

@@ -20,6 +20,7 @@ constexpr int kLanes = 8;
 constexpr int kLanes = 4;
 #endif
 constexpr int kVectorBytes = kLanes * 4;
+constexpr int64_t kLineFloats = 16;  // of a cache line
 
 typedef float Vf __attribute__((vector_size(kVectorBytes)));
 typedef int32_t Vi __attribute__((vector_size(kVectorBytes)));

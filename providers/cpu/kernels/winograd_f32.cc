@@ -24,9 +24,9 @@ constexpr int64_t kFewest = 16;               // channels on either side
 constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
 constexpr int64_t kPanelFloats = 64 << 10;    // transformed tiles at once
 constexpr int64_t kPlanesAtOnce = 4;  // transformed for all tiles of a panel: what they are stored to stays near
-constexpr int64_t kMaxRuns = 64;
+constexpr int64_t kMostTileRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
-constexpr double kGrainFlops = 4e5;
+constexpr double kWinogradGrainFlops = 4e5;
 constexpr int64_t kFiltersAtOnce = 2048;  // worth a thread
 
 int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
@@ -53,7 +53,7 @@ void transform_filters(int64_t stride, const Weights (&w)[9], Weights (&u)[kFilt
   for (int i = 0; i < kFilterSide; ++i) transform_line(stride, columns[0][i], columns[1][i], columns[2][i], u[i]);
 }
 
-struct Job {
+struct WinogradJob {
   const ConvGeometry& g;
   const float* x;
   const float* weights;
@@ -81,7 +81,7 @@ struct Job {
   }
 };
 
-int64_t find_runs(const Job& job, int64_t panel, TileRun* runs) {
+int64_t find_runs(const WinogradJob& job, int64_t panel, TileRun* runs) {
   const int64_t first = job.split.first_column(panel), count = job.split.columns(panel);
   int64_t found = 0;
   for (int64_t at = 0; at < count;) {
@@ -92,8 +92,8 @@ int64_t find_runs(const Job& job, int64_t panel, TileRun* runs) {
   return found;
 }
 
-void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
-  TileRun runs[kMaxRuns];
+void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, float* v) {
+  TileRun runs[kMostTileRuns];
   const int64_t count = find_runs(job, panel, runs), width = job.split.width(panel);
   const ConvGeometry& g = job.g;
   const WinogradInput in{job.x + image * g.in_channels * g.in[1] * g.in[2],
@@ -103,7 +103,7 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
                          g.pad_begin[1],
                          g.pad_begin[2],
                          v,
-                         Job::step(g.in_channels, width),
+                         WinogradJob::step(g.in_channels, width),
                          width};
   const int64_t columns = job.split.columns(panel);
   if (columns < width) {
@@ -119,15 +119,15 @@ void transform_panel(const Job& job, int64_t image, int64_t panel, float* v) {
 }
 
 // One product of one panel for rows [row, row + rows).
-void multiply_panel(const Job& job, int64_t panel, int filter, int position, int64_t row, int64_t rows, const float* v,
-                    float* m) {
+void multiply_panel(const WinogradJob& job, int64_t panel, int filter, int position, int64_t row, int64_t rows,
+                    const float* v, float* m) {
   const int64_t width = job.split.width(panel), depth = job.g.in_channels;
   GemmBlock g;
   g.k = g.lda = depth;
   g.a = job.weights + (filter * padded_rows(job.g, job.kernels) + row) * depth;
-  g.b = v + position * Job::step(depth, width);
+  g.b = v + position * WinogradJob::step(depth, width);
   g.b_step = width;
-  g.c = m + position * Job::step(rows, width);
+  g.c = m + position * WinogradJob::step(rows, width);
   g.ldc = width;
   g.rows = rows;
   g.columns = job.split.thin(panel) ? job.split.columns(panel) : width;
@@ -138,12 +138,12 @@ void multiply_panel(const Job& job, int64_t panel, int filter, int position, int
   }
 }
 
-void finish_panel(const Job& job, int64_t image, int64_t panel, int64_t row, int64_t rows, const float* m) {
-  TileRun runs[kMaxRuns];
+void finish_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t row, int64_t rows, const float* m) {
+  TileRun runs[kMostTileRuns];
   const int64_t count = find_runs(job, panel, runs), width = job.split.width(panel);
   const int64_t plane = job.g.out[1] * job.g.out[2], at = (image * job.g.out_channels + row) * plane;
   const WinogradOutput out{m,
-                           Job::step(rows, width),
+                           WinogradJob::step(rows, width),
                            width,
                            rows,
                            job.g.out[1],
@@ -159,7 +159,7 @@ void finish_panel(const Job& job, int64_t image, int64_t panel, int64_t row, int
   }
 }
 
-void run_unit(const Job& job, int64_t unit) {
+void run_unit(const WinogradJob& job, int64_t unit) {
   const int64_t band = unit % job.bands, group = unit / job.bands % job.groups, image = unit / job.bands / job.groups;
   const int64_t row = band * job.rows_per_band, rows = std::min(job.rows_per_band, job.g.out_channels - row);
   const int64_t first = group * job.panels_per_group, last = job.last_panel(group);
@@ -195,7 +195,7 @@ void run_unit(const Job& job, int64_t unit) {
 // Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
 // there are too few groups for the threads. Bands leave tiles that thin panels take together so: results do not depend
 // on the degree.
-void divide(Job& job, int degree) {
+void divide(WinogradJob& job, int degree) {
   const bool has_thin = job.split.thin(job.split.count() - 1);
   const int64_t whole = job.split.count() - (job.split.count() > 1 && has_thin ? 1 : 0);
   const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
@@ -254,24 +254,24 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                    const GemmF32Kernels& gemm_kernels, const ConvEpilogue& epilogue, float* y) {
   const int64_t tiles_h = (g.out[1] + 1) / 2, tiles_w = (g.out[2] + 1) / 2;
   const Clamp clamp = clamp_of(epilogue.activation);
-  Job job{g,
-          x,
-          weights,
-          gemm_kernels,
-          kernels().winograd->of_stride[g.stride[1] - 1],
-          epilogue,
-          y,
-          clamp.low,
-          clamp.high,
-          tiles_h,
-          tiles_w,
-          PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
-          g.stride[1] == 1 ? 4 : 5};
+  WinogradJob job{g,
+                  x,
+                  weights,
+                  gemm_kernels,
+                  kernels().winograd->of_stride[g.stride[1] - 1],
+                  epilogue,
+                  y,
+                  clamp.low,
+                  clamp.high,
+                  tiles_h,
+                  tiles_w,
+                  PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
+                  g.stride[1] == 1 ? 4 : 5};
   divide(job, pool == nullptr ? 1 : pool->degree());
   const double flops = 2.0 * static_cast<double>(tiles_h * tiles_w * g.batch) *
                        static_cast<double>(job.positions() * g.in_channels * g.out_channels) /
                        static_cast<double>(job.units());
-  base::parallel_for(pool, job.units(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+  base::parallel_for(pool, job.units(), static_cast<int64_t>(kWinogradGrainFlops / (flops + 1)) + 1,
                      [&job](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
                      });

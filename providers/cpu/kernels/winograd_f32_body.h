@@ -87,7 +87,6 @@ ORTOLAN_INLINE void transform_back(const Vf (&m)[5], Vf& first, Vf& second) {
 }
 
 constexpr int64_t kPlanesAhead = 8;  // of which lines are asked for, planes being far apart
-constexpr int64_t kLineFloats = 16;
 
 // Asks for `count` floats of each of some rows.
 template <int kWrite>

@@ -29,7 +29,9 @@ TEST(HalfArithmetic, RoundsOnce) {
     auto draw = [&] { return hs{from_half(static_cast<uint16_t>(random() % 0x7c00 | random() % 2 << 15))}; };
     hs a = draw(), b = draw(), c = draw();
     long double exact = static_cast<long double>(a.value) * b.value + static_cast<long double>(c.value);
-    if (exact != 0) ASSERT_EQ(fused(a, b, c).value, nearest(exact)) << a.value << " * " << b.value << " + " << c.value;
+    if (exact != 0) {
+      ASSERT_EQ(fused(a, b, c).value, nearest(exact)) << a.value << " * " << b.value << " + " << c.value;
+    }
   }
 }
 

@@ -27,21 +27,7 @@ int32_t rank_of(T value, int32_t of_nan) {
   return magnitude > kInfinity ? of_nan : value.bits & 0x8000 ? -magnitude : magnitude;
 }
 
-template <class T, class Combine>
-void combine_into(T& target, const T& update, Combine combine) {
-  if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
-    if constexpr (requires { Combine::kNanRank; }) {
-      const int32_t kept = rank_of(target, Combine::kNanRank), next = rank_of(update, Combine::kNanRank);
-      target = combine(kept, next) == kept ? target : update;
-    } else {
-      target = T(combine(static_cast<float>(target), static_cast<float>(update)));
-    }
-  } else {
-    // Unsigned 64-bit arithmetic wraps where signed would overflow; order comparisons see the true values.
-    target = static_cast<T>(combine(target, update));
-  }
-}
-
+struct Replace {};
 struct Add {
   template <class T>
   auto operator()(T a, T b) const {
@@ -79,38 +65,82 @@ struct Min {
   }
 };
 
-/** Calls body with an assignment `(target&, update)` that combines as `reduction` says; elements are of type T. */
-template <class T, class Body>
-void with_combine(Reduction reduction, Body&& body) {
-  auto by = [&](auto combine) {
-    body([combine](T& target, const T& update) { combine_into(target, update, combine); });
-  };
-  switch (reduction) {
-    case Reduction::kAdd:
-      return by(Add{});
-    case Reduction::kMul:
-      return by(Mul{});
-    default:
-      break;
+/** Combines as the function object says. */
+template <class T, class Combine>
+void combine_into(T& target, const T& update) {
+  constexpr Combine combine;
+  if constexpr (std::is_same_v<Combine, Replace>) {
+    target = update;
+  } else if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
+    if constexpr (requires { Combine::kNanRank; }) {
+      const int32_t kept = rank_of(target, Combine::kNanRank), next = rank_of(update, Combine::kNanRank);
+      target = combine(kept, next) == kept ? target : update;
+    } else {
+      target = T(combine(static_cast<float>(target), static_cast<float>(update)));
+    }
+  } else {
+    // Unsigned 64-bit arithmetic wraps where signed would overflow; order comparisons see the true values.
+    target = static_cast<T>(combine(target, update));
   }
+}
+
+/** Neighbouring updates: where they go lies `step` elements apart, and `along` for each index. */
+struct Line {
+  void* to;
+  const void* from;
+  const int64_t* index;
+  int64_t step, along;
+};
+
+/** What is done with elements of one type: the only code that knows it. */
+struct Assignment {
+  int64_t size = 0;                                                    // of an element, bytes
+  void (*scatter)(const Line& line, int64_t begin, int64_t end) = {};  // the updates [begin, end)
+  void (*block)(const void* from, void* to, int64_t count) = {};       // neighbours to neighbours
+};
+
+template <class T, class Combine>
+Assignment assignment() {
+  return {sizeof(T),
+          [](const Line& line, int64_t begin, int64_t end) {
+            auto* from = static_cast<const T*>(line.from);
+            T* to = static_cast<T*>(line.to) + begin * line.step;
+            for (int64_t i = begin; i < end; ++i, to += line.step) {
+              combine_into<T, Combine>(to[line.index[i] * line.along], from[i]);
+            }
+          },
+          [](const void* from, void* to, int64_t count) {
+            auto *x = static_cast<const T*>(from), *end = x + count;
+            for (auto* y = static_cast<T*>(to); x < end; ++x, ++y) combine_into<T, Combine>(*y, *x);
+          }};
+}
+
+template <class T>
+Assignment combining(Reduction reduction) {
+  if (reduction == Reduction::kAdd) return assignment<T, Add>();
+  if (reduction == Reduction::kMul) return assignment<T, Mul>();
   if constexpr (kComplexTypes.contains(kTypeOf<T>)) {
     fail(ErrorCode::kInvalidGraph, "reduction max or min of ", name_of(kTypeOf<T>),
          ": complex numbers have no order; use none, add or mul");
   } else {
-    reduction == Reduction::kMax ? by(Max{}) : by(Min{});
+    return reduction == Reduction::kMax ? assignment<T, Max>() : assignment<T, Min>();
   }
 }
 
-/** Calls body(TypeTag<E>{}, assign): by element size without a reduction, by type with one. */
-template <class Body>
-void with_assignment(Reduction reduction, ElementType type, Body&& body) {
+/** By element size without a reduction, by type with one. */
+Assignment assignment_of(Reduction reduction, ElementType type) {
+  Assignment found;
   if (reduction == Reduction::kNone) {
-    return dispatch_moved(
-        type, [&]<class E>(TypeTag<E> tag) { body(tag, [](E& target, const E& update) { target = update; }); });
+    dispatch_moved(type, [&]<class E>(TypeTag<E>) { found = assignment<E, Replace>(); });
+  } else {
+    dispatch<kNumericTypes | kComplexTypes | ElementType::kBool>(
+        type, [&]<class T>(TypeTag<T>) { found = combining<T>(reduction); });
   }
-  dispatch<kNumericTypes | kComplexTypes | ElementType::kBool>(
-      type, [&]<class T>(TypeTag<T> tag) { with_combine<T>(reduction, [&](auto assign) { body(tag, assign); }); });
+  return found;
 }
+
+std::byte* moved(void* at, int64_t bytes) { return static_cast<std::byte*>(at) + bytes; }
+const std::byte* moved(const void* at, int64_t bytes) { return static_cast<const std::byte*>(at) + bytes; }
 
 class ScatterElements : public OpKernel {
  public:
@@ -131,35 +161,18 @@ class ScatterElements : public OpKernel {
   }
 
  private:
-  /** Neighbouring updates: where they go lies `step` apart, and `along` for each index. */
-  template <class E>
-  struct Line {
-    E* to;
-    const E* from;
-    const int64_t* index;
-    int64_t step, along;
-
-    template <class Assign>
-    void put(int64_t begin, int64_t end, Assign assign) const {
-      E* target = to + begin * step;
-      for (int64_t i = begin; i < end; ++i, target += step) assign(target[index[i] * along], from[i]);
-    }
-  };
-
   void scatter(Tensor& output, const Tensor& updates, std::span<const int64_t> indices, size_t axis) const {
     const Shape& shape = updates.shape();
     Dims strides = row_strides(output.shape());
     int64_t along = strides[axis], line = shape[shape.rank() - 1], step = axis + 1 == shape.rank() ? 0 : 1;
     strides[axis] = 0;
-    with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
-      auto* from = static_cast<const E*>(updates.raw());
-      auto* to = static_cast<E*>(output.mutable_raw());
-      base::TerminatePoll poll;
-      for_each_line(
-          shape, strides, 0, static_cast<int64_t>(indices.size()) / line, [&](int64_t number, int64_t offset) {
-            const Line<E> of_line{to + offset, from + number * line, indices.data() + number * line, step, along};
-            base::polled_loop(poll, line, [&](int64_t begin, int64_t end) { of_line.put(begin, end, assign); });
-          });
+    const Assignment assign = assignment_of(reduction_, output.type());
+    base::TerminatePoll poll;
+    for_each_line(shape, strides, 0, std::ssize(indices) / line, [&](int64_t number, int64_t offset) {
+      const Line of_line{moved(output.mutable_raw(), offset * assign.size),
+                         moved(updates.raw(), number * line * assign.size), indices.data() + number * line, step,
+                         along};
+      base::polled_loop(poll, line, [&](int64_t begin, int64_t end) { assign.scatter(of_line, begin, end); });
     });
   }
 
@@ -184,22 +197,40 @@ class ScatterNd : public OpKernel {
     if (reduction_ != Reduction::kNone && output.type() == ElementType::kFloat && block >= 16) {
       return combine_blocks(updates.data<float>(), offsets, block, output.mutable_data<float>());
     }
-    with_assignment(reduction_, output.type(), [&]<class E>(TypeTag<E>, auto assign) {
-      auto* from = static_cast<const E*>(updates.raw());
-      auto* to = static_cast<E*>(output.mutable_raw());
-      if constexpr (std::is_trivially_copyable_v<E>) {
-        if (reduction_ == Reduction::kNone && block > 8) return copy_blocks(from, offsets, block, to);
-      }
-      base::TerminatePoll poll;
-      for (size_t i = 0; block > 0 && i < offsets.size(); ++i, from += block) {
-        base::polled_loop(poll, block, [&](int64_t begin, int64_t end) {
-          for (int64_t j = begin; j < end; ++j) assign(to[offsets[i] + j], from[j]);
-        });
-      }
-    });
+    const Assignment assign = assignment_of(reduction_, output.type());
+    if (block == 1) {
+      put_elements(assign, updates, offsets, output);
+    } else if (block > 0) {
+      put_blocks(assign, updates, offsets, block, output);
+    }
   }
 
  private:
+  static void put_elements(const Assignment& assign, const Tensor& updates, std::span<const int64_t> offsets,
+                           Tensor& output) {
+    const Line line{output.mutable_raw(), updates.raw(), offsets.data(), 0, 1};
+    base::polled_loop(std::ssize(offsets), [&](int64_t begin, int64_t end) { assign.scatter(line, begin, end); });
+  }
+
+  void put_blocks(const Assignment& assign, const Tensor& updates, std::span<const int64_t> offsets, int64_t block,
+                  Tensor& output) const {
+    const bool copies = reduction_ == Reduction::kNone && output.type() != ElementType::kString && block > 8;
+    auto* from = static_cast<const std::byte*>(updates.raw());
+    base::TerminatePoll poll;
+    for (int64_t offset : offsets) {
+      std::byte* to = moved(output.mutable_raw(), offset * assign.size);
+      if (copies) {
+        poll.work(block);
+        base::polled_copy(to, from, block * assign.size);
+      } else {
+        base::polled_loop(poll, block, [&](int64_t begin, int64_t end) {
+          assign.block(from + begin * assign.size, to + begin * assign.size, end - begin);
+        });
+      }
+      from += block * assign.size;
+    }
+  }
+
   void combine_blocks(const float* from, std::span<const int64_t> offsets, int64_t block, float* to) const {
     constexpr kernels::BinaryOp kOps[] = {kernels::BinaryOp::kAdd, kernels::BinaryOp::kMul, kernels::BinaryOp::kMax,
                                           kernels::BinaryOp::kMin};
@@ -208,16 +239,6 @@ class ScatterNd : public OpKernel {
     for (int64_t offset : offsets) {
       poll.work(block);
       kernels::binary(op, to + offset, from, to + offset, block);
-      from += block;
-    }
-  }
-
-  template <class E>
-  static void copy_blocks(const E* from, std::span<const int64_t> offsets, int64_t block, E* to) {
-    base::TerminatePoll poll;
-    for (int64_t offset : offsets) {
-      poll.work(block);
-      base::polled_copy(to + offset, from, block * static_cast<int64_t>(sizeof(E)));
       from += block;
     }
   }

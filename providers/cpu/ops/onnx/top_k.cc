@@ -76,12 +76,14 @@ bool any_better(const C* values, C worst) {
 struct Step {
   int64_t element, line;
 };
+
 /** A value's place in the order of all values of its type: the better, the lower. */
 struct Rank {
   uint64_t order;
   int64_t index;
   auto operator<=>(const Rank&) const = default;
 };
+
 template <class C, bool kLargest>
 uint64_t order_of(C value) {
   uint64_t order = 0;
