@@ -14,6 +14,12 @@ PACKAGE = pathlib.Path(ortolan.__file__).parent
 MACHINE = 18  # offset of the processor in an ELF file
 
 
+def library_folder():
+    """Where this process has the library from: a copy may look for it beside itself only."""
+    lines = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    return os.path.dirname(next(line.split(maxsplit=5)[5] for line in lines if "/libortolan.so." in line))
+
+
 def import_without(change):
     """The last line of an import of a copy of the package, after `change(path of the extension)`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -21,7 +27,8 @@ def import_without(change):
         binary, = copy.glob("_native*.so")
         change(binary)
         program = f"import sys; sys.path.insert(0, {folder!r}); import ortolan"
-        done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True, check=False)
+        variables = {**os.environ, "LD_LIBRARY_PATH": library_folder()}
+        done = subprocess.run([sys.executable, "-c", program], env=variables, stderr=subprocess.PIPE, text=True, check=False)
     return done.returncode, done.stderr.strip().splitlines()[-1:]
 
 
