@@ -83,6 +83,7 @@ bool fits_plane_windows(const DeviceTraits& traits, const Window& w, WindowOp op
   if (traits.kind == DeviceClass::kGpu) return false;
   if (w.in[0] != 1 || w.kernel[0] != 1 || w.out[0] != 1 || w.begin[0] != 0) return false;
   for (int axis = 1; axis < 3; axis++) {
+    if (w.in[axis] == 0) return false;  // places outside are read at the nearest inside
     // Else a window could meet nothing but padding.
     bool meets = w.dilation[axis] == 1 && w.begin[axis] < w.kernel[axis] && w.end[axis] < w.kernel[axis];
     if (op == WindowOp::kLargest && !meets) return false;

@@ -40,14 +40,19 @@ void lower_tile(Lowering& l) {
   if (repeats.size() != source.size()) {
     l.fail("there are " + std::to_string(repeats.size()) + " repeats for " + std::to_string(source.size()) + " axes");
   }
+  const bool is_empty = element_count(source) == 0 || std::ranges::find(repeats, 0) != repeats.end();
   StridedCopy copy;
   Shape shape;
   for (size_t i = 0; i < source.size(); i++) {
-    bool too_many = repeats[i] > INT32_MAX && source[i] != 0;
+    const bool too_many = source[i] != 0 && repeats[i] > (is_empty ? INT64_MAX / source[i] : INT32_MAX);
     if (repeats[i] < 0 || too_many) l.fail("an axis is repeated " + std::to_string(repeats[i]) + " times");
     shape.push_back(source[i] * repeats[i]);
     copy.shape.insert(copy.shape.end(), {repeats[i], source[i]});
     copy.from.insert(copy.from.end(), {0, strides[i]});
+  }
+  if (is_empty) {
+    l.output(0, shape);
+    return;
   }
   copy.to = strides_of(copy.shape);
   move_input(l, shape, std::move(copy));

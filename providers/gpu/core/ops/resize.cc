@@ -25,6 +25,7 @@ bool crops(const ResizeAttributes& attributes) { return attributes.coordinates =
 
 std::string refuse(const Candidate& candidate) {
   ResizeAttributes attributes = resize_attributes(candidate.node());
+  if (candidate.rank(0) == 0) return "input 0 is a scalar";
   std::string mode = candidate.node().text("mode", "nearest");
   bool known_mode = mode == "nearest" || attributes.mode != Mode::kNearest;
   if (!known_mode) return "mode '" + mode + "' is unknown";
@@ -57,7 +58,7 @@ std::vector<float> scales_of(const Lowering& l) {
 std::vector<size_t> resized_axes(const Lowering& l) {
   std::vector<size_t> axes(l.shape(0).size());
   std::iota(axes.begin(), axes.end(), 0);
-  if (l.node().op == "Upsample" || !l.node().has_attribute("axes")) return axes;
+  if (l.node().since_version < 18 || !l.node().has_attribute("axes")) return axes;
   axes.clear();
   for (int64_t axis : l.node().integers("axes")) axes.push_back(l.axis(axis, l.shape(0).size()));
   return axes;
