@@ -28,9 +28,9 @@ constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
 constexpr int64_t kFewestTileRows = 16, kShortestTileBlock = 32;
 
 constexpr double kGrainWeights = 1e5;  // weights worth a thread
-constexpr size_t kNBitsPrefetchSlack = 4096;
+constexpr size_t kNBitsSlack = 4096;
 
-int64_t padded(int64_t k) { return divide_up(k, kUnit) * kUnit; }
+int64_t padded(int64_t k) { return round_up(k, kUnit); }
 
 // 32 bits of consecutive elements in the kernels' order: element i at bit 8*(i%4) + bits*(i/4).
 uint32_t spread_nibbles(uint32_t x) {
@@ -66,8 +66,7 @@ void pack_panel_words(const NBitsSource& s, int64_t lanes, int64_t groups, int64
 template <class T, class U, class F>
 AlignedBuffer pack_per_block(const NBitsSource& s, int64_t lanes, const U* values, F convert) {
   const int64_t panels = divide_up(s.n, lanes), blocks = s.blocks();
-  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kNBitsPrefetchSlack,
-                       Lifetime::kSession);
+  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kNBitsSlack, Lifetime::kSession);
   T* out = buffer.as<T>();
   for (int64_t column = 0; column < panels * lanes; ++column) {
     T* to = out + column / lanes * blocks * lanes + column % lanes;
@@ -348,7 +347,7 @@ void multiply_in_vectors(base::ThreadPool* pool, int64_t m, const float* a, int6
 
 std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NBitsSource& s) {
   const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;
-  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kNBitsPrefetchSlack,
+  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kNBitsSlack,
                                                 Lifetime::kSession);
   uint32_t* words = buffer->as<uint32_t>();
   base::parallel_for(pool, panels, 65536 / (groups * lanes + 1) + 1, [&](int64_t begin, int64_t end) {
