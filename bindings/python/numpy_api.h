@@ -13,6 +13,9 @@
 #include <numpy/arrayobject.h>
 
 #if NPY_ABI_VERSION < 0x02000000 /* what NumPy 2 calls it */
+#ifdef Py_LIMITED_API
+#error "a wheel must be compiled with the headers of NumPy 2, or it runs with NumPy 1 alone"
+#endif
 #define NPY_NTYPES_LEGACY NPY_NTYPES
 static inline npy_intp PyDataType_ELSIZE(const PyArray_Descr* type) { return type->elsize; }
 #endif
