@@ -231,3 +231,16 @@ static const char* const kOrtolanSessionOptionsTensorrtAsCuda = "ortolan.tensorr
  *  compiles anew where a provider cannot use what is there. A provider that compiles but gives no EPContext node, or a
  *  folder that cannot be written, fails the session. Nothing is ever removed. */
 static const char* const kOrtolanSessionOptionsCompiledModelFolder = "ortolan.compiled_model_folder";
+
+/** A file: a session from a model's file is made from this prepared model, which holds the rewritten graph, the weights
+ *  and what the CPU's kernels pack of them, so that creation takes milliseconds and all processes share its memory. It
+ *  is written first where it is not there, damaged, or made of another state of the model (size and time of its files,
+ *  else content), by another build of this library, for another processor, or with another level, dimensions, precision
+ *  or quantisation; a warning says so. A file that cannot be written fails the session. Sessions with other providers,
+ *  custom operators or weights of the caller's are made without, after a warning. Such a file is also a model by
+ * itself, for sessions from its path; see the command `ortolan prepare`. Do not write into a file that sessions use;
+ * replacing it is safe. */
+static const char* const kOrtolanSessionOptionsPreparedModelPath = "ortolan.prepared_model_path";
+
+/** Switch: a session from a prepared model first compares every byte with what was written, which reads all of it. */
+static const char* const kOrtolanSessionOptionsCheckPreparedModel = "ortolan.check_prepared_model";

@@ -29,7 +29,7 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
   ConvForm form{attributes.weight_geometry(weights->shape())};
   form.packing.positions = positions_of(info);
   auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
-    Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+    Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
     return kernels::pack_conv_weights(&threads, f.geometry, floats.data<float>(), f.packing);
   };
   return pack_once(info, *weights, "conv_f32", pack, form);

@@ -4,7 +4,9 @@
 #include <string>
 #include <type_traits>
 
+#include "base/packed_parts.h"
 #include "base/run_scope.h"
+#include "cpu/float_tensors.h"
 #include "cpu/kernels/instruction_sets.h"
 #include "runtime/kernel.h"
 
@@ -21,11 +23,16 @@ std::string form_name(std::string_view packer, const Parameters&... parameters) 
   return name;
 }
 
+/** Constant weights as floats for a packer, which may be unaligned; where base::parts_are_kept(), a tensor that nobody
+ * may read. */
+Tensor floats_to_pack(const Tensor& weights);
+
 /**
  * What pack(threads, weights, parameters...) makes of constant weights, made once for all nodes that ask for it in the
  * cache of `info`. `pack` captures nothing, so what it makes depends on the weights, their type and shape and the
  * parameters, which are its name in the cache beside `packer`. A parameter is anything that join() takes; what its text
- * leaves out must not change the result. Weights may be unaligned.
+ * leaves out must not change the result. Weights may be unaligned. A prepared model keeps what is made: see
+ * base/packed_parts.h for what `pack` has to heed.
  */
 template <class Pack, class... Parameters>
 auto pack_once(const KernelInfo& info, const Tensor& weights, std::string_view packer, Pack pack,

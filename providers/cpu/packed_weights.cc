@@ -3,6 +3,11 @@
 
 namespace ortolan::cpu {
 
+Tensor floats_to_pack(const Tensor& weights) {
+  if (!base::parts_are_kept()) return to_float_tensor(weights);
+  return Tensor(ElementType::kFloat, weights.shape(), const_cast<void*>(weights.raw()), weights.owner());
+}
+
 RightOperand::RightOperand(const KernelInfo& info, size_t i, bool transposed) {
   const Tensor* weights = info.weights_input(i);
   if (weights == nullptr || weights->rank() == 0 || weights->rank() > 2) return;
@@ -10,7 +15,7 @@ RightOperand::RightOperand(const KernelInfo& info, size_t i, bool transposed) {
   transposed = transposed && weights->rank() == 2;
   auto pack = [](ThreadPool& threads, const Tensor& matrix, bool turned) {
     int64_t rows = matrix.shape()[0], columns = matrix.shape().count_from(1);
-    Tensor floats = to_float_tensor(matrix);
+    Tensor floats = floats_to_pack(matrix);
     return kernels::pack_b(&threads, turned ? columns : rows, turned ? rows : columns, floats.data<float>(), columns,
                            turned, nullptr, kernels::PackedForm::kShortest);
   };

@@ -16,6 +16,7 @@ kernels::PackedMatrix pack_rows(ThreadPool& pool, const float* rows, int64_t n, 
 /** Rows of W, in the order of the cell's columns. */
 kernels::PackedMatrix pack_ordered(ThreadPool& pool, const kernels::CellOrder& cell, const float* rows, int64_t k) {
   int64_t n = cell.gates() * cell.hidden();
+  if (base::parts_are_kept()) return pack_rows(pool, rows, n, k, k);  // which reads no rows
   std::vector<float> ordered(static_cast<size_t>(checked_mul(n, k)));
   for (int64_t i = 0; i < n; ++i) {
     std::copy_n(rows + i * k, k, ordered.data() + cell.column(i / cell.hidden(), i % cell.hidden()) * k);
@@ -69,7 +70,7 @@ void gate_product(ThreadPool& pool, int64_t m, const double* a, const GateMatrix
 GateMatrix<float> pack_constant(const KernelInfo& info, const Tensor& tensor, int64_t d, int64_t first, int64_t n) {
   auto pack = [](ThreadPool& threads, const Tensor& weights, int64_t direction, int64_t from, int64_t count) {
     int64_t rows = weights.shape()[1], k = weights.shape()[2];
-    Tensor floats = to_float_tensor(weights);
+    Tensor floats = floats_to_pack(weights);
     return pack_rows(threads, floats.data<float>() + (direction * rows + from) * k, count, k, k);
   };
   return {pack_once(info, tensor, "recurrent_f32", pack, d, first, n)};
@@ -92,13 +93,13 @@ CellWeights<float> constant_cell_weights(const KernelInfo& info, kernels::Cell k
                                          int64_t d) {
   int64_t hidden = r.shape()[2];
   auto pack_cell = [](ThreadPool&, const Tensor& weights, kernels::Cell cell, int64_t units, int64_t direction) {
-    Tensor floats = to_float_tensor(weights);
+    Tensor floats = floats_to_pack(weights);
     return kernels::PackedCell(cell, units, floats.data<float>() + direction * weights.shape()[1] * units);
   };
   auto pack_input = [](ThreadPool& threads, const Tensor& weights, kernels::Cell cell, int64_t units,
                        int64_t direction) {
     int64_t rows = weights.shape()[1], k = weights.shape()[2];
-    Tensor floats = to_float_tensor(weights);
+    Tensor floats = floats_to_pack(weights);
     return pack_ordered(threads, {cell, units}, floats.data<float>() + direction * rows * k, k);
   };
   auto cell = pack_once(info, r, "cell_f32", pack_cell, kind, hidden, d);

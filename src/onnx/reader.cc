@@ -86,6 +86,8 @@ void check_kind(Bytes bytes) {
   require(!bytes.empty(), ErrorCode::kInvalidArgument, "the model is empty: it has no bytes");
   require(!begins_with(bytes, "version https://git-lfs"), ErrorCode::kInvalidProtobuf,
           "this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
+  require(!begins_with(bytes, "ortolan prepared"), ErrorCode::kInvalidArgument,
+          "this is a prepared model, of which only a session can be made, and only from its file");
 }
 
 /** Models of every version up to the newest are read, also of 0 and less, which some writers leave. */

@@ -1,55 +1,11 @@
 // Model files: written beside their final place, then moved there.
 #include "onnx/writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
+#include "base/new_file.h"
 #include "onnx/message_writer.h"
 
 namespace ortolan::onnx {
 namespace {
-
-/** A file that takes its name only by commit(); otherwise it vanishes. */
-class NewFile {
- public:
-  explicit NewFile(std::string path) : path_(std::move(path)), draft_(join(path_, ".", getpid(), ".part")) {
-    fd_ = ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    require(fd_ >= 0, ErrorCode::kFail, "cannot create '", draft_, "': ", std::strerror(errno));
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (fd_ < 0) return;
-    ::close(fd_);
-    ::unlink(draft_.c_str());
-  }
-  void write(Bytes bytes, uint64_t offset) {
-    while (!bytes.empty()) {
-      ssize_t put = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (put < 0 && errno == EINTR) continue;
-      require(put > 0, ErrorCode::kFail, "cannot write '", draft_, "': ", std::strerror(errno));
-      bytes = bytes.subspan(static_cast<size_t>(put));
-      offset += static_cast<uint64_t>(put);
-    }
-  }
-  void commit() {
-    int closed = ::close(fd_);
-    fd_ = -1;
-    if (closed == 0 && std::rename(draft_.c_str(), path_.c_str()) == 0) return;
-    std::string reason = std::strerror(errno);
-    ::unlink(draft_.c_str());
-    fail(ErrorCode::kFail, "cannot write '", path_, "': ", reason);
-  }
-
- private:
-  std::string path_;
-  std::string draft_;
-  int fd_;
-};
 
 void check_external_name(const std::string& name) {
   require(name.find('/') == std::string::npos && name != "." && name != "..", ErrorCode::kInvalidArgument,

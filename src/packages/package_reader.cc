@@ -23,9 +23,12 @@ using Kind = Json::Kind;
 
 constexpr int64_t kSchema = 1;
 /** Session entries by which a session writes files: only the caller may ask for those. */
-constexpr std::string_view kOnlyTheCallers[] = {
-    "session.enable_profiling", "session.optimized_model_filepath", "session.debug_layout_transformation",
-    "session.collect_node_memory_stats_to_file", "ortolan.compiled_model_folder"};
+constexpr std::string_view kOnlyTheCallers[] = {"session.enable_profiling",
+                                                "session.optimized_model_filepath",
+                                                "session.debug_layout_transformation",
+                                                "session.collect_node_memory_stats_to_file",
+                                                "ortolan.compiled_model_folder",
+                                                "ortolan.prepared_model_path"};
 
 /** Runs `body`; its errors are kFail, with what it was about before their text. */
 template <class Body>

@@ -29,6 +29,7 @@ struct CompileServices {
   const ExecutionProvider* provider = nullptr;  // where `providers` is empty: the one that all nodes are on
   std::span<const std::shared_ptr<base::MappedFile>> files;  // that initializers may be views into
   bool plan_memory = true;
+  bool keep_constants = false;  // those that no run reads are still needed after compilation
 };
 
 /** One node, ready: its kernel and where its values are. Slot -1 stands for a value left out. */

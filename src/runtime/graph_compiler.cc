@@ -118,7 +118,7 @@ void GraphCompiler::make_kernel(Step& step) {
     step.instruction_set = provider.instruction_set();
     step.reuse = chosen.reuse;
     step.kernel = std::move(chosen.kernel);
-    release_packed_pages(step);
+    if (!services_.keep_constants) release_packed_pages(step);
   } catch (const Error& error) {
     throw error.within(node.label());
   }

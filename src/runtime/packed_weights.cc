@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "runtime/prepared_model.h"
 #include "tensor/external_place.h"
 
 #define XXH_INLINE_ALL
@@ -16,9 +17,9 @@ bool PackedWeightsCache::Key::operator<(const Key& other) const {
   return std::tie(place, text) < std::tie(other.place, other.text);
 }
 
-PackedWeightsCache::Key PackedWeightsCache::key_of(const Tensor& weights, std::string_view layout) const {
+PackedWeightsCache::Key PackedWeightsCache::key_of(const Tensor& weights, std::string form) const {
   Key key;
-  key.text = join(layout, "|", name_of(weights.type()), weights.shape(), "|");
+  key.text = std::move(form);
   if (key_ == WeightsKey::kOwner && weights.owner() != nullptr) {
     key.owner = memory_owner(weights);
     key.place = weights.raw();
@@ -33,11 +34,33 @@ std::shared_ptr<void> PackedWeightsCache::get(const Tensor& weights, std::string
                                               FunctionRef<std::shared_ptr<void>()> make) {
   require(weights.raw() != nullptr || weights.byte_count() == 0, ErrorCode::kRuntimeException, "weights of shape ",
           weights.shape(), " are to be packed as '", layout, "', but their memory was given back");
-  Key key = key_of(weights, layout);
+  const std::string form = join(layout, "|", name_of(weights.type()), weights.shape(), "|");
+  Key key = key_of(weights, form);
   std::lock_guard lock(mutex_);
   std::shared_ptr<void>& packed = packed_[std::move(key)];
-  if (packed == nullptr) packed = make();
+  if (packed == nullptr) packed = make_form(weights, form, make);
   return packed;
+}
+
+std::shared_ptr<void> PackedWeightsCache::make_form(const Tensor& weights, const std::string& form,
+                                                    FunctionRef<std::shared_ptr<void>()> make) {
+  if (const base::PackedParts* kept = prepared_ != nullptr ? prepared_->find(weights, form) : nullptr) {
+    const base::TakesParts taking(*kept);
+    auto made = make();
+    taking.check_all_taken();
+    ++counts_.taken;
+    return made;
+  }
+  ++counts_.made;
+  if (!notes_) return make();
+  auto parts = std::make_unique<base::PackedParts>();
+  std::shared_ptr<void> made;
+  {
+    const base::NotesParts noting(*parts);
+    made = make();
+  }
+  noted_.push_back({weights.raw(), weights.byte_count(), form, std::move(parts)});
+  return made;
 }
 
 }  // namespace ortolan::runtime

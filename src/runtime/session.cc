@@ -13,6 +13,8 @@
 #include "runtime/devices.h"
 #include "runtime/kept_models.h"
 #include "runtime/pending_runs.h"
+#include "runtime/prepared_model.h"
+#include "runtime/prepared_sessions.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
 #include "runtime/session_builder.h"
@@ -157,6 +159,11 @@ void Session::end(std::unique_ptr<Session> session) {
 std::unique_ptr<Session> Session::from_file(std::shared_ptr<Environment> environment, const std::string& path,
                                             const SessionOptions& options,
                                             std::shared_ptr<PackedWeightsCache> weights) {
+  const Logger logger = session_logger(*environment, options);
+  if (PreparedModel::is_at(path)) return session_from_prepared_model(environment, path, options, logger);
+  if (wants_prepared_model(options)) {
+    if (auto session = session_by_prepared_model(environment, path, options, logger)) return session;
+  }
   auto read = [&](const onnx::ReadOptions& how) { return onnx::read_model_file(path, how); };
   SessionBuilder builder(environment, options, weights);
   if (!keeps_compiled_models(options)) return builder.build(read);

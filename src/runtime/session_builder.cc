@@ -14,6 +14,7 @@
 #include "runtime/ep_context.h"
 #include "runtime/evaluate.h"
 #include "runtime/partitioner.h"
+#include "runtime/prepared_model.h"
 #include "runtime/profiler.h"
 #include "runtime/resolve.h"
 #include "runtime/session_entries.h"
@@ -117,6 +118,21 @@ void SessionBuilder::write_compiled(ReadModel read, const CompiledOutput& output
   partition_nodes(&output);
 }
 
+void SessionBuilder::write_prepared(ReadModel read, const std::string& path, const std::string& key) {
+  load(read);
+  const std::vector<PreparedSource> sources = sources_of(session_->model_->files);
+  session_->weights_->note_forms();
+  keeps_constants_ = true;
+  session_->options_.optimized_model_path.clear();
+  session_ = finish();
+  write_prepared_model(*session_->model_, session_->weights_->noted(), key, sources, path);
+}
+
+void SessionBuilder::take_prepared(std::shared_ptr<const PreparedModel> prepared) {
+  is_rewritten_ = true;
+  session_->weights_->take_from(std::move(prepared));
+}
+
 /** What comes before the providers choose nodes. */
 void SessionBuilder::prepare() {
   make_threads();
@@ -198,7 +214,7 @@ void SessionBuilder::with_passes(Use&& use) {
 
 void SessionBuilder::rewrite(RewriteLevel first, RewriteLevel last) {
   last = std::min(last, session_->options_.level);
-  if (last < first) return;
+  if (last < first || is_rewritten_) return;
   with_passes([&](passes::PassContext& context) {
     if (first > RewriteLevel::kBasic) context.provider = session_->providers_.back()->type();
     passes::rewrite(*session_->model_->graph, static_cast<int>(first), static_cast<int>(last), context);
@@ -267,10 +283,17 @@ void SessionBuilder::compile() {
   services.providers = session_->providers_;
   services.files = session_->model_->files;
   services.plan_memory = session_->options_.memory_pattern;
+  services.keep_constants = keeps_constants_;
   bool streams = session_->devices_ != nullptr;  // a run's queues belong to one thread
   if (session_->options_.mode == ExecutionMode::kParallel && !streams)
     services.inter_threads = session_->inter_pool_.get();
   session_->compiled_ = std::make_unique<CompiledGraph>(*session_->model_->graph, services);
+  if (is_rewritten_) {
+    const FormCounts counts = session_->weights_->counts();
+    session_->logger_.log(Severity::kInfo, "session_builder.cc compile", "of the prepared model come ", counts.taken,
+                          " packed forms of weights; ", counts.made, " others were packed");
+  }
+  if (keeps_constants_) return;
   session_->compiled_->release_packed_constants();
   for (const auto& file : session_->model_->files) file->release(file->bytes());
 }

@@ -12,6 +12,7 @@ struct ReadOptions;
 
 namespace ortolan::runtime {
 
+class PreparedModel;
 struct CompiledOutput;
 
 /** Builds one session: read, resolve, rewrite, partition, compile. */
@@ -23,6 +24,10 @@ class SessionBuilder {
   std::unique_ptr<Session> build(ReadModel read);
   /** Goes as far as the providers' compiled groups, and writes the model with an EPContext node for each. */
   void write_compiled(ReadModel read, const CompiledOutput& output);
+  /** Writes what a session of the model maps instead of making it anew. For sessions on the CPU alone. */
+  void write_prepared(ReadModel read, const std::string& path, const std::string& key);
+  /** The model that build() reads is that one: it is not rewritten, and its packed weights are there. */
+  void take_prepared(std::shared_ptr<const PreparedModel> prepared);
 
   /** The two halves of build(). Between them the model may be changed, and is told of by describe(). */
   void load(ReadModel read);
@@ -61,6 +66,8 @@ class SessionBuilder {
   std::vector<TypeInfo> output_types() const;
 
   std::unique_ptr<Session> session_;
+  bool is_rewritten_ = false;  // already
+  bool keeps_constants_ = false;
 };
 
 }  // namespace ortolan::runtime

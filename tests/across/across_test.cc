@@ -30,7 +30,8 @@ size_t places_apart() {
 constexpr Place kPlaces[] = {{Source::kGraph},        {Source::kBytes},           {Source::kBytes, 1},
                              {Source::kBytesInPlace}, {Source::kBytesInPlace, 1}, {Source::kFile},
                              {Source::kFile, 1},      {Source::kFile, 2},         {Source::kFile, 3},
-                             {Source::kExternalFile}, {Source::kExternalFile, 2}, {Source::kOrtFormat}};
+                             {Source::kExternalFile}, {Source::kExternalFile, 2}, {Source::kOrtFormat},
+                             {Source::kPrepared},     {Source::kPrepared, 1}};
 
 /** Printed, so that a failure can be repeated; ORTOLAN_TEST_SEED sets it. */
 uint32_t seed() {

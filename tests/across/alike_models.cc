@@ -84,8 +84,8 @@ std::unique_ptr<Model> AlikeModel::make() const {
 }
 
 std::string name_of(const Place& place) {
-  static constexpr const char* kNames[] = {"a graph",          "bytes",     "bytes in place", "a file",
-                                           "an external file", "ORT format"};
+  static constexpr const char* kNames[] = {"a graph",          "bytes",      "bytes in place",  "a file",
+                                           "an external file", "ORT format", "a prepared model"};
   return join(kNames[static_cast<int>(place.source)], " + ", place.shift);
 }
 
@@ -93,14 +93,15 @@ PlacedModel::PlacedModel(const AlikeModel& model, const Place& place) : model_(m
   if (place.source == Source::kGraph) return;
   std::unique_ptr<Model> made = model.make();
   made->producer_name.assign(place.shift, 'p');
-  if (place.source == Source::kFile || place.source == Source::kExternalFile) folder_ = new_folder();
+  const bool is_file = place.source == Source::kFile || place.source == Source::kPrepared;
+  if (is_file || place.source == Source::kExternalFile) folder_ = new_folder();
   if (place.source == Source::kOrtFormat) {
     bytes_ = write_ort_format(*made);
   } else if (place.source == Source::kExternalFile) {
     write_external(*made);
   } else {
     bytes_ = onnx::write_model_bytes(*made);
-    if (place.source == Source::kFile) write_file(folder_ + "/model.onnx", bytes_);
+    if (is_file) write_file(folder_ + "/model.onnx", bytes_);
   }
 }
 
@@ -130,6 +131,7 @@ std::unique_ptr<Session> PlacedModel::session(SessionOptions options,
   if (place_.source == Source::kGraph) {
     return Session::from_model(environment(), model_.make(), options, std::move(weights));
   }
+  if (place_.source == Source::kPrepared) options.config["ortolan.prepared_model_path"] = folder_ + "/prepared";
   if (!folder_.empty()) {
     return Session::from_file(environment(), folder_ + "/model.onnx", options, std::move(weights));
   }

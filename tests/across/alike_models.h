@@ -25,7 +25,7 @@ struct AlikeModel {
 };
 
 /** Where a session finds its model. In files, elements lie `shift` bytes further than in that without. */
-enum class Source { kGraph, kBytes, kBytesInPlace, kFile, kExternalFile, kOrtFormat };
+enum class Source { kGraph, kBytes, kBytesInPlace, kFile, kExternalFile, kOrtFormat, kPrepared };
 struct Place {
   Source source;
   size_t shift = 0;

@@ -146,6 +146,31 @@ class Ortolan(unittest.TestCase):
             self.assertAlmostEqual(sum(output["data"]), 1, places=4)
             self.assertEqual(int(np.argmax(output["data"])), label)
 
+    def test_prepares(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, prepared = pathlib.Path(folder, "m.onnx"), pathlib.Path(folder, "m.prepared")
+            nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], "product")]
+            weights = np.arange(64 * 32, dtype=np.float32).reshape(64, 32)
+            save_model(model, nodes, [("x", [1, 64])], [("y", [1, 32])], [("w", weights)])
+            self.assertEqual(call("ortolan", "prepare", model).returncode, 0)
+            first = prepared.stat()
+            self.assertIn("MB", call("ortolan", "prepare", model).stdout)
+            self.assertEqual(prepared.stat(), first)
+            whole = call("ortolan", "prepare", "--check", prepared)
+            self.assertIn("all as it was written", whole.stdout)
+            x = pathlib.Path(folder, "x.npy")
+            np.save(x, np.ones((1, 64), np.float32))
+            for path in (model, prepared):
+                output = json.loads(call("ortolan", "run", "--json", "-i", f"x={x}", path).stdout)["outputs"]["y"]
+                self.assertEqual(output["data"], list(map(float, weights.sum(axis=0))))
+            contents = bytearray(prepared.read_bytes())
+            contents[500] ^= 1
+            prepared.write_bytes(contents)
+            damaged = call("ortolan", "prepare", "--check", prepared)
+            self.assertEqual(damaged.returncode, 1)
+            self.assertIn("make it again with 'ortolan prepare'", damaged.stderr)
+            self.assertEqual(call("ortolan", "prepare", pathlib.Path(folder, "none.onnx")).returncode, 1)
+
     def test_accuracy_on_held_out_pictures(self):
         digits = load_digits()
         held_out = np.arange(len(digits.images)) % 5 == 4

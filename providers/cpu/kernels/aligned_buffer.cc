@@ -6,8 +6,8 @@
 #include <new>
 
 #include "base/aligned_block.h"
-#include "base/lasting_memory.h"
 #include "base/memory_budget.h"
+#include "base/packed_parts.h"
 #include "base/run_scope.h"
 
 namespace ortolan::cpu::kernels {
@@ -76,7 +76,7 @@ class Slot {
 AlignedBuffer::AlignedBuffer(size_t bytes, Lifetime lifetime) : bytes_(bytes) {
   if (bytes == 0) return;
   if (lifetime == Lifetime::kSession) {
-    data_ = base::allocate_lasting(bytes);
+    data_ = base::packed_block(bytes);
     return;
   }
   base::MemoryCharge charge(bytes);

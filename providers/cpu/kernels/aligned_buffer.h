@@ -8,7 +8,8 @@
 
 namespace ortolan::cpu::kernels {
 
-/** How long memory is used: kSession asks for a place beside the weights made before and after. */
+/** How long memory is used: kSession is a part of packed weights, beside those made before and after; it may be kept
+    from an earlier packing, see base/packed_parts.h. */
 enum class Lifetime : uint8_t { kCall, kSession };
 
 /** Owns 64-byte aligned bytes, uninitialised; large ones ask the system for huge pages. */

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/packed_parts.h"
 #include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
@@ -70,6 +71,14 @@ void pack_dense(base::ThreadPool* pool, const PackedConvWeights::Storage& s, int
   });
 }
 
+size_t data_bytes(const ConvGeometry& g, const PackedConvWeights::Storage& s) {
+  constexpr size_t kSlack = 4096;
+  if (s.winograd) return static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + kSlack;
+  const auto depth = static_cast<size_t>(s.group_depth * s.taps);
+  if (s.depthwise) return static_cast<size_t>(g.out_channels) * depth * sizeof(float);
+  return static_cast<size_t>(g.groups * s.padded_rows()) * depth * sizeof(float) + kSlack;
+}
+
 /** Winograd's sums are as exact as plain ones, but are others, and an infinity spreads in them. */
 bool may_transform() { return base::fp32_precision() != base::Fp32Precision::kExact; }
 
@@ -93,21 +102,18 @@ PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& 
   s.depthwise = is_depthwise(g);
   const int64_t blocks = std::max<int64_t>(1, (s.group_depth * s.taps + kLongestSum - 1) / kLongestSum);
   s.channels_per_block = std::max<int64_t>(1, (s.group_depth + blocks - 1) / blocks);
-  const int64_t k = s.group_depth * s.taps;
   const ConvMethod method = conv_method(g, packing);
   s.winograd = method.winograd;
   if (method.slices > 0) s.tiles = pack_split_conv(pool, g, weights, method.slices);
   if (s.tiles != nullptr) return PackedConvWeights(std::move(storage));
+  s.data = AlignedBuffer(data_bytes(g, s), Lifetime::kSession);
+  if (base::parts_are_kept()) return PackedConvWeights(std::move(storage));
   if (s.winograd) {
-    s.data = AlignedBuffer(static_cast<size_t>(winograd_weights_size(g, *s.kernels)) * sizeof(float) + 4096,
-                           Lifetime::kSession);
     transform_winograd_weights(pool, g, *s.kernels, weights, s.data.as<float>());
   } else if (s.depthwise) {
-    s.data = AlignedBuffer(static_cast<size_t>(g.out_channels) * k * sizeof(float), Lifetime::kSession);
+    const int64_t k = s.group_depth * s.taps;
     if (g.out_channels * k > 0) std::copy(weights, weights + g.out_channels * k, s.data.as<float>());
   } else {
-    s.data =
-        AlignedBuffer(static_cast<size_t>(g.groups) * s.padded_rows() * k * sizeof(float) + 4096, Lifetime::kSession);
     pack_dense(pool, s, g.groups, weights, s.data.as<float>());
   }
   return PackedConvWeights(std::move(storage));

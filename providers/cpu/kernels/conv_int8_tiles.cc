@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
@@ -36,11 +37,12 @@ TileConvWeights::TileConvWeights(const ConvGeometry& g, const uint8_t* weights, 
       rows_(g.out_channels / g.groups),
       depth_(g.in_channels / g.groups),
       taps_(volume(g.kernel)),
-      row_sums_(g.out_channels) {
+      row_sums_(static_cast<size_t>(g.out_channels) * sizeof(int32_t), Lifetime::kSession) {
   const int64_t dense = round_up(words() * taps_, kTileWords), straight = round_up(words(), kTileWords) * taps_;
   gathered_ = 4 * straight > 5 * dense;
   lines_ = gathered_ ? dense : straight;
   data_ = AlignedBuffer(static_cast<size_t>(g.groups * row_tiles() * lines_ * 64), Lifetime::kSession);
+  if (base::parts_are_kept()) return;
   std::memset(data_.as<void>(), 0, data_.bytes());
   for (int64_t i = 0; i < g.out_channels; ++i) pack_row(i / rows_, i % rows_, weights + i * depth_ * taps_);
 }
@@ -65,7 +67,7 @@ void TileConvWeights::pack_row(int64_t group, int64_t row, const uint8_t* weight
       std::memcpy(place(group, row, line(c / 4, tap)), word, 4);
     }
   }
-  row_sums_[group * rows_ + row] = sum;
+  row_sums_.as<int32_t>()[group * rows_ + row] = sum;
 }
 
 namespace {

@@ -41,7 +41,7 @@ class TileConvWeights {
   const uint8_t* block(int64_t group, int64_t row_tile) const {
     return data_.as<uint8_t>() + (group * row_tiles() + row_tile) * lines_ * 64;
   }
-  const int32_t* row_sums(int64_t group) const { return row_sums_.data() + group * rows_; }
+  const int32_t* row_sums(int64_t group) const { return row_sums_.as<int32_t>() + group * rows_; }
 
  private:
   uint8_t* place(int64_t group, int64_t row, int64_t line);
@@ -50,8 +50,7 @@ class TileConvWeights {
   const TileConvKernels* kernels_ = nullptr;
   bool is_signed_ = false, gathered_ = false;
   int64_t rows_ = 0, depth_ = 0, taps_ = 0, lines_ = 0;
-  AlignedBuffer data_;
-  std::vector<int32_t> row_sums_;
+  AlignedBuffer data_, row_sums_;
 };
 
 /** Calls finish(plane, first position, sums) for blocks that together cover every output plane. */

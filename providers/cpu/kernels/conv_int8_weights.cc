@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/packed_parts.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 
@@ -85,7 +86,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   const auto* bytes = static_cast<const uint8_t*>(weights);
   if (s.depthwise) {
     s.data = AlignedBuffer(static_cast<size_t>(g.out_channels * s.taps), Lifetime::kSession);
-    std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
+    if (!base::parts_are_kept()) std::copy_n(bytes, g.out_channels * s.taps, s.data.as<uint8_t>());
     if (takes_channels_last(g)) s.words = depthwise_words(g, bytes, is_signed, {});
     return PackedConvWeightsInt8(std::move(storage));
   }
@@ -95,6 +96,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
     return PackedConvWeightsInt8(std::move(storage));
   }
   s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);
+  if (base::parts_are_kept()) return PackedConvWeightsInt8(std::move(storage));
   const int64_t k = s.depth_words() * s.kernels->group;
   for (int64_t group = 0; group < g.groups; ++group) {
     const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);

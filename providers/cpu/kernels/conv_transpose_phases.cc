@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_transpose_f32.h"
@@ -109,6 +110,7 @@ PackedConvWeights pack_phase(base::ThreadPool* pool, const ConvGeometry& g, cons
   const ConvGeometry phase = phase_weights(g, taps);
   const int64_t size = g.in_channels / g.groups * volume(phase.kernel);
   if (size * g.out_channels == 0) return {};
+  if (base::parts_are_kept()) return pack_conv_weights(pool, phase, weights, packing);  // which reads no weights
   AlignedBuffer picked(static_cast<size_t>(g.out_channels * size) * sizeof(float));
   base::parallel_for(pool, g.out_channels, kElementsAtOnce / size + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) pick_taps(g, taps, i, weights, picked.as<float>() + i * size);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_int8_weights.h"
@@ -197,9 +198,12 @@ DepthwiseWords depthwise_words(const ConvGeometry& g, const void* bytes, bool is
   DepthwiseWords words;
   if (kernels().depthwise_int8->convolve_words == nullptr) return words;
   const int64_t size = group_size(g), row_size = kWordChannels * kWordRows;
+  const bool kept = base::parts_are_kept();
+  if (kept && base::kept_choice(2) == 0) return words;
   words.weights = AlignedBuffer(static_cast<size_t>(groups_of_words(g) * size), Lifetime::kSession);
   words.sums =
       AlignedBuffer(static_cast<size_t>(groups_of_words(g) * kWordChannels) * sizeof(int32_t), Lifetime::kSession);
+  if (kept) return words;
   auto* weights = words.weights.as<int8_t>();
   auto* sums = words.sums.as<int32_t>();
   std::fill_n(weights, groups_of_words(g) * size, int8_t{0});
@@ -215,7 +219,7 @@ DepthwiseWords depthwise_words(const ConvGeometry& g, const void* bytes, bool is
     sums[channel] += weight;
     fit = fit && weight == static_cast<int8_t>(weight);
   });
-  return fit ? std::move(words) : DepthwiseWords{};
+  return base::note_choice(fit ? 1 : 0) != 0 ? std::move(words) : DepthwiseWords{};
 }
 
 void depthwise_channels_last(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,

@@ -39,6 +39,7 @@ enum class PanelOrder : uint8_t { kForward, kBackward };
 
 /** What a packed matrix holds of each element, which is a fp32 value in any case. */
 enum class PackedElement : uint8_t { kFloat, kBfloat16, kHalf };
+inline constexpr uint8_t kPackedElements = 3;
 
 /** kShortest: 16 bits of each element where that holds all of them exactly, as it does for weights that were trained or
     kept so. Products are the same bit for bit, but for which NaN one is. */

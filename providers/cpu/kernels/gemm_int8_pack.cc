@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
@@ -129,6 +130,7 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   s.data =
       AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kInt8PrefetchSlack, Lifetime::kSession);
   s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
+  if (base::parts_are_kept()) return packed;
   std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
   const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
   base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {

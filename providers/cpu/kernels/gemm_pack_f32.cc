@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_f32_product.h"
@@ -106,12 +107,17 @@ PackedMatrix pack_b(base::ThreadPool* pool, int64_t k, int64_t n, const float* b
   packed.k_ = k;
   packed.n_ = n;
   const bool shortens = form == PackedForm::kShortest && n > 1 && k > 0;
-  if (shortens) packed.element_ = shortest_of(pool, trans_b ? n : k, trans_b ? k : n, b, ldb);
+  if (shortens) {
+    packed.element_ = static_cast<PackedElement>(base::packed_choice(kPackedElements, [&] {
+      return static_cast<uint8_t>(shortest_of(pool, trans_b ? n : k, trans_b ? k : n, b, ldb));
+    }));
+  }
   const PanelSplit split(n, *packed.kernels_);
   const int64_t width = n == 1 ? 1 : split.padded();
   const size_t size = packed.element_ == PackedElement::kFloat ? sizeof(float) : sizeof(uint16_t);
   AlignedBuffer buffer(static_cast<size_t>(k) * width * size, Lifetime::kSession);
   packed.storage_.reset(new PackedMatrix::Storage{std::move(buffer), split});
+  if (base::parts_are_kept()) return packed;
   if (n == 1) {
     float* data = packed.storage_->buffer.as<float>();
     for (int64_t i = 0; i < k; ++i) data[i] = read_unaligned(b + (trans_b ? i : i * ldb));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_product.h"
@@ -349,6 +350,7 @@ std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NB
   const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;
   auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kNBitsSlack,
                                                 Lifetime::kSession);
+  if (base::parts_are_kept()) return buffer;
   uint32_t* words = buffer->as<uint32_t>();
   base::parallel_for(pool, panels, 65536 / (groups * lanes + 1) + 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) pack_panel_words(s, lanes, groups, p, words + p * groups * lanes);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
@@ -31,6 +32,12 @@ PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
       kernels_(kernels().recurrent),
       weights_(static_cast<size_t>(gates() * hidden) * static_cast<size_t>(hidden) * sizeof(float),
                Lifetime::kSession) {
+  finite_ = base::packed_choice(2, [&] { return pack(r) ? 1 : 0; }) != 0;
+}
+
+bool PackedCell::pack(const float* r) {
+  const int64_t hidden = hidden_;
+  bool finite = true;
   const int64_t step = lanes_ * gates();
   std::vector<float> rows(static_cast<size_t>(step * hidden));  // of a block's units, gate by gate
   for (int64_t unit = 0; unit < hidden; unit += lanes_) {
@@ -40,8 +47,9 @@ PackedCell::PackedCell(Cell cell, int64_t hidden, const float* r)
     }
     kernels().gemm_f32->pack_panel_transposed(rows.data(), hidden, hidden, step, step,
                                               weights_.as<float>() + unit * gates() * hidden);
-    finite_ = finite_ && std::ranges::all_of(rows, [](float weight) { return std::isfinite(weight); });
+    finite = finite && std::ranges::all_of(rows, [](float weight) { return std::isfinite(weight); });
   }
+  return finite;
 }
 
 void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, int64_t end, bool from_end) {

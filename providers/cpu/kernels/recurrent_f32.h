@@ -49,6 +49,7 @@ class PackedCell : public CellOrder {
 
  private:
   friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
+  bool pack(const float* r);  // returns is_finite()
   bool finite_ = true;
   const RecurrentKernels* kernels_;
   AlignedBuffer weights_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
@@ -116,7 +117,13 @@ std::unique_ptr<SplitConvWeights> pack_split_conv(base::ThreadPool* pool, const 
   w.steps = (w.group_depth + kSplitStep - 1) / kSplitStep * w.taps;
   const int64_t sums = (w.steps + kStepsAtOnce - 1) / kStepsAtOnce, blocks = w.row_blocks();
   w.steps_at_once = (w.steps + sums - 1) / sums;
-  w.tiles = AlignedBuffer(static_cast<size_t>(w.groups * blocks * w.row_block_bytes()), Lifetime::kSession);
+  const auto bytes = static_cast<size_t>(w.groups * blocks * w.row_block_bytes());
+  if (base::parts_are_kept()) {
+    if (base::kept_choice(2) == 0) return nullptr;
+    w.tiles = AlignedBuffer(bytes, Lifetime::kSession);
+    return packed;
+  }
+  w.tiles = AlignedBuffer(bytes, Lifetime::kSession);
   std::atomic<bool> inside = true;
   base::parallel_for(pool, w.groups * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -124,7 +131,7 @@ std::unique_ptr<SplitConvWeights> pack_split_conv(base::ThreadPool* pool, const 
       if (!split_row_block(w, i / blocks, i % blocks, weights, to)) inside = false;
     }
   });
-  return inside ? std::move(packed) : nullptr;
+  return base::note_choice(inside ? 1 : 0) != 0 ? std::move(packed) : nullptr;
 }
 
 void unpack_split_conv(const SplitConvWeights& w, int64_t group, float* to) {

@@ -94,6 +94,15 @@ std::function<void(const std::string&)> into_sizes(std::vector<std::pair<std::st
   };
 }
 
+std::function<void(const std::string&)> pairs_into(std::vector<std::pair<std::string, std::string>>& target,
+                                                   const char* what) {
+  return [&target, what](const std::string& text) {
+    for (const std::string& word : split(text, ' ')) {
+      if (!word.empty()) target.push_back(parse_pair(word, '|', what));
+    }
+  };
+}
+
 std::function<void(const std::string&)> turn(bool& target, bool value) {
   return [&target, value](const std::string&) { target = value; };
 }

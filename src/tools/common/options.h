@@ -35,6 +35,9 @@ std::function<void(const std::string&)> into(int& target, const char* what);
 std::function<void(const std::string&)> into(double& target, const char* what);
 // Adds "NAME:SIZE", a dimension's.
 std::function<void(const std::string&)> into_sizes(std::vector<std::pair<std::string, int64_t>>& target);
+// Adds each of "KEY|VALUE KEY|VALUE"; `what` names the option in errors.
+std::function<void(const std::string&)> pairs_into(std::vector<std::pair<std::string, std::string>>& target,
+                                                   const char* what);
 std::function<void(const std::string&)> turn(bool& target, bool value = true);
 
 // Runs a program's body: prints what went wrong, and gives the exit status (1: failed, 2: wrong use).

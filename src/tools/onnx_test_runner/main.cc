@@ -26,11 +26,6 @@ struct Settings {
 
 CommandLine command_line(Settings& s) {
   SessionConfig& session = s.run.session;
-  auto add_entry = [&session](const std::string& text) {
-    for (const std::string& word : split(text, ' ')) {
-      if (!word.empty()) session.entries.push_back(parse_pair(word, '|', "-C"));
-    }
-  };
   return {
       "onnx_test_runner [OPTION...] FOLDER...",
       "Runs every case below the folders (model.onnx with test_data_set_N/{input,output}_K.pb) and compares.",
@@ -46,7 +41,7 @@ CommandLine command_line(Settings& s) {
        {'M', "no-pattern", nullptr, "no memory pattern", turn(session.memory_pattern, false)},
        {'d', "device", "N", "device number for the provider",
         [&session](const std::string& text) { session.provider_options.emplace_back("device_id", text); }},
-       {'C', "config", "'K|V K|V'", "session config entries", add_entry},
+       {'C', "config", "'K|V K|V'", "session config entries", pairs_into(session.entries, "-C")},
        {'t', "threads", "N", "threads inside an operator", into(session.threads, "--threads")},
        {'i', "isolate", nullptr, "each case in a process of its own", turn(s.isolate)},
        {0, "timeout", "SECONDS", "longest time of a case with --isolate (default 120)", into(s.timeout, "--timeout")},

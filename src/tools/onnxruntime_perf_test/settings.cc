@@ -8,17 +8,6 @@
 namespace ortolan::tools {
 namespace {
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-// "key|value key|value"
-std::function<void(const std::string&)> pairs_into(Pairs& target, const char* what) {
-  return [&target, what](const std::string& text) {
-    for (const std::string& word : split(text, ' ')) {
-      if (!word.empty()) target.push_back(parse_pair(word, '|', what));
-    }
-  };
-}
-
 std::function<void(const std::string&)> entry(SessionConfig& session, const char* key, const char* value) {
   return [&session, key, value](const std::string& text) { session.entries.emplace_back(key, value ? value : text); };
 }

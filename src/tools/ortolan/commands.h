@@ -6,6 +6,7 @@ namespace ortolan::tools {
 int run_command(int argc, char** argv);
 int inspect_command(int argc, char** argv);
 int explain_command(int argc, char** argv);
+int prepare_command(int argc, char** argv);
 int api_command(int argc, char** argv);
 int operators_command(int argc, char** argv);
 int devices_command(int argc, char** argv);

@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"run", "run a model on a picture, on files or on made-up inputs", run_command},
     {"inspect", "inputs, outputs, opsets, metadata and operators of a model", inspect_command},
     {"explain", "which provider runs each node, and why", explain_command},
+    {"prepare", "write a model as sessions of many processes map it", prepare_command},
     {"api", "which functions of the interface are implemented", api_command},
     {"operators", "the operators of the library with versions and types", operators_command},
     {"devices", "the providers and devices on this machine", devices_command},
@@ -41,7 +42,8 @@ int dispatch(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (!std::strcmp(argv[1], command.name)) return command.run(argc - 1, argv + 1);
   }
-  fail_usage("there is no command '", argv[1], "'; the commands are run, inspect, explain, api, operators and devices");
+  fail_usage("there is no command '", argv[1],
+             "'; the commands are run, inspect, explain, prepare, api, operators and devices");
 }
 
 }  // namespace

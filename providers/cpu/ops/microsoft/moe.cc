@@ -87,8 +87,10 @@ class MoE final : public MixtureOfExperts {
     auto* from = static_cast<const char*>(weights.raw());
     size_t bytes = bytes_for(weights.type(), shape[1] * shape[2]);
     for (int64_t e = 0; e < shape[0]; ++e) {
-      convert_floats(nullptr, from + e * bytes, weights.type(), floats.data(), ElementType::kFloat,
-                     shape[1] * shape[2]);
+      if (!base::parts_are_kept()) {
+        convert_floats(nullptr, from + e * bytes, weights.type(), floats.data(), ElementType::kFloat,
+                       shape[1] * shape[2]);
+      }
       matrices.push_back(pack_expert(&threads, floats.data(), shape, transposed));
     }
     return matrices;

@@ -19,7 +19,7 @@ class WordConvEmbedding final : public OpKernel {
     if (!weights || weights->rank() != 4 || weights->element_count() == 0) return;
     packed_ = pack_once(info, *weights, "word_conv", [](ThreadPool& threads, const Tensor& w) {
       int64_t filters = w.shape()[0], k = w.shape().count_from(1);
-      Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+      Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
       return kernels::pack_b(&threads, k, filters, floats.data<float>(), k, true);
     });
   }

@@ -89,7 +89,7 @@ bool ConvTranspose::suits_packing(const KernelInfo& info, const Tensor& weights)
 std::shared_ptr<const kernels::PackedTransposedWeights> ConvTranspose::pack(const KernelInfo& info,
                                                                             const Tensor& weights) const {
   auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
-    const Tensor floats = to_float_tensor(is_aligned(w.type(), w.raw()) ? w : clone(w));
+    const Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
     return kernels::pack_conv_transpose_weights(&threads, f.geometry, floats.data<float>());
   };
   return pack_once(info, weights, "conv_transpose_f32", pack,
