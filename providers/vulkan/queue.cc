@@ -64,6 +64,7 @@ VulkanQueue::~VulkanQueue() {
   } catch (const Error&) {
     context_->wait_until_idle();
   }
+  if (!reached_.empty()) context_->wait_until_idle();
   progress_->timeline()->set_last(submitted_);
   context_->collect();
 }
@@ -257,8 +258,10 @@ void VulkanQueue::submit() {
   submit(lane_);
   submitted_++;
   pending_.clear();
+  for (std::shared_ptr<void>& owner : reached_) context_->retire(std::move(owner));
+  reached_.clear();
   for (std::vector<Point>* points : {&waits_, &raises_}) {
-    for (Point& point : *points) context_->retire(std::move(point.owner));
+    for (Point& point : *points) reached_.push_back(std::move(point.owner));
     points->clear();
   }
 }

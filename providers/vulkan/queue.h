@@ -139,6 +139,9 @@ class VulkanQueue : public Queue {
   size_t staged_ = 0;   // bytes of copies that are not submitted
   std::vector<VkCommandBuffer> pending_;
   std::vector<Point> waits_, raises_;  // of the next work
+  // What the points of the last work belong to. Mesa's lavapipe (22.3) still looks at a semaphore that work has waited
+  // for when others see that work done; it has let go of it when the next work is done, or the device is idle.
+  std::vector<std::shared_ptr<void>> reached_;
   Points wait_points_, raise_points_;
   std::vector<VkPipelineStageFlags> wait_stages_;
 };
