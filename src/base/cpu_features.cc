@@ -147,10 +147,36 @@ double cgroup_quota() {
   return least;
 }
 
-int affinity_threads() {
+std::vector<int> allowed_processors() {
+  std::vector<int> processors;
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+      if (CPU_ISSET(i, &mask)) processors.push_back(i);
+    }
+  } else {
+    for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); ++i) processors.push_back(static_cast<int>(i));
+  }
+  return processors;
+}
+
+/** The first processor of the core of that one, or itself where the system does not say. */
+int core_of(int processor) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", processor);
+  int first = processor;
+  if (std::FILE* file = std::fopen(path, "re")) {
+    if (std::fscanf(file, "%d", &first) != 1) first = processor;
+    std::fclose(file);
+  }
+  return first;
+}
+
+ProcessorShare processor_share() {
+  const std::vector<int> processors = allowed_processors();
+  std::vector<int> cores;
+  for (int processor : processors) cores.push_back(core_of(processor));
+  return {static_cast<int>(processors.size()), count_cores(cores), cgroup_quota()};
 }
 
 }  // namespace
@@ -176,16 +202,22 @@ const char* isa_name(IsaLevel level) noexcept {
   return "generic";
 }
 
-int thread_limit(int processors, double quota, const char* asked) noexcept {
-  int limit = quota > 0 ? std::clamp(static_cast<int>(quota), 1, processors) : processors;
+int count_cores(std::vector<int> cores) noexcept {
+  std::ranges::sort(cores);
+  return static_cast<int>(std::ranges::unique(cores).begin() - cores.begin());
+}
+
+int thread_limit(const ProcessorShare& share, const char* asked) noexcept {
+  const int most = share.quota > 0 ? static_cast<int>(share.quota) : share.processors;
   char* end = nullptr;
   const long wanted = asked != nullptr ? std::strtol(asked, &end, 10) : 0;
   const bool is_number = end != asked && end != nullptr && (*end == 0 || *end == ',' || *end == ' ');
-  return is_number && wanted > 0 ? static_cast<int>(std::min<long>(wanted, limit)) : limit;
+  const int by_default = std::min(share.cores, most), by_wish = std::min(share.processors, most);
+  return std::max(1, is_number && wanted > 0 ? static_cast<int>(std::min<long>(wanted, by_wish)) : by_default);
 }
 
 int available_threads() noexcept {
-  static const int threads = thread_limit(affinity_threads(), cgroup_quota(), std::getenv("OMP_NUM_THREADS"));
+  static const int threads = thread_limit(processor_share(), std::getenv("OMP_NUM_THREADS"));
   return threads;
 }
 

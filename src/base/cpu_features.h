@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace ortolan::base {
 
@@ -26,12 +27,23 @@ const CpuFeatures& cpu_features() noexcept;
 // that the processor has.
 const char* isa_name(IsaLevel level) noexcept;
 
-// Threads that this process should have at work at once: its affinity mask, cut to its cgroup's CPU quota and to the
-// environment variable OMP_NUM_THREADS, by which engines tell a task its share of the machine; at least 1. Read once.
+// Threads that this process should have at work at once: the cores of its affinity mask, whose processors share the
+// units that compute, cut to its cgroup's CPU quota; or what the environment variable OMP_NUM_THREADS says, by which
+// engines tell a task its share of the machine, up to the mask's processors and the quota. At least 1. Read once.
 int available_threads() noexcept;
 
-// The same of given numbers: `quota` in processors, 0 for none; `asked` as OMP_NUM_THREADS has it, of which the first
-// number of a list counts and what is no number above 0 does not; NULL for none.
-int thread_limit(int processors, double quota, const char* asked) noexcept;
+// What a process may use of a machine.
+struct ProcessorShare {
+  int processors = 1;
+  int cores = 1;     // to which they belong
+  double quota = 0;  // in processors; 0: none
+};
+
+// The same of given numbers: `asked` as OMP_NUM_THREADS has it, of which the first number of a list counts and what is
+// no number above 0 does not; NULL for none.
+int thread_limit(const ProcessorShare& share, const char* asked) noexcept;
+
+// How many cores are named, each once or more.
+int count_cores(std::vector<int> cores) noexcept;
 
 }  // namespace ortolan::base

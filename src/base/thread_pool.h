@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/loop_body.h"
+
 namespace ortolan::base {
 
 // How worker threads are made where the host wants to make them itself. `create` starts a thread that runs
@@ -47,12 +49,25 @@ class Task {
 class ThreadPool {
  public:
   struct Options {
-    int threads = 0;             // threads that work on a loop, the caller included; 0: available_threads()
-    bool allow_spinning = true;  // false: workers sleep at once when there is nothing to do
-    int spin_us = 200;           // how long an idle worker looks for work before it sleeps
-    std::string affinity;        // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
+    int threads = 0;                // threads that work on a loop, the caller included; 0: available_threads()
+    bool allow_spinning = true;     // false: workers sleep at once when there is nothing to do
+    int spin_us = 200;              // how long an idle worker looks for work before it sleeps
+    bool spin_only_in_use = false;  // true: only while a Use is there
+    std::string affinity;           // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
     std::string name = "ortolan";
     ThreadHooks hooks;
+  };
+
+  // While an object of this class lives, the pool is in use: more work may come soon. The pool must outlive it.
+  class Use {
+   public:
+    explicit Use(ThreadPool& pool) : pool_(pool) { pool_.count_use(1); }
+    ~Use() { pool_.count_use(-1); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    ThreadPool& pool_;
   };
 
   // Throws base::Error where `affinity` cannot be read or does not name one set for each worker.
@@ -67,8 +82,9 @@ class ThreadPool {
 
   // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
   // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
-  // not fixed. In the caller alone when count <= grain, degree() is 1, the workers are in use, or the call comes from
-  // inside a body: then in one range, or in several where somebody may ask the run to stop (RunScope::terminate).
+  // not fixed. Loops of several callers share the workers. In the caller alone when count <= grain, degree() is 1, more
+  // callers than the pool has places for are in loops, or the call comes from inside a body: then in one range, or in
+  // several where somebody may ask the run to stop (RunScope::terminate).
   // Throws base::Error between two ranges where that is asked for. The first exception is rethrown here when all
   // threads are done.
   template <class Body>
@@ -79,10 +95,9 @@ class ThreadPool {
       return;
     }
     using Plain = std::remove_reference_t<Body>;
-    run_loop(
-        count, grain > 0 ? grain : 1,
-        [](void* context, int64_t begin, int64_t end) { (*static_cast<Plain*>(context))(begin, end); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+    run_loop(count, grain > 0 ? grain : 1,
+             {[](void* context, int64_t begin, int64_t end) { (*static_cast<Plain*>(context))(begin, end); },
+              const_cast<void*>(static_cast<const void*>(std::addressof(body)))});
   }
 
   // Runs `task` on a worker later, in no fixed order; with degree 1 on one helper thread. A task may use parallel_for
@@ -94,10 +109,10 @@ class ThreadPool {
   static bool inside_loop() noexcept;
 
  private:
-  using LoopBody = void (*)(void* context, int64_t begin, int64_t end);
   struct State;
 
-  void run_loop(int64_t count, int64_t grain, LoopBody body, void* context);
+  void count_use(int change) noexcept;
+  void run_loop(int64_t count, int64_t grain, LoopBody body);
 
   std::unique_ptr<State> state_;
   int degree_;

@@ -1,8 +1,9 @@
-// What a ThreadPool is made of: one loop slot that workers join, a task queue, and the workers.
+// What a ThreadPool is made of: places for the loops of concurrent callers, a task queue, and the workers.
 #pragma once
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/announced_work.h"
+#include "base/pooled_loop.h"
 #include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "base/turn_taking.h"
@@ -26,6 +28,7 @@ struct ThreadPool::State {
   struct Worker {
     State* pool = nullptr;
     int index = 0;
+    int next_place = 0;  // where it looks first for a loop
     void* hook_handle = nullptr;
     std::chrono::steady_clock::time_point moved{};  // away from a caller
     TurnTaking<> turn;
@@ -45,25 +48,19 @@ struct ThreadPool::State {
   inline static constinit thread_local Worker* current = nullptr;  // the worker that the calling thread is
   inline static constinit thread_local Here* here = nullptr;
 
-  // The loop slot. `owner` guards the plain fields; `open` lets workers in; `inside` counts workers in the slot.
-  alignas(64) std::atomic<bool> owner{false};
-  LoopBody body = nullptr;
-  void* context = nullptr;
-  int64_t count = 0, grain = 1, chunk = 1;
-  RunScope scope;
-  std::exception_ptr failure;
-  std::atomic<bool> failed{false};
-  alignas(64) std::atomic<int64_t> next{0};
-  alignas(64) std::atomic<bool> open{false};
-  std::atomic<uint32_t> inside{0};
-  std::atomic<bool> caller_sleeps{false};
-  std::atomic<int> caller_processor{-1};  // where the last caller ran
+  // A caller takes a place, opens its loop there, and lets workers in: the bits of `open` stand for the places.
+  static constexpr int kLoops = 16;
+  static constexpr int kWakesEach = 2;  // threads that a caller or worker wakes, which wake the others
+  std::array<PooledLoop, kLoops> loops;
 
   // Changes whenever there may be something new to do.
   alignas(64) std::atomic<uint32_t> signal{0};
+  std::atomic<uint32_t> open{0};
+  std::atomic<int> caller_processor{-1};  // where the last caller ran
   std::atomic<int> sleepers{0};
   std::atomic<int> queued{0};
   std::atomic<bool> stop{false};
+  std::atomic<int> uses{0};
 
   alignas(64) std::mutex mutex;  // guards tasks and workers
   std::deque<Queued> tasks;
@@ -73,23 +70,28 @@ struct ThreadPool::State {
 
   Options options;
   std::vector<std::vector<int>> affinity;
-  Announced announced;  // of the loop slot
+  Announced announced;  // tasks
 
+  void set_callbacks(const WorkCallbacks& callbacks, size_t most_helpers);
   void notify(int count);
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
   bool orphaned() const;
-  template <class Stop>
-  void claim_chunks(Stop stop) noexcept;
-  void fail_loop() noexcept;
-  void help_loop(const TurnTaking<>& turn) noexcept;
-  void help_loops(TurnTaking<>& turn) noexcept;
-  void close_loop();
+  /** A place that is the caller's, or -1 where all are taken. */
+  int take_place() noexcept;
+  void let_in(int place, int helpers) noexcept;
+  void shut_out(int place) noexcept { open.fetch_and(~(uint32_t{1} << place)); }
+  /** The loop that the worker has joined, or NULL where none wants help. */
+  PooledLoop* join_loop(Worker& worker) noexcept;
+  bool help_loop(Worker& worker) noexcept;
   void run(Queued& next) const noexcept;
   bool run_task() noexcept;
   void run_here(Queued first);
   void enqueue(Queued next);
   void keep_apart(Worker& worker) const;
+  bool may_spin() const {
+    return options.allow_spinning && (!options.spin_only_in_use || uses.load(std::memory_order_relaxed) > 0);
+  }
   bool spin_for_signal(uint32_t seen) const;
   void wait_for_signal(uint32_t seen, TurnTaking<>& turn);
   void work(Worker& worker);

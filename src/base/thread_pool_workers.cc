@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -32,6 +33,30 @@ bool ThreadPool::State::orphaned() const { return forks_behind.load(std::memory_
 void ThreadPool::State::notify(int count) {
   signal.fetch_add(1);
   if (sleepers.load() > 0) futex_wake(signal, count);
+}
+
+// Loops have their turns: a worker looks first behind the one that it was in last.
+PooledLoop* ThreadPool::State::join_loop(Worker& worker) noexcept {
+  constexpr int kBits = std::numeric_limits<uint32_t>::digits;
+  for (uint32_t left = std::rotr(open.load(), worker.next_place); left != 0; left &= left - 1) {
+    const int place = (std::countr_zero(left) + worker.next_place) % kBits;
+    if (!loops[place].wants_help() || !loops[place].join()) continue;
+    worker.next_place = (place + 1) % kBits;
+    return &loops[place];
+  }
+  return nullptr;
+}
+
+// Gives way between chunks and outside the loop, where no caller waits for this thread. Who has been woken wakes the
+// next few, so that no thread pays for all.
+bool ThreadPool::State::help_loop(Worker& worker) noexcept {
+  PooledLoop* const loop = join_loop(worker);
+  if (loop == nullptr) return false;
+  if (sleepers.load() > 0 && loop->wants_help()) futex_wake(signal, kWakesEach);
+  loop->work(worker.turn);
+  loop->leave();
+  worker.turn.give_way_if_over();
+  return true;
 }
 
 void ThreadPool::State::run(Queued& next) const noexcept {
@@ -87,15 +112,14 @@ void ThreadPool::State::enqueue(Queued next) {
 }
 
 bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
-  if (!options.allow_spinning) return signal.load() != seen;
   const auto until = Clock::now() + std::chrono::microseconds(options.spin_us);
-  do {
+  while (may_spin() && Clock::now() < until) {
     for (int i = 0; i < 32; ++i) {
       if (signal.load(std::memory_order_acquire) != seen) return true;
       pause_cpu();
     }
-  } while (Clock::now() < until);
-  return false;
+  }
+  return signal.load() != seen;
 }
 
 void ThreadPool::State::wait_for_signal(uint32_t seen, TurnTaking<>& turn) {
@@ -137,9 +161,9 @@ void ThreadPool::State::work(Worker& worker) {
   worker.turn.begin();
   for (;;) {
     const uint32_t seen = signal.load();
-    if (open.load() || queued.load() != 0) keep_apart(worker);
-    help_loops(worker.turn);
-    if (run_task()) continue;
+    if (open.load() != 0 || queued.load() != 0) keep_apart(worker);
+    const bool helped = help_loop(worker);
+    if (run_task() || helped) continue;
     if (stop.load()) return;
     wait_for_signal(seen, worker.turn);
   }
@@ -173,6 +197,7 @@ int ThreadPool::State::start(int wanted) {
     Worker& worker = *workers.back();
     worker.pool = this;
     worker.index = static_cast<int>(workers.size()) - 1;
+    worker.next_place = worker.index % kLoops;
     if (start_thread(worker)) continue;
     workers.pop_back();
     break;

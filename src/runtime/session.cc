@@ -249,6 +249,7 @@ base::RunScope Session::scope_of_run(const RunOptions* options, base::MemoryBudg
 void Session::run(RunOptions* options, std::span<const char* const> input_names, std::span<const Value* const> inputs,
                   std::span<const char* const> output_names, std::span<Value> outputs,
                   std::span<const MemoryInfo* const> places) const {
+  const ThreadPool::Use in_use(*intra_pool_), of_nodes(inter_pool_ ? *inter_pool_ : *intra_pool_);
   const auto budget = base::MemoryBudget::make(max_run_bytes_, more_run_bytes_);
   const base::ScopedRunScope scope(scope_of_run(options, *budget));
   std::optional<Profiler> own;

@@ -41,6 +41,7 @@ void SessionBuilder::make_threads() {
   pool.threads = options.intra_op_threads;
   pool.affinity = options.config_or("session.intra_op_thread_affinities", "");
   pool.allow_spinning = is_on(options, "session.intra_op.allow_spinning", true);
+  pool.spin_only_in_use = is_on(options, "session.force_spinning_stop", false);
   session_->intra_pool_ = std::make_shared<ThreadPool>(pool);
   if (options.mode != ExecutionMode::kParallel) return;
   pool.threads = options.inter_op_threads;

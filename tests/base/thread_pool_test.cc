@@ -161,29 +161,6 @@ TEST(ThreadPool, DegreeOneStaysInTheCaller) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(ThreadPool, ManyShortLoopsFromSeveralCallers) {
-  for (bool spinning : {true, false}) {
-    auto options = threads(3);
-    options.allow_spinning = spinning;
-    ThreadPool pool(options);
-    std::vector<std::thread> callers;
-    std::atomic<int64_t> total{0};
-    for (int caller = 0; caller < 4; ++caller) {
-      callers.emplace_back([&] {
-        for (int round = 0; round < 2000; ++round) {
-          std::atomic<int64_t> sum{0};
-          pool.parallel_for(37, 1, [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) sum += i;
-          });
-          total += sum;
-        }
-      });
-    }
-    for (auto& caller : callers) caller.join();
-    EXPECT_EQ(total, 4 * 2000 * (36 * 37 / 2));
-  }
-}
-
 TEST(ThreadPool, NestedLoopRunsInline) {
   ThreadPool pool(threads(4));
   std::atomic<int64_t> total{0};
@@ -239,6 +216,25 @@ TEST(ThreadPool, IdleWorkersUseNoProcessorTime) {
   const std::clock_t before = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 100);
+}
+
+TEST(ThreadPool, WorkersSpinWhileThePoolIsInUse) {
+  auto options = threads(2);
+  options.spin_us = 10'000'000;
+  options.spin_only_in_use = true;
+  ThreadPool pool(options);
+  auto spent = [&] {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return std::clock() - before;
+  };
+  {
+    const ThreadPool::Use use(pool);
+    pool.parallel_for(1000, 1, [](int64_t, int64_t) {});
+    EXPECT_GT(spent(), CLOCKS_PER_SEC / 50);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_LT(spent(), CLOCKS_PER_SEC / 100);
 }
 
 struct HookedThread {
@@ -319,16 +315,29 @@ TEST(CpuFeatures, AreSane) {
 }
 
 TEST(CpuFeatures, ThreadsAreWithinMaskQuotaAndWhatAnEngineGives) {
-  EXPECT_EQ(thread_limit(16, 0, nullptr), 16);
-  EXPECT_EQ(thread_limit(16, 2.5, nullptr), 2);
-  EXPECT_EQ(thread_limit(16, 0.5, nullptr), 1);
-  EXPECT_EQ(thread_limit(16, 0, "3"), 3);
-  EXPECT_EQ(thread_limit(16, 0, "3,2"), 3);
-  EXPECT_EQ(thread_limit(2, 0, "64"), 2);
-  EXPECT_EQ(thread_limit(16, 4, "8"), 4);
+  auto limit = [](int processors, double quota, const char* asked) {
+    return thread_limit({processors, processors, quota}, asked);
+  };
+  EXPECT_EQ(limit(16, 0, nullptr), 16);
+  EXPECT_EQ(limit(16, 2.5, nullptr), 2);
+  EXPECT_EQ(limit(16, 0.5, nullptr), 1);
+  EXPECT_EQ(limit(16, 0, "3"), 3);
+  EXPECT_EQ(limit(16, 0, "3,2"), 3);
+  EXPECT_EQ(limit(2, 0, "64"), 2);
+  EXPECT_EQ(limit(16, 4, "8"), 4);
   for (const char* none : {"", "0", "-1", "many", "3x", "99999999999999999999x"}) {
-    EXPECT_EQ(thread_limit(16, 0, none), 16) << none;
+    EXPECT_EQ(limit(16, 0, none), 16) << none;
   }
+}
+
+TEST(CpuFeatures, ThreadsAreOneACoreUnlessMoreAreAskedFor) {
+  EXPECT_EQ(thread_limit({16, 8, 0}, nullptr), 8);
+  EXPECT_EQ(thread_limit({16, 8, 12}, nullptr), 8);
+  EXPECT_EQ(thread_limit({16, 8, 4}, nullptr), 4);
+  EXPECT_EQ(thread_limit({16, 8, 0}, "12"), 12);
+  EXPECT_EQ(thread_limit({16, 8, 0}, "64"), 16);
+  EXPECT_EQ(count_cores({0, 1, 0, 1, 4}), 3);
+  EXPECT_EQ(count_cores({}), 0);
 }
 
 }  // namespace

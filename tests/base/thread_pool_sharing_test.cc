@@ -1,0 +1,97 @@
+// Tests of loops of several callers at once in one ThreadPool.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/pooled_loop.h"
+#include "pool_options.h"
+
+namespace ortolan::base {
+namespace {
+
+TEST(ThreadPool, LoopsOfSeveralCallersShareTheWorkers) {
+  ThreadPool pool(threads(3));
+  std::atomic<int> together{0};
+  auto loop = [&] {
+    std::atomic<int> arrived{0};
+    pool.parallel_for(2, 1, [&](int64_t, int64_t) {
+      ++arrived;
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (arrived < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      together += arrived == 2 ? 1 : 0;
+      while (together < 4 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    });
+  };
+  std::thread other(loop);
+  loop();
+  other.join();
+  EXPECT_EQ(together, 4) << "a caller was alone in its loop";
+}
+
+TEST(ThreadPool, MoreCallersThanPlacesDoTheirWorkAll) {
+  ThreadPool pool(threads(2));
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 40; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        pool.parallel_for(100, 1, [&](int64_t begin, int64_t end) { total += end - begin; });
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(total, 40 * 50 * 100);
+}
+
+TEST(PooledLoop, LetsInAsManyWorkersAsItAskedFor) {
+  PooledLoop loop;
+  std::atomic<int64_t> done{0};
+  auto count = [](void* context, int64_t begin, int64_t end) {
+    *static_cast<std::atomic<int64_t>*>(context) += end - begin;
+  };
+  TurnTaking<> turn;
+  turn.begin();
+  ASSERT_TRUE(loop.take());
+  EXPECT_FALSE(loop.take());
+  EXPECT_FALSE(loop.join()) << "before it is open";
+  loop.open(10, 1, 2, {count, &done}, 1);
+  EXPECT_TRUE(loop.wants_help());
+  ASSERT_TRUE(loop.join());
+  EXPECT_FALSE(loop.wants_help());
+  EXPECT_FALSE(loop.join());
+  loop.leave();
+  ASSERT_TRUE(loop.join()) << "who has left gave its place back";
+  loop.work(turn);
+  loop.leave();
+  EXPECT_FALSE(loop.wants_help()) << "nothing is left";
+  EXPECT_EQ(loop.close(), nullptr);
+  loop.give_back();
+  EXPECT_EQ(done, 10);
+}
+
+TEST(ThreadPool, ManyShortLoopsFromSeveralCallers) {
+  for (bool spinning : {true, false}) {
+    auto options = threads(3);
+    options.allow_spinning = spinning;
+    ThreadPool pool(options);
+    std::vector<std::thread> callers;
+    std::atomic<int64_t> total{0};
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int round = 0; round < 2000; ++round) {
+          std::atomic<int64_t> sum{0};
+          pool.parallel_for(37, 1, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) sum += i;
+          });
+          total += sum;
+        }
+      });
+    }
+    for (auto& caller : callers) caller.join();
+    EXPECT_EQ(total, 4 * 2000 * (36 * 37 / 2));
+  }
+}
+
+}  // namespace
+}  // namespace ortolan::base
