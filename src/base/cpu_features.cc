@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "base/processor_count.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -20,6 +24,8 @@ extern "C" __attribute__((weak, visibility("default"))) bool ortolan_emulates_ti
 
 namespace ortolan::base {
 namespace {
+
+constinit std::atomic<int> pretended_processors = 0;
 
 #if defined(__x86_64__)
 uint64_t enabled_states() {
@@ -214,6 +220,19 @@ int thread_limit(const ProcessorShare& share, const char* asked) noexcept {
   const bool is_number = end != asked && end != nullptr && (*end == 0 || *end == ',' || *end == ' ');
   const int by_default = std::min(share.cores, most), by_wish = std::min(share.processors, most);
   return std::max(1, is_number && wanted > 0 ? static_cast<int>(std::min<long>(wanted, by_wish)) : by_default);
+}
+
+PretendedProcessors::PretendedProcessors(int count) noexcept { pretended_processors.store(count); }
+PretendedProcessors::~PretendedProcessors() { pretended_processors.store(0); }
+
+int processors_at_once() noexcept {
+  if (const int pretended = pretended_processors.load(std::memory_order_relaxed); pretended > 0) return pretended;
+  static const int processors = [] {
+    const ProcessorShare share = processor_share();
+    const int quota = share.quota > 0 ? std::max(1, static_cast<int>(std::ceil(share.quota))) : share.processors;
+    return std::max(1, std::min(share.processors, quota));
+  }();
+  return processors;
 }
 
 int available_threads() noexcept {

@@ -8,7 +8,9 @@
 
 #include "base/cpu_features.h"
 #include "base/error.h"
+#include "base/loop_division.h"
 #include "base/piece_length.h"
+#include "base/processor_count.h"
 #include "base/run_scope.h"
 #include "base/thread_pool_state.h"
 #include "base/work_callbacks.h"
@@ -18,7 +20,19 @@ namespace {
 
 constinit thread_local const WorkCallbacks* t_work_callbacks = nullptr;  // of pools that are made here
 
-constexpr int64_t kChunksPerThread = 8;
+/** One more, as long as it lives. */
+class CountedIn {
+ public:
+  explicit CountedIn(std::atomic<int>& counter) : counter_(counter), count_(counter.fetch_add(1) + 1) {}
+  ~CountedIn() { counter_.fetch_sub(1); }
+  CountedIn(const CountedIn&) = delete;
+  CountedIn& operator=(const CountedIn&) = delete;
+  int count() const { return count_; }
+
+ private:
+  std::atomic<int>& counter_;
+  const int count_;
+};
 
 /** A loop that nobody helps with: in one piece, unless somebody may ask the run to stop. */
 void run_alone(int64_t count, int64_t grain, LoopBody body) {
@@ -48,7 +62,7 @@ void ThreadPool::State::set_callbacks(const WorkCallbacks& callbacks, size_t mos
 void ThreadPool::State::let_in(int place, int helpers) noexcept {
   caller_processor.store(sched_getcpu(), std::memory_order_relaxed);
   open.fetch_or(uint32_t{1} << place);
-  notify(std::min(helpers, kWakesEach));
+  call_helpers(helpers);
 }
 
 ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
@@ -79,10 +93,10 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body) {
   State& state = *state_;
   if (degree_ == 1 || inside_loop() || state.orphaned()) return run_alone(count, grain, body);
   if (!state.started.load(std::memory_order_acquire)) state.start(degree_ - 1);
-  const int place = state.take_place();
+  const CountedIn caller(state.callers);
+  const auto [chunk, helpers] = division_of(count, grain, degree_, processors_at_once() / caller.count());
+  const int place = helpers > 0 ? state.take_place() : -1;
   if (place < 0) return run_alone(count, grain, body);
-  const int64_t chunk = std::max(grain, count / (degree_ * kChunksPerThread));
-  const int helpers = static_cast<int>(std::min<int64_t>((count - 1) / chunk, degree_ - 1));
   PooledLoop& loop = state.loops[place];
   loop.open(count, grain, chunk, body, helpers);
   state.let_in(place, helpers);

@@ -56,8 +56,9 @@ struct ThreadPool::State {
   // Changes whenever there may be something new to do.
   alignas(64) std::atomic<uint32_t> signal{0};
   std::atomic<uint32_t> open{0};
+  std::atomic<int> callers{0};            // in loops; they part the processors among them
   std::atomic<int> caller_processor{-1};  // where the last caller ran
-  std::atomic<int> sleepers{0};
+  std::atomic<int> sleepers{0}, spinners{0};
   std::atomic<int> queued{0};
   std::atomic<bool> stop{false};
   std::atomic<int> uses{0};
@@ -73,7 +74,7 @@ struct ThreadPool::State {
   Announced announced;  // tasks
 
   void set_callbacks(const WorkCallbacks& callbacks, size_t most_helpers);
-  void notify(int count);
+  void call_helpers(int count);
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
   bool orphaned() const;
@@ -92,7 +93,7 @@ struct ThreadPool::State {
   bool may_spin() const {
     return options.allow_spinning && (!options.spin_only_in_use || uses.load(std::memory_order_relaxed) > 0);
   }
-  bool spin_for_signal(uint32_t seen) const;
+  bool spin_for_signal(uint32_t seen);
   void wait_for_signal(uint32_t seen, TurnTaking<>& turn);
   void work(Worker& worker);
   void prepare_thread(const Worker& worker) const;

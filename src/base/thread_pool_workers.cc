@@ -9,6 +9,7 @@
 
 #include "base/futex.h"
 #include "base/pause.h"
+#include "base/processor_count.h"
 #include "base/thread_pool_state.h"
 
 namespace ortolan::base {
@@ -30,9 +31,11 @@ uint32_t count_forks() {
 
 bool ThreadPool::State::orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
 
-void ThreadPool::State::notify(int count) {
+// Workers that spin come by themselves.
+void ThreadPool::State::call_helpers(int count) {
   signal.fetch_add(1);
-  if (sleepers.load() > 0) futex_wake(signal, count);
+  const int missing = count - spinners.load();
+  if (missing > 0 && sleepers.load() > 0) futex_wake(signal, std::min(missing, kWakesEach));
 }
 
 // Loops have their turns: a worker looks first behind the one that it was in last.
@@ -111,14 +114,19 @@ void ThreadPool::State::enqueue(Queued next) {
   if (somebody_sleeps) futex_wake(signal, 1);
 }
 
-bool ThreadPool::State::spin_for_signal(uint32_t seen) const {
+// More than there are processors for would take them from those that work. Whoever counts on a worker that spins has
+// changed the signal before, and a worker looks at the signal after it has ceased to count as one.
+bool ThreadPool::State::spin_for_signal(uint32_t seen) {
+  const bool has_processor = spinners.fetch_add(1) < processors_at_once() - 1;
   const auto until = Clock::now() + std::chrono::microseconds(options.spin_us);
-  while (may_spin() && Clock::now() < until) {
-    for (int i = 0; i < 32; ++i) {
-      if (signal.load(std::memory_order_acquire) != seen) return true;
+  bool is_new = false;
+  while (has_processor && may_spin() && !is_new && Clock::now() < until) {
+    for (int i = 0; i < 32 && !is_new; ++i) {
       pause_cpu();
+      is_new = signal.load(std::memory_order_acquire) != seen;
     }
   }
+  spinners.fetch_sub(1);
   return signal.load() != seen;
 }
 
@@ -209,7 +217,8 @@ int ThreadPool::State::start(int wanted) {
 // The calling thread, where it is a worker, carries out what is queued, and is not joined.
 void ThreadPool::State::end() {
   stop.store(true);
-  notify(std::numeric_limits<int>::max());
+  signal.fetch_add(1);
+  futex_wake(signal, std::numeric_limits<int>::max());
   for (auto& worker : workers) {
     if (worker.get() != current) join(*worker);
   }

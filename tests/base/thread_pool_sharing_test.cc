@@ -4,13 +4,16 @@
 #include <chrono>
 #include <thread>
 
+#include "base/loop_division.h"
 #include "base/pooled_loop.h"
+#include "base/processor_count.h"
 #include "pool_options.h"
 
 namespace ortolan::base {
 namespace {
 
 TEST(ThreadPool, LoopsOfSeveralCallersShareTheWorkers) {
+  const PretendedProcessors processors(4);
   ThreadPool pool(threads(3));
   std::atomic<int> together{0};
   auto loop = [&] {
@@ -29,6 +32,27 @@ TEST(ThreadPool, LoopsOfSeveralCallersShareTheWorkers) {
   EXPECT_EQ(together, 4) << "a caller was alone in its loop";
 }
 
+TEST(ThreadPool, CallersThatHaveAllProcessorsAreAlone) {
+  const PretendedProcessors processors(2);
+  ThreadPool pool(threads(4));
+  std::atomic<bool> is_inside{false}, may_end{false};
+  std::thread other([&] {
+    pool.parallel_for(2, 1, [&](int64_t, int64_t) {
+      is_inside = true;
+      while (!may_end) std::this_thread::yield();
+    });
+  });
+  while (!is_inside) std::this_thread::yield();
+  int calls = 0;
+  pool.parallel_for(64, 1, [&](int64_t begin, int64_t end) {
+    calls += begin == 0 && end == 64 ? 1 : 100;
+    EXPECT_FALSE(may_end);
+  });
+  may_end = true;
+  other.join();
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(ThreadPool, MoreCallersThanPlacesDoTheirWorkAll) {
   ThreadPool pool(threads(2));
   std::atomic<int64_t> total{0};
@@ -42,6 +66,28 @@ TEST(ThreadPool, MoreCallersThanPlacesDoTheirWorkAll) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 40 * 50 * 100);
+}
+
+TEST(LoopDivision, HoldsForAnyPoolAndMachine) {
+  for (int degree = 1; degree <= 128; ++degree) {
+    for (int processors : {1, 2, 3, 16, 64, 128}) {
+      const int at_once = std::min(degree, processors);
+      for (int64_t count : {1, 2, 7, 100, 4096, 1000003}) {
+        for (int64_t grain : {1, 3, 64, 5000}) {
+          const LoopDivision division = division_of(count, grain, degree, processors);
+          SCOPED_TRACE(testing::Message()
+                       << degree << " threads, " << processors << " processors, " << count << " by " << grain);
+          EXPECT_GE(division.chunk, grain);
+          EXPECT_GE(division.helpers, 0);
+          EXPECT_LT(division.helpers, at_once);
+          const int64_t chunks = (count + division.chunk - 1) / division.chunk;
+          EXPECT_LT(division.helpers, chunks) << "one of them would find nothing";
+          if (chunks >= at_once) EXPECT_EQ(division.helpers, at_once - 1);
+          if (division.chunk > grain) EXPECT_GE(chunks, 8 * at_once);
+        }
+      }
+    }
+  }
 }
 
 TEST(PooledLoop, LetsInAsManyWorkersAsItAskedFor) {

@@ -1,0 +1,26 @@
+// How a loop of a thread pool is divided.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ortolan::base {
+
+struct LoopDivision {
+  int64_t chunk = 1;  // items that a thread claims at a time where nobody may ask for the loop's end
+  int helpers = 0;    // threads beside the caller
+};
+
+/** For `count` items, of which a thread takes `grain` at least, in a pool of `degree` threads on so many processors.
+    There are eight chunks for each thread that can be at work at once, where the grain allows it; threads beyond the
+    processors would only take them from each other. */
+inline LoopDivision division_of(int64_t count, int64_t grain, int degree, int processors) {
+  constexpr int64_t kChunksPerThread = 8;
+  const int at_once = std::clamp(processors, 1, std::max(degree, 1));
+  LoopDivision division;
+  division.chunk = std::max(std::max<int64_t>(grain, 1), count / (at_once * kChunksPerThread));
+  division.helpers = static_cast<int>(std::clamp<int64_t>((count - 1) / division.chunk, 0, at_once - 1));
+  return division;
+}
+
+}  // namespace ortolan::base
