@@ -222,8 +222,8 @@ int thread_limit(const ProcessorShare& share, const char* asked) noexcept {
   return std::max(1, is_number && wanted > 0 ? static_cast<int>(std::min<long>(wanted, by_wish)) : by_default);
 }
 
-PretendedProcessors::PretendedProcessors(int count) noexcept { pretended_processors.store(count); }
-PretendedProcessors::~PretendedProcessors() { pretended_processors.store(0); }
+PretendedProcessors::PretendedProcessors(int count) noexcept : before_(pretended_processors.exchange(count)) {}
+PretendedProcessors::~PretendedProcessors() { pretended_processors.store(before_); }
 
 int processors_at_once() noexcept {
   if (const int pretended = pretended_processors.load(std::memory_order_relaxed); pretended > 0) return pretended;

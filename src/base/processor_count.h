@@ -15,6 +15,9 @@ class PretendedProcessors {
   ~PretendedProcessors();
   PretendedProcessors(const PretendedProcessors&) = delete;
   PretendedProcessors& operator=(const PretendedProcessors&) = delete;
+
+ private:
+  int before_;
 };
 
 }  // namespace ortolan::base

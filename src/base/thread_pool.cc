@@ -66,16 +66,17 @@ void ThreadPool::State::let_in(int place, int helpers) noexcept {
 }
 
 ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
-  degree_ = options.threads > 0 ? options.threads : available_threads();
+  threads_ = options.threads > 0 ? options.threads : available_threads();
+  degree_ = std::min(threads_, processors_at_once());
   state_->options = options;
-  if (t_work_callbacks != nullptr) state_->set_callbacks(*t_work_callbacks, static_cast<size_t>(degree_));
+  if (t_work_callbacks != nullptr) state_->set_callbacks(*t_work_callbacks, static_cast<size_t>(threads_));
   require(options.hooks.create == nullptr || options.hooks.join != nullptr, ErrorCode::kInvalidArgument,
           "the host makes the threads of a pool, but gives no function that joins them; set both");
   state_->affinity = parse_affinity(options.affinity);
   const int groups = static_cast<int>(state_->affinity.size());
-  require(groups == 0 || groups == degree_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
-          "' names ", groups, " groups for a pool of ", degree_, " threads; give one group for each of the ",
-          degree_ - 1, " worker threads (the calling thread is not pinned)");
+  require(groups == 0 || groups == threads_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
+          "' names ", groups, " groups for a pool of ", threads_, " threads; give one group for each of the ",
+          threads_ - 1, " worker threads (the calling thread is not pinned)");
 }
 
 void ThreadPool::count_use(int change) noexcept {
@@ -92,7 +93,7 @@ ScopedWorkCallbacks::~ScopedWorkCallbacks() { t_work_callbacks = before_; }
 void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body) {
   State& state = *state_;
   if (degree_ == 1 || inside_loop() || state.orphaned()) return run_alone(count, grain, body);
-  if (!state.started.load(std::memory_order_acquire)) state.start(degree_ - 1);
+  if (!state.started.load(std::memory_order_acquire)) state.start(threads_ - 1);
   const CountedIn caller(state.callers);
   const auto [chunk, helpers] = division_of(count, grain, degree_, processors_at_once() / caller.count());
   const int place = helpers > 0 ? state.take_place() : -1;

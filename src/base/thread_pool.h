@@ -77,16 +77,17 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Threads that work on a loop, the caller included; 1 means that loops never leave the calling thread.
+  // Threads that can be at work on a loop at the same time, the caller included: the pool's, or the process's
+  // processors where these are fewer (processor_count.h); 1 means that loops never leave the calling thread.
   int degree() const noexcept { return degree_; }
 
   // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
   // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
-  // not fixed. Loops of several callers share the workers. In the caller alone when count <= grain, degree() is 1, more
-  // callers than the pool has places for are in loops, or the call comes from inside a body: then in one range, or in
-  // several where somebody may ask the run to stop (RunScope::terminate).
-  // Throws base::Error between two ranges where that is asked for. The first exception is rethrown here when all
-  // threads are done.
+  // not fixed. Loops of several callers share the workers and part the processors among them. In the caller alone when
+  // count <= grain, degree() is 1, as many callers as there are processors are in loops, or the call comes from inside
+  // a body: then in one range, or in several where somebody may ask the run to stop (RunScope::terminate). Throws
+  // base::Error between two ranges where that is asked for. The first exception is rethrown here when all threads are
+  // done.
   template <class Body>
   void parallel_for(int64_t count, int64_t grain, Body&& body) {
     if (count <= 0) return;
@@ -115,6 +116,7 @@ class ThreadPool {
   void run_loop(int64_t count, int64_t grain, LoopBody body);
 
   std::unique_ptr<State> state_;
+  int threads_;  // the caller among them
   int degree_;
 };
 

@@ -252,7 +252,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::schedule(Task task) {
   State& state = *state_;
   State::Queued next{std::move(task), run_scope(), state.announced.announce()};
-  if (state.orphaned() || state.start(std::max(1, degree_ - 1)) == 0) return state.run_here(std::move(next));
+  if (state.orphaned() || state.start(std::max(1, threads_ - 1)) == 0) return state.run_here(std::move(next));
   state.enqueue(std::move(next));
 }
 

@@ -32,6 +32,12 @@ TEST(ThreadPool, LoopsOfSeveralCallersShareTheWorkers) {
   EXPECT_EQ(together, 4) << "a caller was alone in its loop";
 }
 
+TEST(ThreadPool, IsNoWiderThanTheProcess) {
+  const PretendedProcessors processors(3);
+  EXPECT_EQ(ThreadPool(threads(2)).degree(), 2);
+  EXPECT_EQ(ThreadPool(threads(16)).degree(), 3);
+}
+
 TEST(ThreadPool, CallersThatHaveAllProcessorsAreAlone) {
   const PretendedProcessors processors(2);
   ThreadPool pool(threads(4));
