@@ -28,7 +28,8 @@ struct ThreadPool::State {
   struct Worker {
     State* pool = nullptr;
     int index = 0;
-    int next_place = 0;  // where it looks first for a loop
+    int next_place = 0;    // where it looks first for a loop
+    bool is_free = false;  // counted in free_workers
     void* hook_handle = nullptr;
     std::chrono::steady_clock::time_point moved{};  // away from a caller
     TurnTaking<> turn;
@@ -58,7 +59,8 @@ struct ThreadPool::State {
   std::atomic<uint32_t> open{0};
   std::atomic<int> callers{0};            // in loops; they part the processors among them
   std::atomic<int> caller_processor{-1};  // where the last caller ran
-  std::atomic<int> sleepers{0}, spinners{0};
+  std::atomic<int> sleepers{0};
+  std::atomic<int> free_workers{0};  // that look for something to do, or are about to
   std::atomic<int> queued{0};
   std::atomic<bool> stop{false};
   std::atomic<int> uses{0};
@@ -93,8 +95,9 @@ struct ThreadPool::State {
   bool may_spin() const {
     return options.allow_spinning && (!options.spin_only_in_use || uses.load(std::memory_order_relaxed) > 0);
   }
-  bool spin_for_signal(uint32_t seen);
-  void wait_for_signal(uint32_t seen, TurnTaking<>& turn);
+  void set_free(Worker& worker, bool is_free) noexcept;
+  void spin_for_signal(uint32_t seen) const;
+  void wait_for_signal(uint32_t seen, Worker& worker);
   void work(Worker& worker);
   void prepare_thread(const Worker& worker) const;
   int start(int wanted);

@@ -31,10 +31,10 @@ uint32_t count_forks() {
 
 bool ThreadPool::State::orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
 
-// Workers that spin come by themselves.
+// Free workers come by themselves.
 void ThreadPool::State::call_helpers(int count) {
   signal.fetch_add(1);
-  const int missing = count - spinners.load();
+  const int missing = count - free_workers.load();
   if (missing > 0 && sleepers.load() > 0) futex_wake(signal, std::min(missing, kWakesEach));
 }
 
@@ -55,8 +55,10 @@ PooledLoop* ThreadPool::State::join_loop(Worker& worker) noexcept {
 bool ThreadPool::State::help_loop(Worker& worker) noexcept {
   PooledLoop* const loop = join_loop(worker);
   if (loop == nullptr) return false;
+  set_free(worker, false);
   if (sleepers.load() > 0 && loop->wants_help()) futex_wake(signal, kWakesEach);
   loop->work(worker.turn);
+  set_free(worker, true);
   loop->leave();
   worker.turn.give_way_if_over();
   return true;
@@ -114,28 +116,34 @@ void ThreadPool::State::enqueue(Queued next) {
   if (somebody_sleeps) futex_wake(signal, 1);
 }
 
-// More than there are processors for would take them from those that work. Whoever counts on a worker that spins has
-// changed the signal before, and a worker looks at the signal after it has ceased to count as one.
-bool ThreadPool::State::spin_for_signal(uint32_t seen) {
-  const bool has_processor = spinners.fetch_add(1) < processors_at_once() - 1;
-  const auto until = Clock::now() + std::chrono::microseconds(options.spin_us);
-  bool is_new = false;
-  while (has_processor && may_spin() && !is_new && Clock::now() < until) {
-    for (int i = 0; i < 32 && !is_new; ++i) {
-      pause_cpu();
-      is_new = signal.load(std::memory_order_acquire) != seen;
-    }
-  }
-  spinners.fetch_sub(1);
-  return signal.load() != seen;
+void ThreadPool::State::set_free(Worker& worker, bool is_free) noexcept {
+  if (std::exchange(worker.is_free, is_free) != is_free) free_workers.fetch_add(is_free ? 1 : -1);
 }
 
-void ThreadPool::State::wait_for_signal(uint32_t seen, TurnTaking<>& turn) {
-  if (spin_for_signal(seen)) return;
+// More than there are processors for would take them from those that work.
+void ThreadPool::State::spin_for_signal(uint32_t seen) const {
+  if (free_workers.load() >= processors_at_once()) return;
+  const auto until = Clock::now() + std::chrono::microseconds(options.spin_us);
+  while (may_spin() && Clock::now() < until) {
+    for (int i = 0; i < 32; ++i) {
+      if (signal.load(std::memory_order_acquire) != seen) return;
+      pause_cpu();
+    }
+  }
+}
+
+// Whoever counts on a free worker has changed the signal before, and a worker looks at the signal once more when it has
+// ceased to be free.
+void ThreadPool::State::wait_for_signal(uint32_t seen, Worker& worker) {
+  set_free(worker, true);
+  spin_for_signal(seen);
+  if (signal.load() != seen) return;
+  set_free(worker, false);
+  if (signal.load() != seen) return;
   sleepers.fetch_add(1);
   while (signal.load() == seen) futex_wait(signal, seen);
   sleepers.fetch_sub(1);
-  turn.begin();
+  worker.turn.begin();
 }
 
 void ThreadPool::State::prepare_thread(const Worker& worker) const {
@@ -171,9 +179,10 @@ void ThreadPool::State::work(Worker& worker) {
     const uint32_t seen = signal.load();
     if (open.load() != 0 || queued.load() != 0) keep_apart(worker);
     const bool helped = help_loop(worker);
+    if (queued.load() != 0) set_free(worker, false);
     if (run_task() || helped) continue;
     if (stop.load()) return;
-    wait_for_signal(seen, worker.turn);
+    wait_for_signal(seen, worker);
   }
 }
 
