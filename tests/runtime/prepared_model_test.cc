@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -173,7 +174,9 @@ TEST_F(PreparedModelTest, BlocksAreCheckedOnRequest) {
 
 TEST_F(PreparedModelTest, HasNothingOfTheCallers) {
   expected_ = result();
-  options_.initializers["w"] = Value(Tensor(ElementType::kFloat, Shape{64, 48}));
+  Tensor weights(ElementType::kFloat, Shape{64, 48});
+  std::ranges::fill(weights.mutable_span<float>(), 1.0f);
+  options_.initializers["w"] = Value(weights);
   said_->take();
   session(model());
   EXPECT_NE(said_->take().find("has no effect: a prepared model cannot have weights from the caller"),
