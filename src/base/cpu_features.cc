@@ -178,11 +178,14 @@ int core_of(int processor) {
   return first;
 }
 
-ProcessorShare processor_share() {
-  const std::vector<int> processors = allowed_processors();
-  std::vector<int> cores;
-  for (int processor : processors) cores.push_back(core_of(processor));
-  return {static_cast<int>(processors.size()), count_cores(cores), cgroup_quota()};
+const ProcessorShare& processor_share() {
+  static const ProcessorShare share = [] {
+    const std::vector<int> processors = allowed_processors();
+    std::vector<int> cores;
+    for (int processor : processors) cores.push_back(core_of(processor));
+    return ProcessorShare{static_cast<int>(processors.size()), count_cores(cores), cgroup_quota()};
+  }();
+  return share;
 }
 
 }  // namespace
@@ -227,12 +230,9 @@ PretendedProcessors::~PretendedProcessors() { pretended_processors.store(before_
 
 int processors_at_once() noexcept {
   if (const int pretended = pretended_processors.load(std::memory_order_relaxed); pretended > 0) return pretended;
-  static const int processors = [] {
-    const ProcessorShare share = processor_share();
-    const int quota = share.quota > 0 ? std::max(1, static_cast<int>(std::ceil(share.quota))) : share.processors;
-    return std::max(1, std::min(share.processors, quota));
-  }();
-  return processors;
+  const ProcessorShare& share = processor_share();
+  const int quota = share.quota > 0 ? static_cast<int>(std::ceil(share.quota)) : share.processors;
+  return std::max(1, std::min(share.processors, quota));
 }
 
 int available_threads() noexcept {

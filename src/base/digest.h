@@ -11,7 +11,7 @@
 namespace ortolan::base {
 
 /** A number for what was added, piece by piece: equal for equal pieces, and in practice for no others. It guards
-   against accidents, not against forgery. */
+    against accidents, not against forgery. */
 class Digest {
  public:
   Digest();

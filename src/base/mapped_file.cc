@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include "base/error.h"
 #include "base/pages.h"
@@ -42,6 +43,16 @@ std::shared_ptr<MappedFile> MappedFile::adopt(int fd, const std::string& path) {
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
   ::close(fd_);
+}
+
+FileStamp MappedFile::stamp() const {
+  constexpr int64_t kSecond = 1'000'000'000, kCoarsestTime = 2 * kSecond;
+  struct stat facts;
+  timespec now;
+  if (fstat(fd_, &facts) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return {size_, 0};
+  const int64_t modified = facts.st_mtim.tv_sec * kSecond + facts.st_mtim.tv_nsec;
+  const bool is_settled = now.tv_sec * kSecond + now.tv_nsec - modified > kCoarsestTime;
+  return {static_cast<uint64_t>(facts.st_size), is_settled ? modified : 0};
 }
 
 void MappedFile::read(std::span<const std::byte> part, void* to) const {

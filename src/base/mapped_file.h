@@ -2,11 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 namespace ortolan::base {
+
+/** By what a file is known to be as it was. */
+struct FileStamp {
+  uint64_t bytes = 0;
+  int64_t modified = 0;  // nanoseconds since 1970; 0: not known
+};
 
 /** The bytes stay valid while the object lives; they are the file's, so nobody may truncate it meanwhile. */
 class MappedFile {
@@ -21,6 +28,9 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  /** Of the mapped file, whatever has taken its path meanwhile. The time of a file that was written in the last two
+      seconds counts as not known: another write may leave it as it is. */
+  FileStamp stamp() const;
   bool contains(const void* position) const { return position >= data_ && position < data_ + size_; }
   /** Copies `part` of bytes() to `to` by reading the file, so that the mapping's pages stay untouched. */
   void read(std::span<const std::byte> part, void* to) const;

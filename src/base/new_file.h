@@ -9,7 +9,7 @@
 namespace ortolan::base {
 
 /** Is written under another name beside its place, and takes its name only by commit(); otherwise it vanishes. Errors
-   are kFail and name the file. */
+    are kFail and name the file. */
 class NewFile {
  public:
   explicit NewFile(std::string path);

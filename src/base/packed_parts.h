@@ -9,9 +9,8 @@
 namespace ortolan::base {
 
 /** The parts of one packed form in the order in which packing makes them: large blocks of memory, and small choices
-   that depend on the weights' values. What else belongs to the form follows from the weights' type and shape and from
-   the packing's parameters, so parts from a damaged file can make a form of wrong values, but none that reads outside.
- */
+    that depend on the weights' values. What else belongs to the form follows from the weights' type and shape and from
+    the packing's parameters, so parts of a damaged file make wrong values at worst, and no access outside. */
 struct PackedParts {
   struct Block {
     std::shared_ptr<void> data;
@@ -52,12 +51,14 @@ class TakesParts {
 bool parts_are_kept() noexcept;
 
 /** A block of that size for as long as a session lives. Where parts are kept, throws kFail if the next has another
-   size; else as allocate_lasting(). */
+    size; else as allocate_lasting(). */
 std::shared_ptr<void> packed_block(size_t bytes);
 
-/** What compute() returns, which is below `end`, or what it returned when the parts were made. */
+/** Notes and returns a choice. */
 uint8_t note_choice(uint8_t choice);
+/** Where parts are kept, the next choice; throws kFail unless there is one below `end`. */
 uint8_t kept_choice(uint8_t end);
+/** The one or the other: compute() is called where parts are not kept. */
 template <class Compute>
 uint8_t packed_choice(uint8_t end, Compute&& compute) {
   return parts_are_kept() ? kept_choice(end) : note_choice(compute());

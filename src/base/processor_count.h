@@ -3,9 +3,8 @@
 
 namespace ortolan::base {
 
-/** The processors of the process's affinity mask, cut to its cgroup's CPU quota, of which a part counts as one; at
-   least
-    1. Read once. */
+/** The processors of the affinity mask, cut to the cgroup's CPU quota, of which a part counts as one; at least 1. Read
+    once. */
 int processors_at_once() noexcept;
 
 /** While it lives, processors_at_once() is that number, so that tests see what other machines do. */

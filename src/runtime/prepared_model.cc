@@ -3,9 +3,9 @@
 #include "runtime/prepared_model.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -56,7 +56,12 @@ uint64_t digest_of(Bytes bytes) {
 }
 
 /** What reads a file of this build only: names of operators and layouts change without notice. */
-std::string this_library() { return join("build ", base::build_id()); }
+const std::string& this_library() {
+  require(!base::build_id().empty(), ErrorCode::kNotImplemented,
+          "this library was linked without a build identifier, by which prepared models tell libraries apart; link it "
+          "with --build-id");
+  return base::build_id();
+}
 
 /** What decides on layouts beside the names of forms. */
 std::string this_machine() {
@@ -68,17 +73,6 @@ std::string form_key(uint64_t weights, std::string_view form) { return join(weig
 
 [[noreturn]] void fail_for_damage() {
   fail(ErrorCode::kFail, "the prepared model is damaged; make it again with 'ortolan prepare'");
-}
-
-struct SourceState {
-  uint64_t bytes;
-  int64_t modified;
-};
-SourceState state_of(const std::string& path) {
-  struct stat state {};
-  require(::stat(path.c_str(), &state) == 0, ErrorCode::kNoSuchFile, "cannot look at '", path,
-          "': ", std::strerror(errno));
-  return {static_cast<uint64_t>(state.st_size), int64_t{state.st_mtim.tv_sec} * 1'000'000'000 + state.st_mtim.tv_nsec};
 }
 
 /** Writes one file, block after block. */
@@ -93,8 +87,8 @@ class Writer {
     for (const PreparedSource& source : sources) {
       onnx::WireWriter out;
       out.text(source_field::kPath, source.path);
-      out.integer(source_field::kBytes, static_cast<int64_t>(source.bytes));
-      out.integer(source_field::kModified, source.modified);
+      out.integer(source_field::kBytes, static_cast<int64_t>(source.stamp.bytes));
+      out.integer(source_field::kModified, source.stamp.modified);
       out.integer(source_field::kHash, static_cast<int64_t>(source.hash));
       table_.message(table_field::kSource, std::move(out));
     }
@@ -180,19 +174,20 @@ PreparedSource read_source(Bytes message) {
   onnx::WireReader reader(message, "source");
   while (reader.next()) {
     if (reader.number() == source_field::kPath) source.path = reader.field().text();
-    if (reader.number() == source_field::kBytes) source.bytes = static_cast<uint64_t>(reader.field().integer());
-    if (reader.number() == source_field::kModified) source.modified = reader.field().integer();
+    if (reader.number() == source_field::kBytes) source.stamp.bytes = static_cast<uint64_t>(reader.field().integer());
+    if (reader.number() == source_field::kModified) source.stamp.modified = reader.field().integer();
     if (reader.number() == source_field::kHash) source.hash = static_cast<uint64_t>(reader.field().integer());
   }
   return source;
 }
 
-/** Whether the file is as it was; true too where it only has another time and the same content. */
+/** Whether the file is as it was: by its size and time, or else by its content. */
 bool is_as_it_was(const PreparedSource& source) {
   try {
-    const SourceState now = state_of(source.path);
-    if (now.bytes != source.bytes) return false;
-    return now.modified == source.modified || digest_of(base::MappedFile::open(source.path)->bytes()) == source.hash;
+    const auto file = base::MappedFile::open(source.path);
+    const base::FileStamp now = file->stamp(), &then = source.stamp;
+    if (now.bytes != then.bytes) return false;
+    return (now.modified != 0 && now.modified == then.modified) || digest_of(file->bytes()) == source.hash;
   } catch (const Error&) {
     return false;
   }
@@ -235,10 +230,10 @@ std::shared_ptr<const PreparedModel> PreparedModel::open(const std::string& path
 void PreparedModel::read_table(Bytes table) {
   onnx::WireReader reader(table, "prepared model");
   std::vector<Bytes> forms;
-  std::string_view machine;
+  std::string_view library, machine;
   while (reader.next()) {
     const onnx::Field& field = reader.field();
-    if (field.number() == table_field::kLibrary) library_ = field.text();
+    if (field.number() == table_field::kLibrary) library = field.text();
     if (field.number() == table_field::kMachine) machine = field.text();
     if (field.number() == table_field::kKey) key_ = field.text();
     if (field.number() == table_field::kSource) sources_.push_back(read_source(field.bytes()));
@@ -246,9 +241,8 @@ void PreparedModel::read_table(Bytes table) {
     if (field.number() == table_field::kBlock) read_block(field.bytes());
     if (field.number() == table_field::kForm) forms.push_back(field.bytes());
   }
-  const std::string library = this_library();
-  require(library_ == library, ErrorCode::kFail, "it was prepared by version ", library_, ", and this is ", library,
-          "; prepare it again with 'ortolan prepare'");
+  require(library == this_library(), ErrorCode::kFail, "it was prepared by another build of this library (", library,
+          "; this one is ", this_library(), "); prepare it again with 'ortolan prepare'");
   is_for_this_machine_ = machine == this_machine();
   if (!is_for_this_machine_) return;
   for (Bytes form : forms) read_form(form);
@@ -293,7 +287,7 @@ void PreparedModel::read_form(Bytes message) {
   forms_.emplace(form_key(weights, name), std::move(parts));
 }
 
-bool PreparedModel::is_current() const { return is_for_this_machine_ && std::ranges::all_of(sources_, is_as_it_was); }
+bool PreparedModel::is_current() const { return std::ranges::all_of(sources_, is_as_it_was); }
 
 void PreparedModel::check_content() const {
   for (const Block& block : blocks_) {
@@ -324,8 +318,7 @@ std::vector<PreparedSource> sources_of(const std::vector<std::shared_ptr<base::M
   std::vector<PreparedSource> sources;
   for (const auto& file : files) {
     const std::string path = std::filesystem::absolute(file->path()).string();
-    const SourceState state = state_of(path);
-    sources.push_back({path, state.bytes, state.modified, digest_of(file->bytes())});
+    sources.push_back({path, file->stamp(), digest_of(file->bytes())});
   }
   return sources;
 }

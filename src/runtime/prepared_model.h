@@ -20,9 +20,8 @@ namespace ortolan::runtime {
 /** A file that a prepared model was made from, and how it was then. */
 struct PreparedSource {
   std::string path;
-  uint64_t bytes = 0;
-  int64_t modified = 0;  // nanoseconds
-  uint64_t hash = 0;     // of the content
+  base::FileStamp stamp;
+  uint64_t hash = 0;  // of the content
 };
 
 /** A prepared model's file, mapped. Thread-safe. */
@@ -35,7 +34,6 @@ class PreparedModel {
 
   /** What decided on the graph beside the sources: PreparedKey. */
   const std::string& key() const { return key_; }
-  const std::vector<PreparedSource>& sources() const { return sources_; }
   /** Whether the files that it was made from are as they were: by size and time, or else by content. */
   bool is_current() const;
   /** Throws kFail unless all bytes are those that were written. Reads the whole file. */
@@ -62,7 +60,7 @@ class PreparedModel {
   uint64_t table_at_ = 0;
   std::vector<Block> blocks_;
   bool is_for_this_machine_ = false;
-  std::string library_, key_;
+  std::string key_;
   std::vector<PreparedSource> sources_;
   std::unordered_map<std::string, base::PackedParts, base::TextHash, std::equal_to<>> forms_;
 };

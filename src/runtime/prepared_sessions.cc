@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "onnx/reader.h"
+#include "runtime/environment.h"
 #include "runtime/prepared_model.h"
 #include "runtime/session_builder.h"
 #include "runtime/session_entries.h"
@@ -16,8 +17,9 @@ namespace {
 constexpr const char* kPreparedPath = "ortolan.prepared_model_path";
 constexpr const char* kCheckPrepared = "ortolan.check_prepared_model";
 
-/** Entries that passes or kernels' packing heed. */
+/** Entries that reading, passes or kernels' packing heed. */
 constexpr const char* kDecisiveEntries[] = {"ortolan.cpu.fp32_precision", "session.disable_quant_qdq",
+                                            "session.model_external_initializers_file_folder_path",
                                             "session.set_denormal_as_zero"};
 
 bool is_cpu_alone(const SessionOptions& options) {
@@ -32,17 +34,20 @@ std::string hindrance(const SessionOptions& options) {
   if (!options.initializers.empty() || !options.external_initializers.empty() || !options.external_files.empty()) {
     return "weights from the caller";
   }
-  return options.custom_operators.empty() ? "" : "custom operators";
+  if (!options.custom_operators.empty()) return "custom operators";
+  const bool writes = !options.optimized_model_path.empty() || is_on(options, "ep.context_enable", false);
+  return writes ? "an optimised or compiled model written of it" : "";
 }
 
 /** All that decides on the graph and the packed forms, beside the model's files and the machine. */
-std::string prepared_key(const std::string& model_path, const SessionOptions& options) {
+std::string prepared_key(const Environment& environment, const std::string& model_path, const SessionOptions& options) {
   std::string key = join(std::filesystem::absolute(model_path).string(), "\nlevel ", static_cast<int>(options.level));
   for (const auto& [name, size] : options.dimensions_by_name) base::append(key, join("\ndimension ", name, " ", size));
   for (const auto& [name, size] : options.dimensions_by_denotation) {
     base::append(key, join("\ndenotation ", name, " ", size));
   }
   for (const char* entry : kDecisiveEntries) base::append(key, join("\n", entry, " ", options.config_or(entry, "")));
+  if (options.use_global_threads && environment.denormals_are_zero()) key += "\nwithout denormals";
   return key;
 }
 
@@ -94,10 +99,12 @@ std::unique_ptr<Session> session_by_prepared_model(const std::shared_ptr<Environ
                "' has no effect: a prepared model cannot have ", reason);
     return nullptr;
   }
-  const std::string key = prepared_key(model_path, options);
+  const std::string key = prepared_key(*environment, model_path, options);
   if (auto session = session_from_current(environment, path, key, options, logger)) return session;
   auto read = [&](const onnx::ReadOptions& how) { return onnx::read_model_file(model_path, how); };
-  SessionBuilder(environment, options, nullptr).write_prepared(read, path, key);
+  SessionOptions writing = options;
+  writing.profile = false;  // that is the session's which is made then
+  SessionBuilder(environment, writing, nullptr).write_prepared(read, path, key);
   return session_of(environment, PreparedModel::open(path), options);
 }
 

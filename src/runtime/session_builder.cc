@@ -2,6 +2,7 @@
 #include "runtime/session_builder.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/lasting_memory.h"
 #include "base/mapped_file.h"
@@ -121,9 +122,13 @@ void SessionBuilder::write_compiled(ReadModel read, const CompiledOutput& output
 void SessionBuilder::write_prepared(ReadModel read, const std::string& path, const std::string& key) {
   load(read);
   const std::vector<PreparedSource> sources = sources_of(session_->model_->files);
+  for (const PreparedSource& source : sources) {
+    std::error_code none;  // where nothing has that path yet
+    require(!std::filesystem::equivalent(source.path, path, none), ErrorCode::kInvalidArgument, "'", path,
+            "' is a file of the model itself; give the prepared model another path");
+  }
   session_->weights_->note_forms();
   keeps_constants_ = true;
-  session_->options_.optimized_model_path.clear();
   session_ = finish();
   write_prepared_model(*session_->model_, session_->weights_->noted(), key, sources, path);
 }

@@ -132,12 +132,14 @@ TEST_F(PreparedModelTest, IsMadeAnewForWhatDecidesOnIt) {
   options_.config["session.intra_op.allow_spinning"] = "0";
   options_.intra_op_threads = 2;
   EXPECT_EQ(warnings_of_new_session(false), "") << "nothing of that is in the model";
-  const std::function<void()> changes[] = {[&] { options_.level = RewriteLevel::kBasic; },
-                                           [&] { options_.dimensions_by_name["N"] = 3; },
-                                           [&] { options_.dimensions_by_denotation["DATA_BATCH"] = 3; },
-                                           [&] { options_.config["ortolan.cpu.fp32_precision"] = "exact"; },
-                                           [&] { options_.config["session.disable_quant_qdq"] = "1"; },
-                                           [&] { options_.config["session.set_denormal_as_zero"] = "1"; }};
+  const std::function<void()> changes[] = {
+      [&] { options_.level = RewriteLevel::kBasic; },
+      [&] { options_.dimensions_by_name["N"] = 3; },
+      [&] { options_.dimensions_by_denotation["DATA_BATCH"] = 3; },
+      [&] { options_.config["ortolan.cpu.fp32_precision"] = "exact"; },
+      [&] { options_.config["session.disable_quant_qdq"] = "1"; },
+      [&] { options_.config["session.model_external_initializers_file_folder_path"] = folder_; },
+      [&] { options_.config["session.set_denormal_as_zero"] = "1"; }};
   for (const auto& change : changes) {
     change();
     EXPECT_NE(warnings_of_new_session(true).find("other options"), std::string::npos);
@@ -188,6 +190,34 @@ TEST_F(PreparedModelTest, HasNothingOfTheCallers) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_NE(error.text().find("make the session from the model itself"), std::string::npos) << error.text();
   }
+}
+
+TEST_F(PreparedModelTest, IsNeverWrittenOverTheModel) {
+  const std::string before = bytes_of(model());
+  options_.config["ortolan.prepared_model_path"] = folder_ / "." / "m.onnx";
+  try {
+    session(model());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("is a file of the model itself"), std::string::npos) << error.text();
+  }
+  EXPECT_EQ(bytes_of(model()), before);
+}
+
+// A file system's clock may not tell two writes apart.
+TEST_F(PreparedModelTest, IsMadeAnewAfterAWriteThatLeavesSizeAndTime) {
+  const auto time = fs::last_write_time(model());
+  expected_ = 2 * result();
+  write_model(2);
+  fs::last_write_time(model(), time);
+  EXPECT_NE(warnings_of_new_session(true).find("the model has changed"), std::string::npos);
+}
+
+TEST_F(PreparedModelTest, LeavesOneProfile) {
+  options_.profile = true;
+  options_.profile_prefix = folder_ / "profile";
+  result();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3) << "model, prepared, profile";
 }
 
 TEST_F(PreparedModelTest, FailsWhereItCannotBeWritten) {

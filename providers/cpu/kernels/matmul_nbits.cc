@@ -17,7 +17,6 @@
 #include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
-
 namespace {
 constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
 constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
@@ -326,8 +325,7 @@ NBitsPanels panels_of(const NBitsMatrix& b) {
   p.zero_values = b.zero_values.as<float>();
   p.blocks = b.blocks();
   p.block = b.block;
-  p.table = b.table;
-  p.has_table = b.has_table;
+  p.table = b.table, p.has_table = b.has_table;
   return p;
 }
 

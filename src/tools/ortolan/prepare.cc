@@ -35,17 +35,18 @@ int prepare_command(int argc, char** argv) {
   PrepareSettings settings;
   std::vector<std::string> arguments = parse(argc, argv, prepare_command_line(settings));
   if (arguments.size() != 1) fail_usage("one MODEL is needed");
-  const std::filesystem::path model = arguments[0];
+  const std::string& model = arguments[0];
+  std::string& written = settings.prepared_path;
   if (settings.check) {
+    written = model;
     settings.session.entries.emplace_back("ortolan.check_prepared_model", "1");
-  } else if (settings.prepared_path.empty()) {
-    settings.prepared_path = std::filesystem::path(model).replace_extension(".prepared");
+  } else {
+    if (written.empty()) written = std::filesystem::path(model).replace_extension(".prepared");
+    settings.session.entries.emplace_back("ortolan.prepared_model_path", written);
   }
-  if (!settings.check) settings.session.entries.emplace_back("ortolan.prepared_model_path", settings.prepared_path);
   const Library library = choose_library(settings.library_path);
   const Handle<OrtEnv> environment = environment_for(library, settings.session, ORT_LOGGING_LEVEL_WARNING);
   const Session session(library, environment.get(), model, settings.session);
-  const std::string& written = settings.check ? arguments[0] : settings.prepared_path;
   std::printf("%s: %.1f MB%s\n", written.c_str(), static_cast<double>(std::filesystem::file_size(written)) / 1e6,
               settings.check ? ", all as it was written" : "");
   return 0;
