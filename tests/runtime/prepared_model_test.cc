@@ -213,13 +213,6 @@ TEST_F(PreparedModelTest, IsMadeAnewAfterAWriteThatLeavesSizeAndTime) {
   EXPECT_NE(warnings_of_new_session(true).find("the model has changed"), std::string::npos);
 }
 
-TEST_F(PreparedModelTest, LeavesOneProfile) {
-  options_.profile = true;
-  options_.profile_prefix = folder_ / "profile";
-  result();
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3) << "model, prepared, profile";
-}
-
 TEST_F(PreparedModelTest, FailsWhereItCannotBeWritten) {
   options_.config["ortolan.prepared_model_path"] = folder_ / "missing" / "m.prepared";
   try {
