@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "conv_reference.h"
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

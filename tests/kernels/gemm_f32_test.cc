@@ -4,7 +4,7 @@
 #include <array>
 
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -11,6 +11,7 @@
 #include "cpu/kernels/gemm_f32_product.h"
 #include "guarded.h"
 #include "isa_test.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -247,8 +248,9 @@ TEST_F(GemmSplitF32, EveryHeightAndWidth) {
 }
 
 TEST_F(GemmSplitF32, ThreadsFormsAndPartsOfTheRowsGiveTheSameBits) {
-  // One for threads that share the rows, one for threads with rows of their own, one with few columns.
-  const int64_t shapes[][3] = {{70, 331, 800}, {611, 150, 90}, {301, 70, 200}};
+  // One for threads that share the rows, one for threads with rows of their own, one with few columns, one whose rows
+  // do not stay in the cache.
+  const int64_t shapes[][3] = {{70, 331, 800}, {611, 150, 90}, {301, 70, 200}, {520, 330, 1100}};
   for (const auto& [m, n, k] : shapes) {
     Operands t = operands(m, n, k);
     scale_rows(t, {1, 1, 1, 0x1p-50f, 1, 1, 0x1p40f});
@@ -258,11 +260,10 @@ TEST_F(GemmSplitF32, ThreadsFormsAndPartsOfTheRowsGiveTheSameBits) {
       EXPECT_EQ(std::memcmp(c.data(), want.data(), c.size() * sizeof(float)), 0)
           << what << ' ' << number << " for " << m << 'x' << n << 'x' << k;
     };
-    for (int threads = 2; threads <= 4; ++threads) {
-      base::ThreadPool::Options options;
-      options.threads = threads;
-      base::ThreadPool pool(options);
-      expect_same(product(t, form_of(threads), &pool), "threads", threads);
+    for (int threads : kThreadCounts) {
+      for (int form = 0; form < 3; ++form) {
+        expect_same(product(t, form_of(form), &pool_of(threads)), "threads", threads);
+      }
     }
     expect_same(product(t, GemmRightForm::kRows), "B in rows", 0);
     expect_same(product(t, GemmRightForm::kColumns), "B in columns", 0);
@@ -353,10 +354,7 @@ TEST_F(GemmSplitF32, Batches) {
   g.a = a.data(), g.lda = k, g.stride_a = m * k;
   g.b = b.data(), g.ldb = k, g.stride_b = k * n, g.trans_b = true;
   g.c = c.data(), g.ldc = n, g.stride_c = m * n;
-  base::ThreadPool::Options options;
-  options.threads = 2;
-  base::ThreadPool pool(options);
-  gemm_batched(&pool, g, {.alpha = 0.125f});
+  gemm_batched(&two_threads(), g, {.alpha = 0.125f});
   for (int64_t i = 0; i < count * m * n; ++i) {
     const float* row = a.data() + i / n * k;
     const float* column = b.data() + i / (m * n) * k * n + i % n * k;

@@ -7,7 +7,7 @@
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8.h"
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

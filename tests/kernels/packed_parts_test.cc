@@ -19,7 +19,7 @@
 #include "cpu/kernels/recurrent_f32.h"
 #include "guarded.h"
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -7,7 +7,7 @@
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "isa_test.h"
-#include "two_threads.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -1,10 +1,13 @@
 // fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
 #include <algorithm>
+#include <optional>
 
+#include "base/cpu_features.h"
 #include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_product.h"
+#include "cpu/kernels/gemm_split_division.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_f32_kernels.h"
@@ -12,25 +15,7 @@
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kMostRows = 1024;   // of A that stay split while panels of B pass over them
-constexpr int64_t kFewestRows = 128;  // the same where threads could have less
 constexpr int64_t kSumsBytes = kSplitRows * kSplitColumns * sizeof(float);
-constexpr double kSplitGrainFlops = 2e6;  // work worth a thread
-
-// Nanoseconds of one core with AMX: a product of tiles and all else of a block, splitting an element of A and of B (the
-// latter beside tile products), and a multiplication and addition in plain arithmetic.
-constexpr double kTileNs = 6.6, kBlockNs = 200, kSplitANs = 0.25, kSplitBNs = 0.13, kPlainNs = 0.0111;
-
-bool gains(int64_t m, int64_t n, int64_t k, int slices) {
-  if (m < kSplitRows || n < kSplitColumns || k < 2 * kSplitStep) return false;
-  const double rows = static_cast<double>(m), columns = static_cast<double>(n), depth = static_cast<double>(k);
-  // A half that is missing takes half the time.
-  const double blocks = static_cast<double>(divide_up(m, kSplitRows / 2) * divide_up(n, kSplitColumns / 2)) / 4;
-  const double tiles = 4 * static_cast<double>(split_steps(k) * split_products(slices, slices));
-  const double sums = blocks * (tiles * kTileNs + static_cast<double>(divide_up(k, kSplitLongest)) * kBlockNs);
-  const double splits = depth * (rows * kSplitANs + columns * kSplitBNs);
-  return sums + splits < 0.9 * rows * columns * depth * kPlainNs;
-}
 
 // Rows [row, row + rows) and k in [first, first + k), whose tiles lie block after block.
 struct SplitBand {
@@ -41,74 +26,85 @@ struct SplitBand {
   int64_t blocks() const { return divide_up(rows, kSplitRows); }
 };
 
+// The tiles of panels [begin, end) of B, one after the other.
+struct SplitPanels {
+  int64_t begin, end;
+  char* tiles;
+  SplitRange* ranges;
+};
+
 class SplitGemm {
  public:
   SplitGemm(const GemmProduct& p, int slices)
       : p_(p), slices_(slices), kernels_(*kernels().split_f32), panels_(p.n, p.kernels) {}
 
   void multiply(base::ThreadPool* pool) const {
-    const int degree = threads(pool);
-    if (degree == 1 || columns() < 2 * degree || p_.m >= 2 * degree * kFewestRows) {
-      multiply_bands(pool, degree);
-    } else {
-      multiply_together(pool, degree);
-    }
+    const bool alone = pool == nullptr || base::ThreadPool::inside_loop();
+    const SplitDivision division =
+        divide_split({p_.m, p_.n, p_.k}, slices_, alone ? 1 : pool->degree(), base::cpu_features().l2_bytes);
+    const auto multiply_bands = [&](base::ThreadPool* threads, int64_t begin, int64_t end) {
+      for (int64_t row = begin * division.rows; row < std::min(end * division.rows, p_.m); row += division.rows) {
+        multiply_rows(threads, division, row, std::min(division.rows, p_.m - row));
+      }
+    };
+    const int64_t bands = divide_up(p_.m, division.rows);
+    if (alone || !division.own_rows) return multiply_bands(alone ? nullptr : pool, 0, bands);
+    base::parallel_for(pool, bands, 1, [&](int64_t begin, int64_t end) { multiply_bands(nullptr, begin, end); });
   }
 
  private:
-  int threads(base::ThreadPool* pool) const {
-    if (pool == nullptr || base::ThreadPool::inside_loop()) return 1;
-    const double flops = 2.0 * static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
-    return static_cast<int>(std::clamp(flops / kSplitGrainFlops, 1.0, static_cast<double>(pool->degree())));
-  }
-  int64_t columns() const { return divide_up(p_.n, kSplitColumns); }  // blocks of them
+  int64_t columns() const { return divide_up(p_.n, kSplitColumns); }  // panels
   int64_t block_bytes(int64_t k) const { return split_bytes(slices_, k); }
   int kept() const { return slices_kept(p_.b.element, slices_); }
+  int64_t products(int64_t k) const { return split_steps(k) * split_products(slices_, kept()); }
 
-  // Rows whose tiles leave room in the second-level cache, nearly the same for each band, and whole blocks.
-  int64_t rows_at_once(int64_t bands_wanted) const {
-    const int64_t room = base::cpu_features().l2_bytes / 8 * 5 / block_bytes(std::min(p_.k, kSplitLongest));
-    const int64_t most = std::clamp(room * kSplitRows, kFewestRows, kMostRows);
-    const int64_t bands = std::max(divide_up(p_.m, most), bands_wanted);
-    return divide_up(divide_up(p_.m, bands), kSplitRows) * kSplitRows;
-  }
-
-  // Calls f with each band of these rows, its tiles still to be written.
-  template <class F>
-  void for_each_part(int64_t row, int64_t rows, F f) const {
-    const int64_t blocks = divide_up(rows, kSplitRows), tiles = blocks * block_bytes(std::min(p_.k, kSplitLongest));
-    char* space = thread_scratch<char>(Scratch::kSplitA, tiles + blocks * static_cast<int64_t>(sizeof(SplitRange)));
-    SplitBand band{row, rows, 0, 0, space, reinterpret_cast<SplitRange*>(space + tiles)};
+  void multiply_rows(base::ThreadPool* pool, const SplitDivision& division, int64_t row, int64_t rows) const {
+    const int64_t blocks = divide_up(rows, kSplitRows), shared = division.shared_panels;
+    const int64_t bytes = (blocks + shared) * block_bytes(std::min(p_.k, kSplitLongest));
+    const auto ranges = (blocks + shared) * static_cast<int64_t>(sizeof(SplitRange));
+    char* space = thread_scratch<char>(Scratch::kSplitA, bytes + ranges);
+    SplitBand band{row, rows, 0, 0, space, reinterpret_cast<SplitRange*>(space + bytes)};
     for (; band.first < p_.k; band.first += band.k) {
       band.k = std::min(kSplitLongest, p_.k - band.first);
-      f(band);
+      shared > 0 ? multiply_together(pool, division, band) : multiply_alone(pool, division, band);
     }
   }
 
-  // Each thread has bands of its own.
-  void multiply_bands(base::ThreadPool* pool, int degree) const {
-    const int64_t rows = rows_at_once(degree == 1 ? 1 : 2 * degree);
-    const int64_t bands = divide_up(p_.m, rows);
-    base::parallel_for(pool, bands, divide_up(bands, 2 * degree), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin * rows; row < std::min(end * rows, p_.m); row += rows) {
-        for_each_part(row, std::min(rows, p_.m - row), [&](const SplitBand& band) {
-          for (int64_t i = 0; i < band.blocks(); ++i) split_block(band, i);
-          multiply_panels(band, 0, columns());
-        });
-      }
+  // Each task splits the panels that it multiplies.
+  void multiply_alone(base::ThreadPool* pool, const SplitDivision& division, const SplitBand& band) const {
+    base::parallel_for(pool, band.blocks(), least_items(split_rows_ns(band.k)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) split_block(band, i);
+    });
+    const int64_t width = division.grid.width;
+    base::parallel_for(pool, division.grid.across, 1, [&](int64_t begin, int64_t end) {
+      multiply_panels(band, begin * width, std::min(end * width, columns()), division.panels_at_once);
     });
   }
 
-  // The threads share the tiles of A, and each has panels of B.
-  void multiply_together(base::ThreadPool* pool, int degree) const {
-    const int64_t rows = rows_at_once(1);
-    for (int64_t row = 0; row < p_.m; row += rows) {
-      for_each_part(row, std::min(rows, p_.m - row), [&](const SplitBand& band) {
-        base::parallel_for(pool, band.blocks(), 1, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) split_block(band, i);
-        });
-        base::parallel_for(pool, columns(), divide_up(columns(), 4 * degree),
-                           [&](int64_t begin, int64_t end) { multiply_panels(band, begin, end); });
+  // The threads split so many panels, then multiply blocks of them.
+  void multiply_together(base::ThreadPool* pool, const SplitDivision& division, const SplitBand& band) const {
+    const int64_t blocks = band.blocks();
+    for (int64_t begin = 0; begin < columns(); begin += division.shared_panels) {
+      const SplitPanels panels{begin, std::min(begin + division.shared_panels, columns()),
+                               band.tiles + blocks * block_bytes(band.k), band.ranges + blocks};
+      const int64_t rows_first = begin == 0 ? blocks : 0;
+      base::parallel_for(pool, rows_first + panels.end - begin, least_items(split_rows_ns(band.k)),
+                         [&](int64_t from, int64_t to) {
+                           for (int64_t i = from; i < to; ++i) {
+                             i < rows_first ? split_block(band, i) : split_panel(band, panels, i - rows_first);
+                           }
+                         });
+      const GridDivision& grid = division.grid;
+      const int64_t across = divide_up(panels.end - begin, grid.width);
+      base::parallel_for(pool, divide_up(blocks, grid.height) * across, 1, [&](int64_t from, int64_t to) {
+        const SplitScope tiles(kernels_);
+        SplitSequence sequence{thread_scratch<float>(Scratch::kSplitB, kSplitRows * kSplitColumns)};
+        for (int64_t task = from; task < to; ++task) {
+          const int64_t i = task / across * grid.height, first = begin + task % across * grid.width;
+          multiply_blocks(sequence, band, panels, {i, std::min(i + grid.height, blocks)},
+                          {first, std::min(first + grid.width, panels.end)});
+        }
+        kernels_.finish(sequence);
       });
     }
   }
@@ -194,37 +190,99 @@ class SplitGemm {
     return block;
   }
 
-  // All blocks of the band and panels [begin, end). The next panel is split while the tiles of one are multiplied.
-  void multiply_panels(const SplitBand& band, int64_t begin, int64_t end) const {
-    const int64_t bytes = block_bytes(band.k), written = writes_columns() ? band.k * 128 : 0;
-    char* space = thread_scratch<char>(Scratch::kSplitB, 2 * bytes + kSumsBytes + written);
-    float* columns = reinterpret_cast<float*>(space + 2 * bytes + kSumsBytes);
-    SplitSequence sequence{reinterpret_cast<float*>(space + 2 * bytes)};
-    SplitRange ranges[2];
-    const int64_t steps = band.blocks() * split_steps(band.k), products = steps * split_products(slices_, kept());
-    const auto split_of = [&](int64_t panel) {
-      return ColumnSplit(columns_of(band, panel, columns), slices_, space + panel % 2 * bytes, &ranges[panel % 2]);
+  void split_panel(const SplitBand& band, const SplitPanels& panels, int64_t i) const {
+    float* written = thread_scratch<float>(Scratch::kSplitB, writes_columns() ? band.k * kSplitColumns : 1);
+    ColumnSplit split(columns_of(band, panels.begin + i, written), slices_, panels.tiles + i * block_bytes(band.k),
+                      &panels.ranges[i]);
+    kernels_.split_columns(split, INT64_MAX);
+  }
+
+  struct Range {
+    int64_t begin, end;
+  };
+
+  void multiply_block(SplitSequence& sequence, const SplitBand& band, const SplitPanels& panels, int64_t i,
+                      int64_t panel) const {
+    SplitBlock block = block_of(band, panel, i);
+    block.b = panels.tiles + (panel - panels.begin) * block_bytes(band.k);
+    block.b_range = &panels.ranges[panel - panels.begin];
+    kernels_.multiply(sequence, block);
+  }
+
+  void multiply_blocks(SplitSequence& sequence, const SplitBand& band, const SplitPanels& panels, Range rows,
+                       Range columns) const {
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
+      for (int64_t panel = columns.begin; panel < columns.end; ++panel)
+        multiply_block(sequence, band, panels, i, panel);
+    }
+  }
+
+  // Fetches the tiles of a block beside the products of so many others.
+  void fetch_block(SplitSequence& sequence, const SplitBand& band, int64_t i, int64_t products) const {
+    const int64_t bytes = block_bytes(band.k), sweeps = slices_ > 1 ? 2 : 1;
+    sequence.ahead = band.tiles + i * bytes;
+    sequence.ahead_bytes = round_up(divide_up(bytes, sweeps * split_steps(band.k) * products), 64);
+  }
+
+  // All blocks of the band and panels [begin, end), `at_once` of them over each block of rows. The next ones are split
+  // while tiles are multiplied.
+  void multiply_panels(const SplitBand& band, int64_t begin, int64_t end, int64_t at_once) const {
+    const int64_t bytes = block_bytes(band.k), room = 2 * at_once * (bytes + static_cast<int64_t>(sizeof(SplitRange)));
+    char* space =
+        thread_scratch<char>(Scratch::kSplitB, kSumsBytes + room + (writes_columns() ? band.k * kSplitColumns * 4 : 0));
+    SplitSequence sequence{reinterpret_cast<float*>(space)};
+    auto* ranges = reinterpret_cast<SplitRange*>(space + kSumsBytes + 2 * at_once * bytes);
+    const auto panels_from = [&](int64_t panel) {
+      const int64_t odd = (panel - begin) / at_once % 2 * at_once;
+      return SplitPanels{panel, std::min(panel + at_once, end), space + kSumsBytes + odd * bytes, ranges + odd};
     };
+    PanelSplitting splitting(*this, band, end, reinterpret_cast<float*>(space + kSumsBytes + room));
     const SplitScope tiles(kernels_);
-    ColumnSplit split = split_of(begin);
-    for (int64_t panel = begin; panel < end; ++panel) {
-      kernels_.split_columns(split, INT64_MAX);
-      if (panel + 1 < end) {
-        split = split_of(panel + 1);
-        sequence.next = &split;
-        sequence.units_at_once = divide_up(split.units, products);
-        if (panel + 2 < end) sequence.prefetch = prefetch_of(band, panel + 2, divide_up(band.k, 2 * products));
-      }
+    SplitPanels now = panels_from(begin);
+    for (int64_t panel = begin; panel < now.end; ++panel) splitting.start(sequence, now, panel);
+    while (now.begin < end) {
+      splitting.finish(sequence);
+      const SplitPanels next = panels_from(now.end);
+      int64_t coming = next.begin, products = 0;
       for (int64_t i = 0; i < band.blocks(); ++i) {
-        SplitBlock block = block_of(band, panel, i);
-        block.b = space + panel % 2 * bytes;
-        block.b_range = &ranges[panel % 2];
-        kernels_.multiply(sequence, block);
+        if (at_once > 1) fetch_block(sequence, band, (i + 1) % band.blocks(), now.end - now.begin);
+        for (int64_t panel = now.begin; panel < now.end; ++panel, ++products) {
+          if (products % band.blocks() == 0 && coming < next.end) splitting.start(sequence, next, coming++);
+          multiply_block(sequence, band, now, i, panel);
+        }
       }
-      sequence.next = nullptr;
+      now = next;
     }
     kernels_.finish(sequence);
   }
+
+  // Splits one panel after the other beside the products of a sequence, as many of them as the band has blocks.
+  class PanelSplitting {
+   public:
+    PanelSplitting(const SplitGemm& gemm, const SplitBand& band, int64_t end, float* written)
+        : gemm_(gemm), band_(band), end_(end), products_(band.blocks() * gemm.products(band.k)), written_(written) {}
+
+    void start(SplitSequence& sequence, const SplitPanels& panels, int64_t panel) {
+      finish(sequence);
+      const int64_t i = panel - panels.begin;
+      split_.emplace(gemm_.columns_of(band_, panel, written_), gemm_.slices_,
+                     panels.tiles + i * gemm_.block_bytes(band_.k), &panels.ranges[i]);
+      sequence.next = &*split_;
+      sequence.units_at_once = divide_up(split_->units, products_);
+      if (panel + 1 < end_) sequence.prefetch = gemm_.prefetch_of(band_, panel + 1, divide_up(band_.k, 2 * products_));
+    }
+    void finish(SplitSequence& sequence) {
+      if (split_.has_value()) gemm_.kernels_.split_columns(*split_, INT64_MAX);
+      sequence.next = nullptr;
+    }
+
+   private:
+    const SplitGemm& gemm_;
+    const SplitBand& band_;
+    const int64_t end_, products_;
+    float* written_;
+    std::optional<ColumnSplit> split_;
+  };
 
   const GemmProduct& p_;
   const int slices_;
@@ -251,7 +309,7 @@ int split_slices() noexcept {
 
 int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept {
   const int slices = split_slices();
-  return slices != 0 && gains(m, n, k, slices) ? slices : 0;
+  return slices != 0 && gains_on_tiles({m, n, k}, slices) ? slices : 0;
 }
 
 const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {

@@ -97,6 +97,8 @@ struct Meanwhile {
   __attribute__((always_inline)) void begin_step(int64_t fetches) {
     if (q.finished_rows < q.pending.finish.rows) finish_rows(q, rows);
     if (near_rows < coming.rows) fetch_rows();
+    for (int64_t i = 0; i < q.ahead_bytes; i += 64) __builtin_prefetch(q.ahead + i, 0, 2);
+    q.ahead += q.ahead_bytes;
     lines = streams.lines > 0 ? streams.at_once : 0;
     streams.lines -= lines * fetches;
   }

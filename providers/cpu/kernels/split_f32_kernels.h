@@ -106,6 +106,9 @@ struct SplitSequence {
   ColumnSplit* next = nullptr;  // split meanwhile, as far as it goes
   int64_t units_at_once = 1;    // of it, with each product of two slices
   SplitPrefetch prefetch;
+  const char* ahead =
+      nullptr;  // memory that follows, to be fetched likewise: so many bytes with each k-step of a sweep
+  int64_t ahead_bytes = 0;
   // The block to be finished, for the functions below.
   SplitBlock pending{};
   int64_t finished_rows = 0;
