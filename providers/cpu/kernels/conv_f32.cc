@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/loop_degree.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
 
@@ -25,9 +27,7 @@ int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun
 
 namespace {
 
-constexpr double kConvGrainFlops = 4e5;
-constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
-constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
+constexpr int64_t kBandTiles = 8;  // register tiles of weights that stay near while panels pass
 
 struct Conv {
   const ConvGeometry& geometry;
@@ -40,12 +40,10 @@ struct Conv {
   bool pointwise;  // panels are the input itself
   bool in_place;   // and are read where they lie
   bool far;        // in memory that the cache does not hold
-  int64_t panels_per_group, panel_groups, rows_per_band, bands;
+  PanelConv size{geometry.batch * geometry.groups, weights.group_rows, weights.group_depth* weights.taps, split,
+                 weights.kernels->lanes, weights.kernels->tile_rows};
+  GridDivision division{};
 
-  int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
-  // A thin panel goes with the one before it, if there is one: on its own it would read all weights again.
-  int64_t whole_panels() const { return split.count() - (split.count() > 1 && has_thin() ? 1 : 0); }
-  bool has_thin() const { return split.thin(split.count() - 1); }
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
@@ -69,16 +67,14 @@ struct Band {
 
 Band band_of(const Conv& c, int64_t unit) {
   Band b;
-  const int64_t band = unit % c.bands;
-  unit /= c.bands;
-  const int64_t panels = unit % c.panel_groups;
-  unit /= c.panel_groups;
-  b.group = unit % c.geometry.groups;
-  b.image = unit / c.geometry.groups;
-  b.first_panel = panels * c.panels_per_group;
-  b.last_panel = panels + 1 == c.panel_groups ? c.split.count() : b.first_panel + c.panels_per_group;
-  b.first_row = band * c.rows_per_band;
-  b.last_row = std::min(c.weights.group_rows, b.first_row + c.rows_per_band);
+  const GridDivision& d = c.division;
+  const int64_t rows = d.width * c.size.unit_rows(), slab = unit / d.tasks(), panels = unit / d.across % d.down;
+  b.group = slab % c.geometry.groups;
+  b.image = slab / c.geometry.groups;
+  b.first_panel = panels * d.height;
+  b.last_panel = panels + 1 == d.down ? c.split.count() : b.first_panel + d.height;
+  b.first_row = unit % d.across * rows;
+  b.last_row = std::min(c.weights.group_rows, b.first_row + rows);
   return b;
 }
 
@@ -145,29 +141,6 @@ void run_band(const Conv& c, int64_t unit) {
   if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
 }
 
-// Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too,
-// which leave tiles that thin panels take together so: results do not depend on the degree.
-void divide(Conv& c, int degree) {
-  const auto& w = c.weights;
-  c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.whole_panels());
-  c.rows_per_band = w.padded_rows();
-  const auto recount = [&c, &w] {
-    c.panel_groups = (c.whole_panels() + c.panels_per_group - 1) / c.panels_per_group;
-    c.bands = (w.group_rows + c.rows_per_band - 1) / c.rows_per_band;
-  };
-  recount();
-  const int64_t wanted = degree > 1 ? 4 * degree : 1;
-  while (c.units() < wanted && c.panels_per_group > 2) {
-    c.panels_per_group = (c.panels_per_group + 1) / 2;
-    recount();
-  }
-  while (c.units() < wanted && c.rows_per_band > kBandTiles * w.kernels->tile_rows) {
-    const int64_t rows = w.kernels->tile_rows * (c.has_thin() ? kThinTiles : 1);
-    c.rows_per_band = (c.rows_per_band / 2 + rows - 1) / rows * rows;
-    recount();
-  }
-}
-
 bool exceeds_cache(const ConvGeometry& g) {
   constexpr int64_t kCacheFloats = 192 << 10;
   return g.in_channels * volume(g.in) > kCacheFloats;
@@ -187,13 +160,10 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   }
   const bool in_place = pointwise && suits_in_place(g, w);
   const PanelSplit split(volume(g.out), *w.kernels, w.kernels->lanes / 4);
-  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g),
-         0, 0, 0, 0};
-  divide(c, pool == nullptr ? 1 : pool->degree());
-  const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
-                       static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /
-                       static_cast<double>(c.units());
-  base::parallel_for(pool, c.units(), static_cast<int64_t>(kConvGrainFlops / (flops + 1)) + 1,
+  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
+  const Grid grid = direct_conv_grid(c.size, !in_place);
+  c.division = divide_grid(grid, loop_degree(pool));
+  base::parallel_for(pool, grid.times * c.division.tasks(), least_items(task_ns(grid, c.division)),
                      [&c](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
                      });

@@ -8,9 +8,11 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/loop_degree.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
@@ -20,9 +22,7 @@ namespace {
 
 constexpr uint32_t kLeastMaximum = 0x30800000;           // 2^-30
 constexpr uint32_t kMostMaximum = 0x4e800000;            // 2^30
-constexpr int64_t kFewestPositions = 4 * kSplitColumns;  // of a band, where threads want more bands
 constexpr int64_t kActivatedFloats = 64 << 10;           // sums that stay near until they are activated
-constexpr int64_t kUnitsPerThread = 4;
 constexpr int64_t kBlocksAtOnce = 4;  // of positions, of each pair of channels that are split
 
 int64_t plane_of(const int64_t (&dims)[3]) { return dims[1] * dims[2]; }
@@ -81,45 +81,19 @@ struct SplitConv {
   int64_t in_plane, out_plane;  // elements from one channel to the next
   int64_t channel_blocks;
   // The work: positions [band*band_positions, ...) by rows [part*part_rows, ...).
-  int64_t band_positions, bands, part_rows, parts;
+  GridDivision division;  // bands down, parts across
+  int64_t band_positions, part_rows;
   // The split planes of a band, in words; see SplitPlanes.
   int64_t block_step, slice_step, pair_step;
   std::vector<int64_t> offsets;               // of each step
   std::vector<std::atomic<uint32_t>> maxima;  // of each group of each image
-
-  int64_t slabs() const { return g.batch * g.groups * g.out[0]; }
-  int64_t units() const { return slabs() * bands * parts; }
 };
 
-int64_t words_per_position(const SplitConv& c) {
-  return c.channel_blocks * static_cast<int64_t>(c.positions.phases.size()) * c.weights.slices * kSplitPairs;
-}
-
-void recount(SplitConv& c) {
-  c.bands = (c.positions.count + c.band_positions - 1) / c.band_positions;
-  c.parts = (c.weights.group_rows + c.part_rows - 1) / c.part_rows;
-}
-
-// Bands whose split planes fit half of the cache; more of them, then parts of the rows, where there are too few for the
-// threads.
-void divide(SplitConv& c, int degree) {
-  const int64_t words = std::clamp<int64_t>(base::cpu_features().l2_bytes / 2, 256 << 10, 2 << 20) / 4;
-  const int64_t fewest = std::max(kFewestPositions, round_up(c.positions.halo, kSplitColumns));
-  const int64_t fit = words / words_per_position(c) - c.positions.halo;
-  const int64_t most = std::max(fewest, fit / kSplitColumns * kSplitColumns);
-  const int64_t bands = (c.positions.count + most - 1) / most;
-  c.band_positions = round_up((c.positions.count + bands - 1) / bands, kSplitColumns);
-  c.part_rows = round_up(c.weights.group_rows, kSplitRows);
-  recount(c);
-  const int64_t wanted = degree > 1 ? kUnitsPerThread * degree : 1;
-  while (c.units() < wanted && c.band_positions >= 2 * fewest) {
-    c.band_positions = round_up(c.band_positions / 2, kSplitColumns);
-    recount(c);
-  }
-  while (c.units() < wanted && c.part_rows > 2 * kSplitRows) {
-    c.part_rows = round_up(c.part_rows / 2, kSplitRows);
-    recount(c);
-  }
+SplitConvSize size_of(const SplitConv& c) {
+  const SplitConvWeights& w = c.weights;
+  const int64_t phases = static_cast<int64_t>(c.positions.phases.size()), depth = c.channel_blocks * kSplitStep;
+  return {c.g.batch * c.g.groups * c.g.out[0], w.group_rows, w.steps, c.positions.count, c.positions.halo,
+          depth * phases, depth / 2 * phases * w.slices, w.slices};
 }
 
 // A dense band's blocks of positions lie one after the other, so that tiles are whole. Else the planes of a band lie
@@ -146,10 +120,10 @@ struct Unit {
 
 Unit unit_of(const SplitConv& c, int64_t i) {
   Unit u;
-  u.part = i % c.parts;
-  i /= c.parts;
-  u.band = i % c.bands;
-  i /= c.bands;
+  u.part = i % c.division.across;
+  i /= c.division.across;
+  u.band = i % c.division.down;
+  i /= c.division.down;
   u.depth = i % c.g.out[0];
   i /= c.g.out[0];
   u.group = i % c.g.groups;
@@ -387,9 +361,13 @@ void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   if (spread || (overwrites && !in_range(largest_magnitude(x, g.batch * g.in_channels * c.in_plane)))) {
     return conv_all_plainly(pool, c);
   }
-  divide(c, pool == nullptr ? 1 : pool->degree());
+  const Grid grid = split_conv_grid(size_of(c), base::cpu_features().l2_bytes);
+  c.division = divide_grid(grid, loop_degree(pool));
+  c.band_positions = c.division.height * kSplitColumns;
+  c.part_rows = c.division.width * kSplitRows;
   lay_out(c);
-  base::parallel_for(pool, c.units(), 1, [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
+  base::parallel_for(pool, grid.times * c.division.tasks(), least_items(task_ns(grid, c.division)),
+                     [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
   for (int64_t i = 0; i < g.batch * g.groups; ++i) {
     if (!overwrites && !in_range(c.maxima[i])) conv_plainly(pool, c, i / g.groups, i % g.groups);
   }

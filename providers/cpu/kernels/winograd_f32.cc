@@ -5,9 +5,11 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/loop_degree.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
@@ -22,12 +24,10 @@ constexpr int64_t kFewestOfLarge = 49;        // which so many outputs of a chan
 constexpr int64_t kLargestWeights = 1 << 18;  // up to here
 constexpr int64_t kFewest = 16;               // channels on either side
 constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
-constexpr int64_t kPanelFloats = 64 << 10;    // transformed tiles at once
 constexpr int64_t kPlanesAtOnce = 4;  // transformed for all tiles of a panel: what they are stored to stays near
 constexpr int64_t kMostTileRuns = 64;
 constexpr int64_t kSkew = 16;  // floats of a cache line
-constexpr double kWinogradGrainFlops = 4e5;
-constexpr int64_t kFiltersAtOnce = 2048;  // worth a thread
+constexpr double kFilterNs = 12;  // transforming one
 
 int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
   const int64_t tile = kernels.tile_rows;
@@ -65,9 +65,9 @@ struct WinogradJob {
   int64_t tiles_h, tiles_w;
   PanelSplit split;
   int side;  // of a tile
-  int64_t panels_per_group = 0, groups = 0, rows_per_band = 0, bands = 0;
+  PanelConv size{g.batch, g.out_channels, g.in_channels, split, kernels.lanes, kernels.tile_rows};
+  GridDivision division{};
 
-  int64_t units() const { return g.batch * groups * bands; }
   // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
   // fall into one set of the nearest cache.
   static int64_t step(int64_t lines, int64_t width) { return lines * width + kSkew; }
@@ -77,7 +77,7 @@ struct WinogradJob {
   // The lines of a tile that meet this line of transformed weights: all that are left meet the last one.
   int lines_end(int filter_line) const { return filter_line == kFilterSide - 1 ? side : filter_line + 1; }
   int64_t last_panel(int64_t group) const {
-    return group == groups - 1 ? split.count() : (group + 1) * panels_per_group;
+    return group == division.down - 1 ? split.count() : (group + 1) * division.height;
   }
 };
 
@@ -160,9 +160,11 @@ void finish_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t 
 }
 
 void run_unit(const WinogradJob& job, int64_t unit) {
-  const int64_t band = unit % job.bands, group = unit / job.bands % job.groups, image = unit / job.bands / job.groups;
-  const int64_t row = band * job.rows_per_band, rows = std::min(job.rows_per_band, job.g.out_channels - row);
-  const int64_t first = group * job.panels_per_group, last = job.last_panel(group);
+  const GridDivision& d = job.division;
+  const int64_t band = unit % d.across, group = unit / d.across % d.down, image = unit / d.tasks();
+  const int64_t most = d.width * job.size.unit_rows(), row = band * most;
+  const int64_t rows = std::min(most, job.g.out_channels - row);
+  const int64_t first = group * d.height, last = job.last_panel(group);
   int64_t tiles = 0, sums = 0;
   for (int64_t panel = first; panel < last; ++panel) {
     tiles += job.tiles_size(job.split.width(panel));
@@ -192,24 +194,6 @@ void run_unit(const WinogradJob& job, int64_t unit) {
   each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
 }
 
-// Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
-// there are too few groups for the threads. Bands leave tiles that thin panels take together so: results do not depend
-// on the degree.
-void divide(WinogradJob& job, int degree) {
-  const bool has_thin = job.split.thin(job.split.count() - 1);
-  const int64_t whole = job.split.count() - (job.split.count() > 1 && has_thin ? 1 : 0);
-  const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
-  job.panels_per_group = std::clamp<int64_t>(fit, 1, whole);
-  job.groups = (whole + job.panels_per_group - 1) / job.panels_per_group;
-  job.rows_per_band = job.g.out_channels;
-  job.bands = 1;
-  const int64_t tile = job.kernels.tile_rows, together = tile * (has_thin ? kThinTiles : 1);
-  while (degree > 1 && job.units() < 4 * degree && job.rows_per_band > 8 * tile) {
-    job.rows_per_band = (job.rows_per_band / 2 + together - 1) / together * together;
-    job.bands = (job.g.out_channels + job.rows_per_band - 1) / job.rows_per_band;
-  }
-}
-
 }  // namespace
 
 bool suits_winograd(const ConvGeometry& g, int lanes, int64_t positions) {
@@ -232,7 +216,8 @@ int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kerne
 void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, const GemmF32Kernels& kernels,
                                 const float* weights, float* to) {
   const int64_t tile = kernels.tile_rows, rows = padded_rows(g, kernels), depth = g.in_channels;
-  base::parallel_for(pool, rows / tile, kFiltersAtOnce / (tile * depth) + 1, [&](int64_t begin, int64_t end) {
+  const double tile_ns = static_cast<double>(tile * depth) * kFilterNs;
+  base::parallel_for(pool, rows / tile, least_items(tile_ns), [&](int64_t begin, int64_t end) {
     for (int64_t first = begin * tile; first < end * tile; first += tile) {
       const int64_t present = std::min(tile, g.out_channels - first);
       Weights w[9] = {}, u[kFilterSide][kFilterSide];
@@ -267,17 +252,16 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                   tiles_w,
                   PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
                   g.stride[1] == 1 ? 4 : 5};
-  divide(job, pool == nullptr ? 1 : pool->degree());
-  const double flops = 2.0 * static_cast<double>(tiles_h * tiles_w * g.batch) *
-                       static_cast<double>(job.positions() * g.in_channels * g.out_channels) /
-                       static_cast<double>(job.units());
-  base::parallel_for(pool, job.units(), static_cast<int64_t>(kWinogradGrainFlops / (flops + 1)) + 1,
+  const Grid grid = winograd_grid(job.size, job.positions());
+  job.division = divide_grid(grid, loop_degree(pool));
+  base::parallel_for(pool, grid.times * job.division.tasks(), least_items(task_ns(grid, job.division)),
                      [&job](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
                      });
   if (is_clamp(epilogue.activation.op)) return;
   const int64_t plane = g.out[1] * g.out[2];
-  base::parallel_for(pool, g.batch * g.out_channels, 16384 / plane + 1, [&](int64_t begin, int64_t end) {
+  const double plane_ns = static_cast<double>(plane) * kActivationNs;
+  base::parallel_for(pool, g.batch * g.out_channels, least_items(plane_ns), [&](int64_t begin, int64_t end) {
     unary(epilogue.activation, y + begin * plane, y + begin * plane, (end - begin) * plane);
   });
 }
