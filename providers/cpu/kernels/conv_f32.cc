@@ -40,14 +40,21 @@ struct Conv {
   bool pointwise;  // panels are the input itself
   bool in_place;   // and are read where they lie
   bool far;        // in memory that the cache does not hold
-  PanelConv size{geometry.batch * geometry.groups, weights.group_rows, weights.group_depth* weights.taps, split,
-                 weights.kernels->lanes, weights.kernels->tile_rows};
-  GridDivision division{};
+  PanelConv size{geometry.batch * geometry.groups, weights.group_rows,        weights.group_depth* weights.taps, split,
+                 weights.kernels->lanes,           weights.kernels->tile_rows};
+  PreparedDivision division{};
+  float* gathered = nullptr;  // all panels of each slab's blocks of the sums, where they are gathered before all else
 
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
   }
+  int64_t blocks() const { return divide_up(weights.group_depth, weights.channels_per_block); }
+  float* gathered_at(int64_t slab, int64_t first, int64_t channels, int64_t panel) const {
+    const int64_t columns = (slab * weights.group_depth + first) * split.padded();
+    return gathered + (columns + channels * split.first_column(panel)) * weights.taps;
+  }
+  const float* slab_input(int64_t slab) const { return x + slab * weights.group_depth * volume(geometry.in); }
 };
 
 void gather(const Conv& c, const float* x, int64_t channels, int64_t panel, float* to) {
@@ -67,7 +74,7 @@ struct Band {
 
 Band band_of(const Conv& c, int64_t unit) {
   Band b;
-  const GridDivision& d = c.division;
+  const GridDivision& d = c.division.grid;
   const int64_t rows = d.width * c.size.unit_rows(), slab = unit / d.tasks(), panels = unit / d.across % d.down;
   b.group = slab % c.geometry.groups;
   b.image = slab / c.geometry.groups;
@@ -121,24 +128,54 @@ void activate_band(const Conv& c, const Band& b) {
   }
 }
 
+// All blocks of the sums of a band, from the panels that `columns_of(first channel, channels)` has ready.
+template <class Columns>
+void multiply_band(const Conv& c, const Band& b, Columns columns_of) {
+  const auto& w = c.weights;
+  const float* x = c.slab_input(b.image * c.geometry.groups + b.group);
+  for (int64_t first = 0; first < w.group_depth; first += w.channels_per_block) {
+    const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
+    multiply_block(c, b, x + first * volume(c.geometry.in), columns_of(first, channels), first, channels);
+  }
+  if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
+}
+
 void run_band(const Conv& c, int64_t unit) {
   const Band b = band_of(c, unit);
   const auto& w = c.weights;
-  const int64_t in_plane = volume(c.geometry.in);
-  const float* x = c.x + (b.image * c.geometry.groups + b.group) * w.group_depth * in_plane;
+  const int64_t in_plane = volume(c.geometry.in), slab = b.image * c.geometry.groups + b.group;
+  if (c.gathered != nullptr) {
+    return multiply_band(
+        c, b, [&](int64_t first, int64_t channels) { return c.gathered_at(slab, first, channels, b.first_panel); });
+  }
   const int64_t width =
       c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
   float* columns = thread_scratch<float>(Scratch::kColumns, w.channels_per_block * w.taps * width + 4096);
-  for (int64_t first = 0; first < w.group_depth; first += w.channels_per_block) {
-    const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
+  multiply_band(c, b, [&](int64_t first, int64_t channels) {
     float* to = columns;
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
-      if (c.gathers(panel)) gather(c, x + first * in_plane, channels, panel, to);
+      if (c.gathers(panel)) gather(c, c.slab_input(slab) + first * in_plane, channels, panel, to);
       to += channels * w.taps * c.split.width(panel);
     }
-    multiply_block(c, b, x + first * in_plane, columns, first, channels);
-  }
-  if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
+    return columns;
+  });
+}
+
+// Every panel once, those of each block of the sums alone.
+void gather_all(base::ThreadPool* pool, Conv& c) {
+  constexpr int64_t kSlack = 4096;
+  const auto& w = c.weights;
+  const int64_t panels = c.split.count(), blocks = c.blocks(), depth = w.group_depth * w.taps;
+  c.gathered = thread_scratch<float>(Scratch::kPackedB, c.size.slabs * depth * c.split.padded() + kSlack);
+  const double piece_ns = gather_ns(w.channels_per_block * w.taps, c.split.width(0), c.geometry.out[2]);
+  base::parallel_for(pool, c.size.slabs * blocks * panels, least_items(piece_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = i % panels, first = i / panels % blocks * w.channels_per_block, slab = i / panels / blocks;
+      const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
+      const float* x = c.slab_input(slab) + first * volume(c.geometry.in);
+      if (c.gathers(panel)) gather(c, x, channels, panel, c.gathered_at(slab, first, channels, panel));
+    }
+  });
 }
 
 bool exceeds_cache(const ConvGeometry& g) {
@@ -161,12 +198,12 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   const bool in_place = pointwise && suits_in_place(g, w);
   const PanelSplit split(volume(g.out), *w.kernels, w.kernels->lanes / 4);
   Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
-  const Grid grid = direct_conv_grid(c.size, !in_place);
-  c.division = divide_grid(grid, loop_degree(pool));
-  base::parallel_for(pool, grid.times * c.division.tasks(), least_items(task_ns(grid, c.division)),
-                     [&c](int64_t begin, int64_t end) {
-                       for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
-                     });
+  const PreparedGrid grid = direct_conv_grid(c.size, !in_place, g.out[2], c.blocks());
+  c.division = divide_prepared(grid, loop_degree(pool));
+  if (c.division.together) gather_all(pool, c);
+  base::parallel_for(pool, c.size.slabs * c.division.grid.tasks(), c.division.grain, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
+  });
 }
 
 bool has_slices(const ConvGeometry& g) { return g.in[0] != 1 || g.out[0] != 1 || g.pad_begin[0] != 0; }

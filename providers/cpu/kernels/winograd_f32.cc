@@ -26,7 +26,7 @@ constexpr int64_t kFewest = 16;               // channels on either side
 constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
 constexpr int64_t kPlanesAtOnce = 4;  // transformed for all tiles of a panel: what they are stored to stays near
 constexpr int64_t kMostTileRuns = 64;
-constexpr int64_t kSkew = 16;  // floats of a cache line
+constexpr int64_t kSkew = 16;     // floats of a cache line
 constexpr double kFilterNs = 12;  // transforming one
 
 int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
@@ -66,7 +66,8 @@ struct WinogradJob {
   PanelSplit split;
   int side;  // of a tile
   PanelConv size{g.batch, g.out_channels, g.in_channels, split, kernels.lanes, kernels.tile_rows};
-  GridDivision division{};
+  PreparedDivision division{};
+  float* transformed = nullptr;  // the tiles of all panels of each image, where they are transformed before all else
 
   // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
   // fall into one set of the nearest cache.
@@ -77,7 +78,11 @@ struct WinogradJob {
   // The lines of a tile that meet this line of transformed weights: all that are left meet the last one.
   int lines_end(int filter_line) const { return filter_line == kFilterSide - 1 ? side : filter_line + 1; }
   int64_t last_panel(int64_t group) const {
-    return group == division.down - 1 ? split.count() : (group + 1) * division.height;
+    return group == division.grid.down - 1 ? split.count() : (group + 1) * division.grid.height;
+  }
+  float* transformed_at(int64_t image, int64_t panel) const {
+    const int64_t columns = image * split.padded() + split.first_column(panel);
+    return transformed + positions() * (columns * g.in_channels + (image * split.count() + panel) * kSkew);
   }
 };
 
@@ -92,7 +97,8 @@ int64_t find_runs(const WinogradJob& job, int64_t panel, TileRun* runs) {
   return found;
 }
 
-void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, float* v) {
+// Channels [first, last) of a panel.
+void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t first, int64_t last, float* v) {
   TileRun runs[kMostTileRuns];
   const int64_t count = find_runs(job, panel, runs), width = job.split.width(panel);
   const ConvGeometry& g = job.g;
@@ -106,16 +112,30 @@ void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, float
                          WinogradJob::step(g.in_channels, width),
                          width};
   const int64_t columns = job.split.columns(panel);
-  if (columns < width) {
-    for (int64_t line = 0; line < job.positions() * g.in_channels; ++line) {
-      float* at = v + line / g.in_channels * in.position_step + line % g.in_channels * width;
+  for (int64_t position = 0; columns < width && position < job.positions(); ++position) {
+    for (int64_t c = first; c < last; ++c) {
+      float* at = v + position * in.position_step + c * width;
       std::fill(at + columns, at + width, 0.0f);
     }
   }
-  for (int64_t c = 0; c < g.in_channels; c += kPlanesAtOnce) {
-    const WinogradInput some = in.planes(c, std::min(kPlanesAtOnce, g.in_channels - c));
+  for (int64_t c = first; c < last; c += kPlanesAtOnce) {
+    const WinogradInput some = in.planes(c, std::min(kPlanesAtOnce, last - c));
     for (int64_t r = 0; r < count; ++r) job.transforms.input(some, runs[r]);
   }
+}
+
+void transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
+  constexpr int64_t kSlack = 1024;
+  const int64_t depth = job.g.in_channels, panels = job.split.count(), pieces = divide_up(depth, kTransformedAtOnce);
+  const int64_t image = job.positions() * (job.split.padded() * depth + panels * kSkew);
+  job.transformed = thread_scratch<float>(Scratch::kPackedB, job.g.batch * image + kSlack);
+  base::parallel_for(pool, job.g.batch * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
+      transform_panel(job, at, panel, first, std::min(first + kTransformedAtOnce, depth),
+                      job.transformed_at(at, panel));
+    }
+  });
 }
 
 // One product of one panel for rows [row, row + rows).
@@ -160,17 +180,18 @@ void finish_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t 
 }
 
 void run_unit(const WinogradJob& job, int64_t unit) {
-  const GridDivision& d = job.division;
+  const GridDivision& d = job.division.grid;
   const int64_t band = unit % d.across, group = unit / d.across % d.down, image = unit / d.tasks();
   const int64_t most = d.width * job.size.unit_rows(), row = band * most;
   const int64_t rows = std::min(most, job.g.out_channels - row);
   const int64_t first = group * d.height, last = job.last_panel(group);
   int64_t tiles = 0, sums = 0;
   for (int64_t panel = first; panel < last; ++panel) {
-    tiles += job.tiles_size(job.split.width(panel));
+    if (job.transformed == nullptr) tiles += job.tiles_size(job.split.width(panel));
     sums += job.sums_size(rows, job.split.width(panel));
   }
-  float* const v_begin = thread_scratch<float>(Scratch::kColumns, tiles + 1024);
+  float* const v_begin = job.transformed != nullptr ? job.transformed_at(image, first)
+                                                    : thread_scratch<float>(Scratch::kColumns, tiles + 1024);
   float* const m_begin = thread_scratch<float>(Scratch::kTile, sums);
   const auto each_panel = [&](auto run) {
     float *v = v_begin, *m = m_begin;
@@ -180,7 +201,9 @@ void run_unit(const WinogradJob& job, int64_t unit) {
       m += job.sums_size(rows, job.split.width(panel));
     }
   };
-  each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, v); });
+  if (job.transformed == nullptr) {
+    each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, 0, job.g.in_channels, v); });
+  }
   for (int filter = 0; filter < kFilters; ++filter) {
     const int line = filter / kFilterSide, column = filter % kFilterSide;
     each_panel([&](int64_t panel, float* v, float* m) {
@@ -252,12 +275,13 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                   tiles_w,
                   PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
                   g.stride[1] == 1 ? 4 : 5};
-  const Grid grid = winograd_grid(job.size, job.positions());
-  job.division = divide_grid(grid, loop_degree(pool));
-  base::parallel_for(pool, grid.times * job.division.tasks(), least_items(task_ns(grid, job.division)),
-                     [&job](int64_t begin, int64_t end) {
-                       for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
-                     });
+  const PreparedGrid grid = winograd_grid(job.size, job.positions());
+  job.division = divide_prepared(grid, loop_degree(pool));
+  const double piece_ns = grid.prepare_ns / static_cast<double>(grid.pieces);
+  if (job.division.together) transform_all(pool, job, piece_ns);
+  base::parallel_for(pool, g.batch * job.division.grid.tasks(), job.division.grain, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
+  });
   if (is_clamp(epilogue.activation.op)) return;
   const int64_t plane = g.out[1] * g.out[2];
   const double plane_ns = static_cast<double>(plane) * kActivationNs;

@@ -96,4 +96,40 @@ inline GridDivision divide_grid(const Grid& grid, int degree) {
   return best;
 }
 
+/** Work that reads what each row of units is made from: gathered, transformed or split inputs. */
+struct PreparedGrid {
+  Grid grid;  // of what is ready
+  double prepare_ns;
+  int64_t pieces;        // of what a row is made from, each of which can be made ready alone
+  int64_t bytes;         // of it
+  double beside_ns = 0;  // what rows of one task make ready beside themselves
+};
+
+/** Each task prepares what it reads, or all is prepared in a loop before theirs. */
+struct PreparedDivision {
+  GridDivision grid;
+  bool together;
+  int64_t grain;  // tasks that a thread takes at least
+};
+
+inline PreparedDivision divide_prepared(const PreparedGrid& p, int degree) {
+  constexpr int64_t kMostBytes = 16 << 20;
+  constexpr double kLoopNs = 5e3;
+  Grid alone = p.grid;
+  alone.row_ns += p.prepare_ns;
+  alone.task_ns += p.beside_ns;
+  const GridDivision each = divide_grid(alone, degree);
+  const int64_t rows = alone.rows * alone.times;
+  if (degree > 1 && rows * p.bytes <= kMostBytes) {
+    const GridDivision ready = divide_grid(p.grid, degree);
+    const auto pieces = static_cast<double>(p.pieces);
+    const double row = p.prepare_ns + p.beside_ns / static_cast<double>(ready.height);
+    const double preparing = static_cast<double>(divide_up(rows * p.pieces, degree)) * row / pieces;
+    if (kLoopNs + preparing + cost_of(p.grid, ready, degree) < cost_of(alone, each, degree)) {
+      return {ready, true, least_items(task_ns(p.grid, ready))};
+    }
+  }
+  return {each, false, least_items(task_ns(alone, each))};
+}
+
 }  // namespace ortolan::cpu::kernels
