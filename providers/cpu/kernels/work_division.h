@@ -22,6 +22,7 @@ struct Grid {
   double unit_ns;
   int64_t highest = INT64_MAX, widest = INT64_MAX;  // units of a task that caches hold
   double task_ns = 1e3;                             // what beginning a task costs
+  double row_share = 0.05, column_share = 0.05;     // what bringing a row or a column to a task costs, in units
 };
 
 /** Tasks of `height` x `width` units; the last ones of a row or column may be smaller. */
@@ -35,11 +36,11 @@ struct GridDivision {
 /** What a division costs: the thread that is done last, what its tasks read, and a part of a task, since threads are
     not alike. */
 inline double cost_of(const Grid& grid, const GridDivision& d, int degree) {
-  constexpr double kReading = 0.05, kWaiting = 0.3;
+  constexpr double kWaiting = 0.3;
   const auto height = static_cast<double>(d.height), width = static_cast<double>(d.width);
   const double task = height * width * grid.unit_ns;
   return static_cast<double>(divide_up(d.tasks(), degree)) *
-             (task * (1 + kReading / height + kReading / width) + grid.task_ns) +
+             (task * (1 + grid.row_share / width + grid.column_share / height) + grid.task_ns) +
          (degree > 1 ? kWaiting * task : 0);
 }
 
