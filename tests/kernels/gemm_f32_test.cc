@@ -1,6 +1,7 @@
 // Tests of fp32 and fp64 products against double references, on every instruction set.
 #include "cpu/kernels/gemm_f32.h"
 
+#include <algorithm>
 #include <array>
 
 #include "isa_test.h"
