@@ -1,6 +1,7 @@
 // Tests of fp32 and fp64 products against double references, on every instruction set.
 #include "cpu/kernels/gemm_f32.h"
 
+#include <algorithm>
 #include <array>
 
 #include "isa_test.h"
@@ -204,12 +205,28 @@ TEST_P(GemmF32, NonFiniteValuesStayInTheirRow) {
 }
 
 TEST_P(GemmF32, ThreadsDoNotChangeResults) {
-  const int64_t m = 200, n = 300, k = 777;
-  const std::vector<float> a = normal(m * k), b = normal(k * n);
-  std::vector<float> c(m * n), d(m * n);
-  gemm(nullptr, m, n, k, a.data(), k, false, b.data(), n, false, c.data(), n, {});
-  gemm(&two_threads(), m, n, k, a.data(), k, false, b.data(), n, false, d.data(), n, {});
-  EXPECT_EQ(c, d);
+  struct Shape {
+    int64_t m, n, k;
+  };
+  for (const auto& [m, n, k] : std::vector<Shape>{{200, 300, 777}, {130, 500, 400}, {1, 900, 500}, {5, 33, 2000}}) {
+    const std::vector<float> a = normal(m * k), b = normal(k * n);
+    std::vector<float> columns(b.size()), c(m * n), d(m * n);
+    for (int64_t i = 0; i < k * n; ++i) columns[i % n * k + i / n] = b[i];
+    const PackedMatrix packed = pack_b(nullptr, k, n, b.data(), n, false);
+    const auto multiply = [&](base::ThreadPool* pool, int form, std::vector<float>& to) {
+      std::fill(to.begin(), to.end(), NAN);
+      if (form == 0) return gemm(pool, m, a.data(), k, false, packed, to.data(), n, {});
+      const float* right = form == 1 ? b.data() : columns.data();
+      gemm(pool, m, n, k, a.data(), k, false, right, form == 1 ? n : k, form == 2, to.data(), n, {});
+    };
+    for (int form = 0; form < 3; ++form) {
+      multiply(nullptr, form, c);
+      for (int threads : kThreadCounts) {
+        multiply(&pool_of(threads), form, d);
+        EXPECT_EQ(c, d) << threads << " threads, form " << form << ", " << m << 'x' << n << 'x' << k;
+      }
+    }
+  }
 }
 
 TEST_P(GemmF32, ThreadsDoNotChangeALastRow) {
@@ -219,9 +236,46 @@ TEST_P(GemmF32, ThreadsDoNotChangeALastRow) {
       const std::vector<float> a = normal(m * k), b = normal(k * n);
       std::vector<float> c(m * n), d(m * n);
       gemm(nullptr, m, n, k, a.data(), k, false, b.data(), n, false, c.data(), n, {});
-      gemm(&two_threads(), m, n, k, a.data(), k, false, b.data(), n, false, d.data(), n, {});
-      EXPECT_EQ(c, d) << m << " x " << n << " x " << k;
+      for (int threads : kThreadCounts) {
+        gemm(&pool_of(threads), m, n, k, a.data(), k, false, b.data(), n, false, d.data(), n, {});
+        EXPECT_EQ(c, d) << threads << " threads, " << m << " x " << n << " x " << k;
+      }
     }
+  }
+}
+
+TEST_P(GemmF32, ThreadsDoNotChangeBatches) {
+  const int64_t count = 3, m = 129, n = 140, k = 96, residual_stride = n + 5;
+  const std::vector<float> a = normal(count * m * k), b = normal(count * k * n), bias = normal(m);
+  for (int form = 0; form < 4; ++form) {
+    std::vector<float> c(count * m * n), d(c.size());
+    const std::vector<float> residual = normal(count * m * residual_stride);
+    GemmBatch g;
+    g.count = count, g.m = m, g.n = n, g.k = k;
+    g.trans_a = form & 1, g.trans_b = form & 2;
+    g.a = a.data(), g.lda = g.trans_a ? m : k, g.stride_a = m * k;
+    g.b = b.data(), g.ldb = g.trans_b ? k : n, g.stride_b = k * n;
+    g.ldc = n, g.stride_c = m * n;
+    Epilogue epilogue{.alpha = 0.5f};
+    epilogue.bias_kind = BiasKind::kRow;
+    epilogue.bias = bias.data();
+    epilogue.residual = residual.data();
+    epilogue.residual_stride = residual_stride;
+    g.c = c.data();
+    gemm_batched(nullptr, g, epilogue);
+    g.c = d.data();
+    for (int threads : kThreadCounts) {
+      std::fill(d.begin(), d.end(), NAN);
+      gemm_batched(&pool_of(threads), g, epilogue);
+      EXPECT_EQ(c, d) << threads << " threads, form " << form;
+    }
+    const int64_t row = 77, column = 31;  // of the second product
+    double want = bias[row] + residual[m * n + row * residual_stride + column];
+    for (int64_t x = 0; x < k; ++x) {
+      want += 0.5 * a[m * k + (g.trans_a ? x * m + row : row * k + x)] *
+              b[k * n + (g.trans_b ? column * k + x : x * n + column)];
+    }
+    EXPECT_NEAR(c[(m + row) * n + column], want, 1e-4) << "form " << form;
   }
 }
 

@@ -2,6 +2,7 @@
 // thread, none so small that it is not worth one.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <queue>
 
@@ -57,7 +58,9 @@ void expect_good(const Grid& grid, const GridDivision& d, int threads) {
   }
   const int64_t least = std::min(2 * least_items(grid.unit_ns), grid.rows * grid.columns);
   const double best = static_cast<double>(std::max(divide_up(grid.rows * grid.columns, threads), least)) * grid.unit_ns;
-  if (!caches_divide) EXPECT_LE(time_of(costs, threads), 1.3 * best);
+  if (!caches_divide) {
+    EXPECT_LE(time_of(costs, threads), 1.3 * best);
+  }
   if (total / (2 * threads) >= 2 * kGoodTaskNs && grid.rows * grid.columns >= 8 * threads && threads > 1) {
     EXPECT_GE(20 * d.tasks(), 17 * 2 * threads);
   }
@@ -121,6 +124,89 @@ TEST(WorkDivision, SplitProducts) {
       }
     }
   }
+}
+
+constexpr ProductTiles kTiles[] = {{4, 16, multiply_ns(4)}, {6, 16, multiply_ns(8)}, {8, 48, multiply_ns(16)}};
+
+// The same where each task first packs its columns.
+double time_with_packing(const Grid& grid, const GridDivision& d, double pack_ns, int threads) {
+  std::vector<double> costs = costs_of(grid, d);
+  for (int64_t i = 0; i < d.tasks(); ++i) {
+    costs[i] += pack_ns * static_cast<double>(std::min(d.width, grid.columns - i % d.across * d.width));
+  }
+  return time_of(costs, threads);
+}
+
+double fastest_packing_once(const Grid& grid, double pack_ns, int threads) {
+  double fastest = HUGE_VAL;
+  for (int64_t width = 1; width <= grid.columns; width += 1 + width / 16) {
+    const GridDivision d{grid.rows, width, 1, divide_up(grid.columns, width)};
+    fastest = std::min(fastest, time_with_packing(grid, d, pack_ns, threads));
+  }
+  return fastest;
+}
+
+TEST(WorkDivision, PlainProducts) {
+  for (const ProductSize& p : kProducts) {
+    for (const ProductTiles& tiles : kTiles) {
+      for (int threads = 1; threads <= kMostThreads; ++threads) {
+        SCOPED_TRACE(testing::Message() << p.m << 'x' << p.n << 'x' << p.k << ", " << threads << " threads");
+        const int64_t l2_bytes = 1 << 20;
+        const Grid packed = grid_of(p, tiles, true, l2_bytes), plain = grid_of(p, tiles, false, l2_bytes);
+        const GridDivision d = divide_grid(packed, threads);
+        ASSERT_NO_FATAL_FAILURE(expect_good(packed, d, threads));
+        // A band that is left stays in the cache, and no row is left alone.
+        EXPECT_LE(4 * p.k * tiles.rows * d.height, std::max<int64_t>(l2_bytes, 4 * p.k * tiles.rows * 16));
+        EXPECT_NE(p.m - (d.down - 1) * d.height * tiles.rows, 1);
+        EXPECT_GT(p.m - (d.down - 1) * d.height * tiles.rows, 0);
+        // Packing a panel in several tasks is faster than leaving threads without work.
+        if (plain.rows > plain.highest) continue;
+        const double pack_ns = static_cast<double>(p.k * std::min(p.n, tiles.columns)) * kPackNs;
+        const GridDivision unpacked = divide_grid(plain, threads);
+        EXPECT_LE(time_with_packing(plain, unpacked, pack_ns, threads),
+                  1.2 * fastest_packing_once(plain, pack_ns, threads) + kLeastTaskNs);
+      }
+    }
+  }
+}
+
+TEST(WorkDivision, BatchesOfProducts) {
+  // Heads of BERT-base, with the parts that 16 threads need; products that are enough for all threads; many small ones.
+  const ProductTiles tiles{8, 48, multiply_ns(16)};
+  const auto parts = [&](int64_t count, ProductSize p, int threads) {
+    return parts_of_each(count, grid_of(p, tiles, false, 1 << 20), threads);
+  };
+  EXPECT_EQ(parts(12, {128, 128, 64}, 1), 1);
+  EXPECT_EQ(parts(12, {128, 128, 64}, 2), 1);
+  EXPECT_EQ(parts(12, {128, 128, 64}, 16), 2);
+  EXPECT_EQ(parts(3, {2048, 2048, 512}, 16), 0);
+  EXPECT_EQ(parts(4, {8, 8, 8}, 64), 1);
+  EXPECT_EQ(parts(1000, {512, 512, 512}, 64), 1);
+  for (int threads = 1; threads <= kMostThreads; ++threads) {
+    for (int64_t count : {1, 2, 5, 12, 40, 96}) {
+      for (const ProductSize& p : kProducts) {
+        const Grid grid = grid_of(p, tiles, false, 1 << 20);
+        const int64_t n = parts_of_each(count, grid, threads);
+        const double item = static_cast<double>(grid.rows * grid.columns) * grid.unit_ns;
+        ASSERT_LE(n, grid.rows);
+        if (n == 0) {
+          EXPECT_GE(item, 2 * threads * kGoodTaskNs);
+        } else if (n > 1) {
+          EXPECT_GE(item / static_cast<double>(n), kLeastTaskNs);
+          EXPECT_LE(count * (n - 1), 2 * threads);
+        } else {
+          EXPECT_TRUE(count >= 2 * threads || threads == 1 || item < 2 * kLeastTaskNs || grid.rows == 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(WorkDivision, OneRowIsBoundByMemory) {
+  // 768 x 768: 12 panels of 64 columns, each worth a thread.
+  EXPECT_EQ(least_items(row_ns(64, 768, 16, 4)), 1);
+  EXPECT_LT(row_ns(64, 768, 16, 2), row_ns(64, 768, 16, 4));
+  EXPECT_GT(least_items(row_ns(64, 64, 16, 4)), 1);
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ inline PreparedGrid direct_conv_grid(const PanelConv& c, bool gathers, int64_t o
   constexpr int64_t kColumnsAtOnce = 192;  // share one pass over the weights
   const int64_t width = c.split.width(0), rows = c.unit_rows();
   const auto products = static_cast<double>(c.depth * rows * width);
-  Grid grid{c.panels(), divide_up(c.channels, rows), products * multiply_add_ns(c.lanes)};
+  Grid grid{c.panels(), divide_up(c.channels, rows), products * multiply_ns(c.lanes)};
   grid.highest = std::max<int64_t>(1, kColumnsAtOnce / width);
-  grid.row_ns = static_cast<double>(c.depth * width) * sizeof(float) * kByteReadNs;
-  grid.column_ns = static_cast<double>(c.depth * rows) * sizeof(float) * kByteReadNs;
+  grid.row_share += in_units(static_cast<double>(c.depth * width) * sizeof(float) * kByteNs, grid);
+  grid.column_share += in_units(static_cast<double>(c.depth * rows) * sizeof(float) * kByteNs, grid);
   grid.times = c.slabs;
   const int64_t bytes = c.depth * divide_up(c.split.padded(), c.panels()) * static_cast<int64_t>(sizeof(float));
   return {grid, gathers ? gather_ns(c.depth, width, out_row) : 0, blocks, bytes};
@@ -55,11 +55,11 @@ inline PreparedGrid winograd_grid(const PanelConv& c, int64_t products) {
   constexpr double kTransformNs = 0.35;       // of each product's element
   const int64_t width = c.split.width(0), rows = c.unit_rows(), tiles = products * c.depth * width;
   const double sums_ns = static_cast<double>(products * rows * width) * kTransformNs;
-  Grid grid{c.panels(), divide_up(c.channels, rows), static_cast<double>(tiles * rows) * multiply_add_ns(c.lanes)};
+  Grid grid{c.panels(), divide_up(c.channels, rows), static_cast<double>(tiles * rows) * multiply_ns(c.lanes)};
   grid.unit_ns += sums_ns;
   grid.highest = std::max<int64_t>(1, kPanelFloats / tiles);
-  grid.row_ns = static_cast<double>(tiles) * sizeof(float) * kByteReadNs;
-  grid.column_ns = static_cast<double>(products * c.depth * rows) * sizeof(float) * kByteReadNs;
+  grid.row_share += in_units(static_cast<double>(tiles) * sizeof(float) * kByteNs, grid);
+  grid.column_share += in_units(static_cast<double>(products * c.depth * rows) * sizeof(float) * kByteNs, grid);
   grid.times = c.slabs;
   const int64_t bytes = products * c.depth * divide_up(c.split.padded(), c.panels()) * int64_t{sizeof(float)};
   return {grid, static_cast<double>(tiles) * kTransformNs, divide_up(c.depth, kTransformedAtOnce), bytes};
@@ -83,8 +83,8 @@ inline PreparedGrid split_conv_grid(const SplitConvSize& c, int64_t l2_bytes) {
             4 * kTileProductNs * steps * products + kTileSumsNs};
   const int64_t words = std::clamp<int64_t>(l2_bytes / 2, 256 << 10, 2 << 20) / 4;  // of a band's slices
   grid.highest = std::max<int64_t>(4, (words / c.words - c.halo) / kSplitColumns);
-  grid.row_ns = static_cast<double>(kSplitColumns * c.words) * sizeof(uint32_t) * kByteReadNs;
-  grid.column_ns = steps * static_cast<double>(c.slices * 2048) * kByteReadNs;
+  grid.row_share += in_units(static_cast<double>(kSplitColumns * c.words) * sizeof(uint32_t) * kByteNs, grid);
+  grid.column_share += in_units(steps * static_cast<double>(c.slices * 2048) * kByteNs, grid);
   grid.times = c.slabs;
   return {grid, kSplitColumns * position_ns, divide_up(c.steps, c.taps),
           kSplitColumns * c.words * int64_t{sizeof(uint32_t)}, static_cast<double>(c.halo) * position_ns};

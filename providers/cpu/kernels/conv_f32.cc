@@ -9,7 +9,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/loop_degree.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
 
@@ -199,7 +199,7 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   const PanelSplit split(volume(g.out), *w.kernels, w.kernels->lanes / 4);
   Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
   const PreparedGrid grid = direct_conv_grid(c.size, !in_place, g.out[2], c.blocks());
-  c.division = divide_prepared(grid, loop_degree(pool));
+  c.division = divide_prepared(grid, threads_of(pool));
   if (c.division.together) gather_all(pool, c);
   base::parallel_for(pool, c.size.slabs * c.division.grid.tasks(), c.division.grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);

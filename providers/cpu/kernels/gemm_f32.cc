@@ -7,9 +7,12 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/gemm_division.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/split_f32_kernels.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 
 namespace ortolan::cpu::kernels {
@@ -34,7 +37,6 @@ void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
 
 namespace {
 
-constexpr double kGrainFlops = 4e5;  // work worth a thread
 constexpr int64_t kPrefetchSlack = 4096;
 
 void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_t columns) {
@@ -98,39 +100,44 @@ void multiply_panel(const GemmProduct& p, const PanelSplit& split, int64_t panel
   if (!is_clamp(p.epilogue.activation.op)) activate(p.epilogue.activation, g.c, p.ldc, rows, g.columns);
 }
 
-// Rows of A that stay in the second-level cache while all panels pass over them, and enough pieces for the threads.
-int64_t rows_at_once(const GemmProduct& p, int64_t panels, int degree) {
-  const int64_t tile = p.kernels.tile_rows;
-  const int64_t fits = base::cpu_features().l2_bytes / 2 / (4 * std::max<int64_t>(p.k, 1));
-  int64_t rows = std::clamp<int64_t>(fits, 16 * tile, 64 * tile);
-  const int64_t pieces = 4 * degree;
-  if (degree > 1 && panels < pieces) {
-    rows = std::min(rows, std::max(2 * tile, p.m * panels / pieces));
-  }
-  return (rows + tile - 1) / tile * tile;
+ProductTiles tiles_of(const GemmF32Kernels& kernels) {
+  return {kernels.tile_rows, int64_t{kernels.max_vectors} * kernels.lanes, multiply_ns(kernels.lanes)};
 }
 
-// Bands of so many rows. A row that would be left alone goes with those before it: a lone row is summed in another
-// order, and results must not depend on how rows are divided.
-int64_t bands_of(int64_t m, int64_t rows) { return std::max<int64_t>(1, (m + rows - 2) / rows); }
+// The tasks of a division, in the order that is asked for.
+class ProductTasks {
+ public:
+  ProductTasks(const GemmProduct& p, const GridDivision& grid)
+      : p_(p), grid_(grid), split_(p.n, p.kernels), panels_(divide_up(split_.count(), grid.across)) {}
 
-void multiply(base::ThreadPool* pool, const GemmProduct& p) {
-  if (multiply_split(pool, p)) return;
-  const PanelSplit split(p.n, p.kernels);
-  const int64_t panels = split.count();
-  const int64_t rows = p.m == 1 ? 1 : rows_at_once(p, panels, pool == nullptr ? 1 : pool->degree());
-  const int64_t bands = bands_of(p.m, rows);
-  const double flops = 2.0 * static_cast<double>(std::min(rows, p.m)) * p.kernels.max_vectors * p.kernels.lanes *
-                       static_cast<double>(p.k + 1);
-  base::parallel_for(pool, panels * bands, static_cast<int64_t>(kGrainFlops / flops) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t at = begin; at < end; ++at) {
-                         const int64_t i = p.order == PanelOrder::kForward ? at : panels * bands - 1 - at;
-                         const int64_t row = i / panels * rows;
-                         const bool last = i / panels == bands - 1;
-                         multiply_panel(p, split, i % panels, row, last ? p.m - row : rows);
-                       }
-                     });
+  void run(int64_t task) const {
+    const bool backward = p_.order == PanelOrder::kBackward;
+    const int64_t i = backward ? grid_.tasks() - 1 - task : task, band = i / grid_.across;
+    const int64_t rows = grid_.height * p_.kernels.tile_rows, row = band * rows;
+    const int64_t begin = i % grid_.across * panels_, end = std::min(begin + panels_, split_.count());
+    for (int64_t panel = begin; panel < end; ++panel) {
+      multiply_panel(p_, split_, backward ? begin + end - 1 - panel : panel, row,
+                     band == grid_.down - 1 ? p_.m - row : rows);
+    }
+  }
+
+ private:
+  const GemmProduct& p_;
+  const GridDivision& grid_;
+  const PanelSplit split_;
+  const int64_t panels_;  // of a task
+};
+
+// Rows that a product has a part of count for how it is computed.
+void multiply(base::ThreadPool* pool, const GemmProduct& p, int64_t all_rows) {
+  if (multiply_split(pool, p, all_rows)) return;
+  const bool is_packed = p.b.form == GemmRightForm::kPacked || p.b.form == GemmRightForm::kInPlace;
+  const Grid grid = grid_of({p.m, p.n, p.k}, tiles_of(p.kernels), is_packed, base::cpu_features().l2_bytes);
+  const GridDivision division = divide_grid(grid, threads_of(pool));
+  const ProductTasks tasks(p, division);
+  base::parallel_for(pool, division.tasks(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) tasks.run(task);
+  });
 }
 
 // The product of one row and a packed matrix.
@@ -155,9 +162,9 @@ void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit
     const int64_t first = split.first_column(begin), last = split.first_column(end - 1) + split.columns(end - 1);
     activate(p.epilogue.activation, p.c + first, 0, 1, last - first);
   };
-  if (2 * p.n * (p.k + 1) < kGrainFlops) return multiply_some(0, panels);
-  const double flops = 2.0 * p.kernels.max_vectors * p.kernels.lanes * static_cast<double>(p.k + 1);
-  base::parallel_for(pool, panels, static_cast<int64_t>(kGrainFlops / flops) + 1, multiply_some);
+  const double panel_ns = row_ns(split.width(0), p.k, p.kernels.lanes, p.b.element == PackedElement::kFloat ? 4 : 2);
+  if (panel_ns * static_cast<double>(panels) < kGoodTaskNs) return multiply_some(0, panels);
+  base::parallel_for(pool, panels, least_items(panel_ns), multiply_some);
 }
 
 // A (stored K x M) as M x K in scratch space.
@@ -194,8 +201,8 @@ void matrix_times_vector(base::ThreadPool* pool, const GemmF32Kernels& kernels, 
                          int64_t rows, int64_t k, const float* x, const Epilogue& epilogue, bool along_rows, float* c,
                          int64_t c_step) {
   constexpr int64_t kAtOnce = 256;
-  const int64_t grain = std::max<int64_t>(4, static_cast<int64_t>(kGrainFlops / 4 / static_cast<double>(k + 1)));
-  base::parallel_for(pool, rows, grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = least_items(row_ns(1, k, kernels.lanes, 4));
+  base::parallel_for(pool, rows, std::max<int64_t>(4, least), [&](int64_t begin, int64_t end) {
     alignas(64) float sums[kAtOnce];
     for (int64_t row = begin; row < end; row += kAtOnce) {
       const int64_t count = std::min(kAtOnce, end - row);
@@ -239,27 +246,49 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
   }
   const GemmProduct product{m, b.n(), b.k(), rows, packed_right(b), c, ldc, epilogue, b.kernels(), order};
   if (m == 1) return multiply_row(pool, product, b.storage_->split);
-  multiply(pool, product);
+  multiply(pool, product, m);
 }
 
+namespace {
+
+// A product whose operands lie as the caller has them.
+struct PlainProduct {
+  int64_t m, n, k;
+  const float* a;
+  int64_t lda;
+  bool trans_a;
+  const float* b;
+  int64_t ldb;
+  bool trans_b;
+  float* c;
+  int64_t ldc;
+};
+
+// `all_rows`: of the product that this is a part of.
+void multiply_plain(base::ThreadPool* pool, const PlainProduct& g, const Epilogue& given, const GemmF32Kernels* chosen,
+                    int64_t all_rows) {
+  const Epilogue epilogue = settled(given, g.c);
+  const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
+  const GemmLeft rows = left(g.m, g.k, g.a, g.lda, g.trans_a, best);
+  if (g.n == 1 && (g.trans_b || g.ldb == 1)) {
+    matrix_times_vector(pool, best, rows.data, rows.stride, g.m, g.k, g.b, epilogue, true, g.c, g.ldc);
+  } else if (all_rows == 1 && g.trans_b) {
+    matrix_times_vector(pool, best, g.b, g.ldb, g.n, g.k, rows.data, epilogue, false, g.c, 1);
+  } else {
+    const bool in_place = !g.trans_b && all_rows <= 2 * best.tile_rows;
+    const GemmRight b = in_place ? right_in_place(g.n, g.k, g.b, g.ldb, best)
+                                 : GemmRight{g.b, g.trans_b ? GemmRightForm::kColumns : GemmRightForm::kRows, g.ldb};
+    multiply(pool, {g.m, g.n, g.k, rows, b, g.c, g.ldc, epilogue, best}, all_rows);
+  }
+}
+
+}  // namespace
+
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,
-          const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& given,
+          const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& epilogue,
           const GemmF32Kernels* chosen) {
   if (m == 0 || n == 0) return;
-  const Epilogue epilogue = settled(given, c);
-  const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
-  const GemmLeft rows = left(m, k, a, lda, trans_a, best);
-  if (n == 1 && (trans_b || ldb == 1)) {
-    matrix_times_vector(pool, best, rows.data, rows.stride, m, k, b, epilogue, true, c, ldc);
-  } else if (m == 1 && trans_b) {
-    matrix_times_vector(pool, best, b, ldb, n, k, rows.data, epilogue, false, c, 1);
-  } else if (!trans_b && m <= 2 * best.tile_rows) {
-    multiply(pool, {m, n, k, rows, right_in_place(n, k, b, ldb, best), c, ldc, epilogue, best});
-  } else {
-    multiply(
-        pool,
-        {m, n, k, rows, {b, trans_b ? GemmRightForm::kColumns : GemmRightForm::kRows, ldb}, c, ldc, epilogue, best});
-  }
+  multiply_plain(pool, {m, n, k, a, lda, trans_a, b, ldb, trans_b, c, ldc}, epilogue, chosen, m);
 }
 
 namespace {
@@ -268,13 +297,21 @@ int64_t batch_offset(const int64_t* offsets, int64_t stride, int64_t i) {
   return offsets != nullptr ? offsets[i] : stride * i;
 }
 
-void multiply_item(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, int64_t i,
+struct Rows {
+  int64_t first, count;
+};
+
+// Rows of product i.
+void multiply_item(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, int64_t i, Rows rows,
                    const GemmF32Kernels* chosen) {
   Epilogue own = epilogue;
-  const int64_t at = batch_offset(g.offsets_c, g.stride_c, i);
-  if (own.residual != nullptr) own.residual += at;
-  gemm(pool, g.m, g.n, g.k, g.a + batch_offset(g.offsets_a, g.stride_a, i), g.lda, g.trans_a,
-       g.b + batch_offset(g.offsets_b, g.stride_b, i), g.ldb, g.trans_b, g.c + at, g.ldc, own, chosen);
+  const int64_t at = batch_offset(g.offsets_c, g.stride_c, i) + rows.first * g.ldc;
+  if (own.residual != nullptr) own.residual += at - rows.first * g.ldc + rows.first * own.residual_stride;
+  if (own.bias_kind == BiasKind::kRow) own.bias += rows.first;
+  const float* a = g.a + batch_offset(g.offsets_a, g.stride_a, i) + rows.first * (g.trans_a ? 1 : g.lda);
+  const float* b = g.b + batch_offset(g.offsets_b, g.stride_b, i);
+  multiply_plain(pool, {rows.count, g.n, g.k, a, g.lda, g.trans_a, b, g.ldb, g.trans_b, g.c + at, g.ldc}, own, chosen,
+                 g.m);
 }
 
 // One B for all and rows that follow each other: a single taller product.
@@ -291,16 +328,24 @@ void gemm_batched(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& ep
     gemm(pool, g.m * g.count, g.n, g.k, g.a, g.lda, false, g.b, g.ldb, g.trans_b, g.c, g.ldc, epilogue, chosen);
     return;
   }
-  const double flops = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k + 1);
-  const int degree = pool == nullptr ? 1 : pool->degree();
-  if (g.count < 2 * degree && flops > 4 * kGrainFlops) {
-    for (int64_t i = 0; i < g.count; ++i) multiply_item(pool, g, epilogue, i, chosen);
+  if (g.m == 0 || g.n == 0) return;
+  const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
+  ProductTiles tiles = tiles_of(best);
+  if (gemm_slices(g.m, g.n, g.k) != 0) tiles = {kSplitRows, kSplitColumns, multiply_ns(best.lanes)};
+  const Grid grid = grid_of({g.m, g.n, g.k}, tiles, false, base::cpu_features().l2_bytes);
+  const int64_t parts = parts_of_each(g.count, grid, threads_of(pool));
+  if (parts == 0) {
+    for (int64_t i = 0; i < g.count; ++i) multiply_item(pool, g, epilogue, i, {0, g.m}, chosen);
     return;
   }
-  base::parallel_for(pool, g.count, static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t i = begin; i < end; ++i) multiply_item(nullptr, g, epilogue, i, chosen);
-                     });
+  const int64_t height = divide_up(grid.rows, parts), down = divide_up(grid.rows, height), rows = height * tiles.rows;
+  const double part_ns = static_cast<double>(height * grid.columns) * grid.unit_ns;
+  base::parallel_for(pool, g.count * down, least_items(part_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % down * rows, count = i % down == down - 1 ? g.m - first : rows;
+      multiply_item(nullptr, g, epilogue, i / down, {first, count}, chosen);
+    }
+  });
 }
 
 }  // namespace ortolan::cpu::kernels

@@ -67,9 +67,9 @@ void set_finish(const Epilogue& epilogue, int64_t row, int64_t column, GemmFinis
  */
 int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept;
 
-/** Computes the product on tiles; false, with nothing done, where plain arithmetic is asked for, faster or all there
- * is. */
-bool multiply_split(base::ThreadPool* pool, const GemmProduct& product);
+/** Computes the product, a part of one of `all_rows` rows, on tiles; false, with nothing done, where plain arithmetic
+   is asked for, faster or all there is. */
+bool multiply_split(base::ThreadPool* pool, const GemmProduct& product, int64_t all_rows);
 
 /** Computes the product on tiles, of 1 to 3 slices of each operand, where the table in use has them; the right operand
     is not kInPlace, and no size is 0. */

@@ -5,10 +5,13 @@
 
 #include "base/packed_parts.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/unaligned.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -34,7 +37,7 @@ bool holds(PackedElement element, const float* values, int64_t count) {
 bool holds_rows(base::ThreadPool* pool, PackedElement element, int64_t rows, int64_t columns, const float* b,
                 int64_t ldb) {
   std::atomic<bool> all = true;
-  base::parallel_for(pool, rows, 65536 / std::max<int64_t>(1, columns) + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, rows, least_items(kPackNs * static_cast<double>(columns)), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end && all; ++row) {
       if (!holds(element, b + row * ldb, columns)) all = false;
     }
@@ -61,8 +64,8 @@ struct Packing {
 };
 
 void pack_panels(base::ThreadPool* pool, const Packing& p, AlignedBuffer& buffer) {
-  const int64_t grain = 65536 / std::max<int64_t>(1, p.k * p.split.width(0)) + 1;
-  base::parallel_for(pool, p.split.count(), grain, [&](int64_t begin, int64_t end) {
+  const double panel_ns = kPackNs * static_cast<double>(p.k) * static_cast<double>(p.split.width(0));
+  base::parallel_for(pool, p.split.count(), least_items(panel_ns), [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t column = p.split.first_column(panel), width = p.split.width(panel), size = p.k * width;
       const bool floats = p.element == PackedElement::kFloat;

@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cpu/kernels/gemm_division.h"
 #include "cpu/kernels/split_f32_kernels.h"
 #include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
-
-struct ProductSize {
-  int64_t m, n, k;
-};
 
 /** Nanoseconds of one core with AMX: a product of tiles and all else of a block, splitting an element of A and of B
    (the latter beside tile products), and a multiplication and addition in plain arithmetic. */

@@ -11,6 +11,7 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_f32_kernels.h"
+#include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -39,16 +40,15 @@ class SplitGemm {
       : p_(p), slices_(slices), kernels_(*kernels().split_f32), panels_(p.n, p.kernels) {}
 
   void multiply(base::ThreadPool* pool) const {
-    const bool alone = pool == nullptr || base::ThreadPool::inside_loop();
     const SplitDivision division =
-        divide_split({p_.m, p_.n, p_.k}, slices_, alone ? 1 : pool->degree(), base::cpu_features().l2_bytes);
+        divide_split({p_.m, p_.n, p_.k}, slices_, threads_of(pool), base::cpu_features().l2_bytes);
     const auto multiply_bands = [&](base::ThreadPool* threads, int64_t begin, int64_t end) {
       for (int64_t row = begin * division.rows; row < std::min(end * division.rows, p_.m); row += division.rows) {
         multiply_rows(threads, division, row, std::min(division.rows, p_.m - row));
       }
     };
     const int64_t bands = divide_up(p_.m, division.rows);
-    if (alone || !division.own_rows) return multiply_bands(alone ? nullptr : pool, 0, bands);
+    if (!division.own_rows) return multiply_bands(pool, 0, bands);
     base::parallel_for(pool, bands, 1, [&](int64_t begin, int64_t end) { multiply_bands(nullptr, begin, end); });
   }
 
@@ -318,9 +318,9 @@ const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {
   return slices != 0 ? kTiles[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
 }
 
-bool multiply_split(base::ThreadPool* pool, const GemmProduct& product) {
+bool multiply_split(base::ThreadPool* pool, const GemmProduct& product, int64_t all_rows) {
   if (kernels().gemm_f32 != &product.kernels || product.b.form == GemmRightForm::kInPlace) return false;
-  const int slices = gemm_slices(product.m, product.n, product.k);
+  const int slices = gemm_slices(all_rows, product.n, product.k);
   if (slices == 0) return false;
   multiply_on_tiles(pool, product, slices);
   return true;

@@ -279,7 +279,7 @@ bool multiply_on_float_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
   GemmRight right;
   right.form = GemmRightForm::kWritten;
   right.columns = &columns;
-  return multiply_split(pool, {m, b.n, b.k, {a, lda}, right, c, ldc, epilogue, *kernels().gemm_f32});
+  return multiply_split(pool, {m, b.n, b.k, {a, lda}, right, c, ldc, epilogue, *kernels().gemm_f32}, m);
 }
 
 void multiply_many(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b, float* c,

@@ -12,9 +12,9 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
-#include "cpu/kernels/loop_degree.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_conv_positions.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
@@ -342,7 +342,7 @@ void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
     return conv_all_plainly(pool, c);
   }
   const PreparedGrid grid = split_conv_grid(size_of(c), base::cpu_features().l2_bytes);
-  c.division = divide_prepared(grid, loop_degree(pool));
+  c.division = divide_prepared(grid, threads_of(pool));
   const GridDivision& d = c.division.grid;
   c.band_positions = d.height * kSplitColumns;
   c.part_rows = d.width * kSplitRows;

@@ -9,7 +9,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/loop_degree.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
@@ -276,7 +276,7 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                   PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
                   g.stride[1] == 1 ? 4 : 5};
   const PreparedGrid grid = winograd_grid(job.size, job.positions());
-  job.division = divide_prepared(grid, loop_degree(pool));
+  job.division = divide_prepared(grid, threads_of(pool));
   const double piece_ns = grid.prepare_ns / static_cast<double>(grid.pieces);
   if (job.division.together) transform_all(pool, job, piece_ns);
   base::parallel_for(pool, g.batch * job.division.grid.tasks(), job.division.grain, [&](int64_t begin, int64_t end) {

@@ -1,21 +1,25 @@
-// Nanoseconds that one core takes for what kernels do, for dividing their work: right within a factor of two.
+// What the work of kernels costs one core, in nanoseconds, for dividing it among threads; within a factor of two.
 #pragma once
-
-#include <cstdint>
 
 namespace ortolan::cpu::kernels {
 
-constexpr double kTileProductNs = 6.6;  // 16 rows of 32 bfloat16 or 64 bytes times 16 columns of them
-constexpr double kTileSplitNs = 0.2;    // an element into slices of bfloat16
-constexpr double kTileSumsNs = 200;     // finishing a block of 32 x 32 sums
-constexpr double kCopyNs = 0.1;         // 4 bytes that are copied,
-constexpr double kRunNs = 2;            // and each run of them
-constexpr double kByteReadNs = 0.04;    // a byte of an operand that is not in the nearest cache
-constexpr double kFinishNs = 0.1;       // an integer sum that becomes a byte
-constexpr double kActivationNs = 0.3;   // an activation of a float
-constexpr double kStepNs = 1;           // one pass through a plain loop
+constexpr double kByteNs = 0.04;  // reading what is not in the nearest caches
 
-/** A multiplication and addition of vectors of so many 32-bit lanes, for each lane. */
-inline double multiply_add_ns(int lanes) { return 0.0111 * 16 / lanes; }
+/** A multiplication and addition of floats, or of words of bytes, in vectors of so many. */
+constexpr double multiply_ns(int lanes) { return 0.18 / lanes; }
+
+/** Copying an element of a matrix to where kernels read it. */
+constexpr double kPackNs = 0.2;
+
+/** Copying elements in runs: each element, each run. */
+constexpr double kCopyNs = 0.1, kRunNs = 2;
+
+/** On tiles: the product of 16 rows of 32 bfloat16 or 64 bytes and 16 columns of them, an element that is split into
+    slices of bfloat16, the end of a block of 32 x 32 sums. */
+constexpr double kTileProductNs = 6.6, kTileSplitNs = 0.2, kTileSumsNs = 200;
+
+constexpr double kActivationNs = 0.3;  // an activation of a float
+constexpr double kRequantizeNs = 0.1;  // a sum that becomes a byte
+constexpr double kStepNs = 1;          // a pass through a loop of single elements
 
 }  // namespace ortolan::cpu::kernels

@@ -21,8 +21,8 @@ struct Grid {
   int64_t rows, columns;  // units, at least one of each
   double unit_ns;
   int64_t highest = INT64_MAX, widest = INT64_MAX;  // units of a task that caches hold
-  double task_ns = 1e3;                             // what beginning a task costs,
-  double row_ns = 0, column_ns = 0;                 // and reading what units of each of its rows and columns share
+  double task_ns = 1e3;                             // what beginning a task costs
+  double row_share = 0.05, column_share = 0.05;     // what bringing a row or a column to a task costs, in units
   int64_t times = 1;                                // such grids, which are divided alike
 };
 
@@ -35,10 +35,8 @@ struct GridDivision {
 };
 
 inline double task_ns(const Grid& grid, const GridDivision& d) {
-  constexpr double kReading = 0.05;
   const auto height = static_cast<double>(d.height), width = static_cast<double>(d.width);
-  const double row = grid.row_ns + kReading * grid.unit_ns, column = grid.column_ns + kReading * grid.unit_ns;
-  return height * width * grid.unit_ns + height * row + width * column + grid.task_ns;
+  return (height * width + height * grid.row_share + width * grid.column_share) * grid.unit_ns + grid.task_ns;
 }
 
 /** What a division costs: the thread that is done last, and a part of a task, since threads are not alike. */
@@ -96,6 +94,8 @@ inline GridDivision divide_grid(const Grid& grid, int degree) {
   return best;
 }
 
+inline double in_units(double ns, const Grid& grid) { return ns / std::max(grid.unit_ns, 1e-9); }
+
 /** Work that reads what each row of units is made from: gathered, transformed or split inputs. */
 struct PreparedGrid {
   Grid grid;  // of what is ready
@@ -116,7 +116,7 @@ inline PreparedDivision divide_prepared(const PreparedGrid& p, int degree) {
   constexpr int64_t kMostBytes = 16 << 20;
   constexpr double kLoopNs = 5e3;
   Grid alone = p.grid;
-  alone.row_ns += p.prepare_ns;
+  alone.row_share += in_units(p.prepare_ns, alone);
   alone.task_ns += p.beside_ns;
   const GridDivision each = divide_grid(alone, degree);
   const int64_t rows = alone.rows * alone.times;
