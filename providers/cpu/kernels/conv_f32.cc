@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
 
@@ -25,9 +27,7 @@ int64_t find_runs(const ConvGeometry& g, int64_t first, int64_t count, ColumnRun
 
 namespace {
 
-constexpr double kConvGrainFlops = 4e5;
-constexpr int64_t kGroupColumns = 192;  // columns that share one pass over the weights
-constexpr int64_t kBandTiles = 8;       // register tiles of weights that stay near while panels pass
+constexpr int64_t kBandTiles = 8;  // register tiles of weights that stay near while panels pass
 
 struct Conv {
   const ConvGeometry& geometry;
@@ -40,16 +40,21 @@ struct Conv {
   bool pointwise;  // panels are the input itself
   bool in_place;   // and are read where they lie
   bool far;        // in memory that the cache does not hold
-  int64_t panels_per_group, panel_groups, rows_per_band, bands;
+  PanelConv size{geometry.batch * geometry.groups, weights.group_rows,        weights.group_depth* weights.taps, split,
+                 weights.kernels->lanes,           weights.kernels->tile_rows};
+  PreparedDivision division{};
+  float* gathered = nullptr;  // all panels of each slab's blocks of the sums, where they are gathered before all else
 
-  int64_t units() const { return geometry.batch * geometry.groups * panel_groups * bands; }
-  // A thin panel goes with the one before it, if there is one: on its own it would read all weights again.
-  int64_t whole_panels() const { return split.count() - (split.count() > 1 && has_thin() ? 1 : 0); }
-  bool has_thin() const { return split.thin(split.count() - 1); }
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
     return !in_place || (split.columns(panel) < split.width(panel) && !split.thin(panel));
   }
+  int64_t blocks() const { return divide_up(weights.group_depth, weights.channels_per_block); }
+  float* gathered_at(int64_t slab, int64_t first, int64_t channels, int64_t panel) const {
+    const int64_t columns = (slab * weights.group_depth + first) * split.padded();
+    return gathered + (columns + channels * split.first_column(panel)) * weights.taps;
+  }
+  const float* slab_input(int64_t slab) const { return x + slab * weights.group_depth * volume(geometry.in); }
 };
 
 void gather(const Conv& c, const float* x, int64_t channels, int64_t panel, float* to) {
@@ -69,16 +74,14 @@ struct Band {
 
 Band band_of(const Conv& c, int64_t unit) {
   Band b;
-  const int64_t band = unit % c.bands;
-  unit /= c.bands;
-  const int64_t panels = unit % c.panel_groups;
-  unit /= c.panel_groups;
-  b.group = unit % c.geometry.groups;
-  b.image = unit / c.geometry.groups;
-  b.first_panel = panels * c.panels_per_group;
-  b.last_panel = panels + 1 == c.panel_groups ? c.split.count() : b.first_panel + c.panels_per_group;
-  b.first_row = band * c.rows_per_band;
-  b.last_row = std::min(c.weights.group_rows, b.first_row + c.rows_per_band);
+  const GridDivision& d = c.division.grid;
+  const int64_t rows = d.width * c.size.unit_rows(), slab = unit / d.tasks(), panels = unit / d.across % d.down;
+  b.group = slab % c.geometry.groups;
+  b.image = slab / c.geometry.groups;
+  b.first_panel = panels * d.height;
+  b.last_panel = panels + 1 == d.down ? c.split.count() : b.first_panel + d.height;
+  b.first_row = unit % d.across * rows;
+  b.last_row = std::min(c.weights.group_rows, b.first_row + rows);
   return b;
 }
 
@@ -125,47 +128,54 @@ void activate_band(const Conv& c, const Band& b) {
   }
 }
 
-void run_band(const Conv& c, int64_t unit) {
-  const Band b = band_of(c, unit);
+// All blocks of the sums of a band, from the panels that `columns_of(first channel, channels)` has ready.
+template <class Columns>
+void multiply_band(const Conv& c, const Band& b, Columns columns_of) {
   const auto& w = c.weights;
-  const int64_t in_plane = volume(c.geometry.in);
-  const float* x = c.x + (b.image * c.geometry.groups + b.group) * w.group_depth * in_plane;
-  const int64_t width =
-      c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
-  float* columns = thread_scratch<float>(Scratch::kColumns, w.channels_per_block * w.taps * width + 4096);
+  const float* x = c.slab_input(b.image * c.geometry.groups + b.group);
   for (int64_t first = 0; first < w.group_depth; first += w.channels_per_block) {
     const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
-    float* to = columns;
-    for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
-      if (c.gathers(panel)) gather(c, x + first * in_plane, channels, panel, to);
-      to += channels * w.taps * c.split.width(panel);
-    }
-    multiply_block(c, b, x + first * in_plane, columns, first, channels);
+    multiply_block(c, b, x + first * volume(c.geometry.in), columns_of(first, channels), first, channels);
   }
   if (!is_clamp(c.epilogue.activation.op)) activate_band(c, b);
 }
 
-// Divides the work: a few panels and all rows where there is enough of it, else fewer panels, else bands of rows too,
-// which leave tiles that thin panels take together so: results do not depend on the degree.
-void divide(Conv& c, int degree) {
+void run_band(const Conv& c, int64_t unit) {
+  const Band b = band_of(c, unit);
   const auto& w = c.weights;
-  c.panels_per_group = std::clamp<int64_t>(kGroupColumns / c.split.width(0), 1, c.whole_panels());
-  c.rows_per_band = w.padded_rows();
-  const auto recount = [&c, &w] {
-    c.panel_groups = (c.whole_panels() + c.panels_per_group - 1) / c.panels_per_group;
-    c.bands = (w.group_rows + c.rows_per_band - 1) / c.rows_per_band;
-  };
-  recount();
-  const int64_t wanted = degree > 1 ? 4 * degree : 1;
-  while (c.units() < wanted && c.panels_per_group > 2) {
-    c.panels_per_group = (c.panels_per_group + 1) / 2;
-    recount();
+  const int64_t in_plane = volume(c.geometry.in), slab = b.image * c.geometry.groups + b.group;
+  if (c.gathered != nullptr) {
+    return multiply_band(
+        c, b, [&](int64_t first, int64_t channels) { return c.gathered_at(slab, first, channels, b.first_panel); });
   }
-  while (c.units() < wanted && c.rows_per_band > kBandTiles * w.kernels->tile_rows) {
-    const int64_t rows = w.kernels->tile_rows * (c.has_thin() ? kThinTiles : 1);
-    c.rows_per_band = (c.rows_per_band / 2 + rows - 1) / rows * rows;
-    recount();
-  }
+  const int64_t width =
+      c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
+  float* columns = thread_scratch<float>(Scratch::kColumns, w.channels_per_block * w.taps * width + 4096);
+  multiply_band(c, b, [&](int64_t first, int64_t channels) {
+    float* to = columns;
+    for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
+      if (c.gathers(panel)) gather(c, c.slab_input(slab) + first * in_plane, channels, panel, to);
+      to += channels * w.taps * c.split.width(panel);
+    }
+    return columns;
+  });
+}
+
+// Every panel once, those of each block of the sums alone.
+void gather_all(base::ThreadPool* pool, Conv& c) {
+  constexpr int64_t kSlack = 4096;
+  const auto& w = c.weights;
+  const int64_t panels = c.split.count(), blocks = c.blocks(), depth = w.group_depth * w.taps;
+  c.gathered = thread_scratch<float>(Scratch::kPackedB, c.size.slabs * depth * c.split.padded() + kSlack);
+  const double piece_ns = gather_ns(w.channels_per_block * w.taps, c.split.width(0), c.geometry.out[2]);
+  base::parallel_for(pool, c.size.slabs * blocks * panels, least_items(piece_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = i % panels, first = i / panels % blocks * w.channels_per_block, slab = i / panels / blocks;
+      const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
+      const float* x = c.slab_input(slab) + first * volume(c.geometry.in);
+      if (c.gathers(panel)) gather(c, x, channels, panel, c.gathered_at(slab, first, channels, panel));
+    }
+  });
 }
 
 bool exceeds_cache(const ConvGeometry& g) {
@@ -187,16 +197,13 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   }
   const bool in_place = pointwise && suits_in_place(g, w);
   const PanelSplit split(volume(g.out), *w.kernels, w.kernels->lanes / 4);
-  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g),
-         0, 0, 0, 0};
-  divide(c, pool == nullptr ? 1 : pool->degree());
-  const double flops = 2.0 * static_cast<double>(volume(g.out)) * static_cast<double>(g.out_channels) *
-                       static_cast<double>(w.group_depth * w.taps) * static_cast<double>(g.batch) /
-                       static_cast<double>(c.units());
-  base::parallel_for(pool, c.units(), static_cast<int64_t>(kConvGrainFlops / (flops + 1)) + 1,
-                     [&c](int64_t begin, int64_t end) {
-                       for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
-                     });
+  Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
+  const PreparedGrid grid = direct_conv_grid(c.size, !in_place, g.out[2], c.blocks());
+  c.division = divide_prepared(grid, threads_of(pool));
+  if (c.division.together) gather_all(pool, c);
+  base::parallel_for(pool, c.size.slabs * c.division.grid.tasks(), c.division.grain, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
+  });
 }
 
 bool has_slices(const ConvGeometry& g) { return g.in[0] != 1 || g.out[0] != 1 || g.pad_begin[0] != 0; }

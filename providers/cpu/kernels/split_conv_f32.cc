@@ -8,67 +8,23 @@
 
 #include "base/cpu_features.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
+#include "cpu/kernels/split_conv_positions.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr uint32_t kLeastMaximum = 0x30800000;           // 2^-30
-constexpr uint32_t kMostMaximum = 0x4e800000;            // 2^30
-constexpr int64_t kFewestPositions = 4 * kSplitColumns;  // of a band, where threads want more bands
-constexpr int64_t kActivatedFloats = 64 << 10;           // sums that stay near until they are activated
-constexpr int64_t kUnitsPerThread = 4;
-constexpr int64_t kBlocksAtOnce = 4;  // of positions, of each pair of channels that are split
-
-int64_t plane_of(const int64_t (&dims)[3]) { return dims[1] * dims[2]; }
-
-// Where a tap reads: the plane of inputs whose rows and columns leave the same remainders, and how far into it.
-struct Tap {
-  int64_t phase, shift;
-};
-struct Phase {
-  int64_t h, w;
-  bool operator==(const Phase&) const = default;
-};
-
-/**
- * Outputs are numbered with gaps: output (h, w) is position h*pitch + w, and each tap reads the input at a fixed
- * distance from it. Where a single tap reads the input as it is, the plane is one row without gaps.
- */
-struct Positions {
-  explicit Positions(const ConvGeometry& g);
-  bool dense;
-  int64_t pitch, count, halo;  // halo: how far beyond its last position a band reads
-  std::vector<Phase> phases;
-  std::vector<Tap> taps;
-};
-
-bool reads_input_as_it_is(const ConvGeometry& g) {
-  for (int a = 1; a < 3; ++a) {
-    if (g.kernel[a] != 1 || g.stride[a] != 1 || g.pad_begin[a] != 0 || g.in[a] != g.out[a]) return false;
-  }
-  return true;
-}
-
-Positions::Positions(const ConvGeometry& g) : dense(reads_input_as_it_is(g)), halo(0) {
-  const int64_t reach_h = (g.kernel[1] - 1) * g.dilation[1], reach_w = (g.kernel[2] - 1) * g.dilation[2];
-  pitch = dense ? plane_of(g.out) : g.out[2] + reach_w / g.stride[2];
-  count = dense ? pitch : (g.out[1] - 1) * pitch + g.out[2];
-  for (int64_t h = 0; h <= reach_h; h += g.dilation[1]) {
-    for (int64_t w = 0; w <= reach_w; w += g.dilation[2]) {
-      const Phase phase = {h % g.stride[1], w % g.stride[2]};
-      const auto found = std::find(phases.begin(), phases.end(), phase);
-      taps.push_back({found - phases.begin(), h / g.stride[1] * pitch + w / g.stride[2]});
-      if (found == phases.end()) phases.push_back(phase);
-      halo = std::max(halo, taps.back().shift);
-    }
-  }
-}
+constexpr uint32_t kLeastMaximum = 0x30800000;  // 2^-30
+constexpr uint32_t kMostMaximum = 0x4e800000;   // 2^30
+constexpr int64_t kActivatedFloats = 64 << 10;  // sums that stay near until they are activated
+constexpr int64_t kBlocksAtOnce = 4;            // of positions, of each pair of channels that are split
 
 struct SplitConv {
   const ConvGeometry& g;
@@ -77,79 +33,62 @@ struct SplitConv {
   const ConvEpilogue& epilogue;
   float* y;
   const SplitConvKernels& kernels;
-  Positions positions;
+  ConvPositions positions;
   int64_t in_plane, out_plane;  // elements from one channel to the next
   int64_t channel_blocks;
   // The work: positions [band*band_positions, ...) by rows [part*part_rows, ...).
-  int64_t band_positions, bands, part_rows, parts;
+  PreparedDivision division;  // bands down, parts across
+  int64_t band_positions, part_rows;
   // The split planes of a band, in words; see SplitPlanes.
   int64_t block_step, slice_step, pair_step;
   std::vector<int64_t> offsets;               // of each step
   std::vector<std::atomic<uint32_t>> maxima;  // of each group of each image
-
-  int64_t slabs() const { return g.batch * g.groups * g.out[0]; }
-  int64_t units() const { return slabs() * bands * parts; }
+  uint32_t* all_planes = nullptr;             // of all bands, where these are split before all else
 };
 
-int64_t words_per_position(const SplitConv& c) {
-  return c.channel_blocks * static_cast<int64_t>(c.positions.phases.size()) * c.weights.slices * kSplitPairs;
-}
-
-void recount(SplitConv& c) {
-  c.bands = (c.positions.count + c.band_positions - 1) / c.band_positions;
-  c.parts = (c.weights.group_rows + c.part_rows - 1) / c.part_rows;
-}
-
-// Bands whose split planes fit half of the cache; more of them, then parts of the rows, where there are too few for the
-// threads.
-void divide(SplitConv& c, int degree) {
-  const int64_t words = std::clamp<int64_t>(base::cpu_features().l2_bytes / 2, 256 << 10, 2 << 20) / 4;
-  const int64_t fewest = std::max(kFewestPositions, round_up(c.positions.halo, kSplitColumns));
-  const int64_t fit = words / words_per_position(c) - c.positions.halo;
-  const int64_t most = std::max(fewest, fit / kSplitColumns * kSplitColumns);
-  const int64_t bands = (c.positions.count + most - 1) / most;
-  c.band_positions = round_up((c.positions.count + bands - 1) / bands, kSplitColumns);
-  c.part_rows = round_up(c.weights.group_rows, kSplitRows);
-  recount(c);
-  const int64_t wanted = degree > 1 ? kUnitsPerThread * degree : 1;
-  while (c.units() < wanted && c.band_positions >= 2 * fewest) {
-    c.band_positions = round_up(c.band_positions / 2, kSplitColumns);
-    recount(c);
-  }
-  while (c.units() < wanted && c.part_rows > 2 * kSplitRows) {
-    c.part_rows = round_up(c.part_rows / 2, kSplitRows);
-    recount(c);
-  }
+SplitConvSize size_of(const SplitConv& c) {
+  const SplitConvWeights& w = c.weights;
+  const int64_t phases = static_cast<int64_t>(c.positions.phases.size()), depth = c.channel_blocks * kSplitStep;
+  return {c.g.batch * c.g.groups * c.g.out[0],
+          w.group_rows,
+          c.positions.count,
+          w.steps,
+          w.taps,
+          c.positions.halo,
+          depth * phases,
+          depth / 2 * phases * w.slices,
+          w.slices};
 }
 
 // A dense band's blocks of positions lie one after the other, so that tiles are whole. Else the planes of a band lie
 // one after the other, an odd number of cache lines apart, so that a tile's rows are in different sets.
 void lay_out(SplitConv& c) {
-  const Positions& p = c.positions;
+  const ConvPositions& p = c.positions;
   const int64_t phases = static_cast<int64_t>(p.phases.size());
   const int64_t rows = (c.band_positions + p.halo) / p.pitch + 2;
   c.pair_step = p.dense ? kSplitColumns : round_up(rows * p.pitch + kSplitColumns, 32) + 16;
   c.slice_step = kSplitPairs * c.pair_step;
   c.block_step = phases * c.weights.slices * c.slice_step;
   for (int64_t block = 0; block < c.channel_blocks; ++block) {
-    for (const Tap& tap : p.taps) {
+    for (const ConvTap& tap : p.taps) {
       const int64_t word = block * c.block_step + tap.phase * c.weights.slices * c.slice_step + tap.shift;
       c.offsets.push_back(word * static_cast<int64_t>(sizeof(uint32_t)));
     }
   }
 }
 
-// A piece of the work: `slab` is a group of an image, at one depth.
+// A piece of the work: a slab is a group of an image, at one depth.
 struct Unit {
-  int64_t image, group, depth, band, part;
+  int64_t slab, image, group, depth, band, part;
 };
 
 Unit unit_of(const SplitConv& c, int64_t i) {
   Unit u;
-  u.part = i % c.parts;
-  i /= c.parts;
-  u.band = i % c.bands;
-  i /= c.bands;
+  const GridDivision& d = c.division.grid;
+  u.slab = i / d.tasks();
+  u.part = i % d.across;
+  u.band = i / d.across % d.down;
+  i = u.slab;
   u.depth = i % c.g.out[0];
   i /= c.g.out[0];
   u.group = i % c.g.groups;
@@ -165,21 +104,26 @@ struct SplitConvBand {
   const SplitConvColumns* columns;
 };
 
-uint32_t* planes_room(const SplitConv& c) {
+int64_t band_words(const SplitConv& c) {
   const int64_t blocks = c.positions.dense ? c.band_positions / kSplitColumns : 1;
-  return thread_scratch<uint32_t>(Scratch::kColumns, blocks * c.channel_blocks * c.block_step + 64);
+  return blocks * c.channel_blocks * c.block_step + 64;
+}
+
+uint32_t* planes_room(const SplitConv& c, const Unit& u) {
+  if (!c.division.together) return thread_scratch<uint32_t>(Scratch::kColumns, band_words(c));
+  return c.all_planes + (u.slab * c.division.grid.down + u.band) * band_words(c);
 }
 
 // What all planes of a band have in common: the input of the unit's group at its depth, without rows where that is
-// outside the input.
-SplitPlanes planes_of(const SplitConv& c, const Unit& u) {
+// outside the input; channels from `first` on.
+SplitPlanes planes_of(const SplitConv& c, const Unit& u, int64_t first, int64_t channels) {
   SplitPlanes p;
   const int64_t depth = u.depth * c.g.stride[0] - c.g.pad_begin[0];
   const bool inside = depth >= 0 && depth < c.g.in[0];
   p.slices = c.weights.slices;
-  p.x = c.x + (u.image * c.g.groups + u.group) * c.weights.group_depth * c.in_plane;
+  p.x = c.x + ((u.image * c.g.groups + u.group) * c.weights.group_depth + first) * c.in_plane;
   if (inside) p.x += depth * plane_of(c.g.in);
-  p.channels = c.weights.group_depth;
+  p.channels = channels;
   p.channel_step = c.in_plane;
   p.in_h = inside ? c.g.in[1] : 0;
   p.in_w = p.in_row = c.g.in[2];
@@ -215,10 +159,10 @@ uint32_t split_dense(const SplitConv& c, SplitPlanes p, const SplitConvBand& ban
 }
 
 uint32_t split_phases(const SplitConv& c, SplitPlanes p, const SplitConvBand& band, uint32_t* to) {
-  const Positions& at = c.positions;
+  const ConvPositions& at = c.positions;
   const int64_t first_row = band.first / at.pitch;
   std::vector<SplitPhase> phases;
-  for (const Phase& phase : at.phases) {
+  for (const ConvPhase& phase : at.phases) {
     const int64_t word = static_cast<int64_t>(phases.size()) * c.weights.slices * c.slice_step;
     phases.push_back({first_row * c.g.stride[1] + phase.h - c.g.pad_begin[1], phase.w - c.g.pad_begin[2], word});
   }
@@ -249,24 +193,42 @@ void find_columns(const SplitConv& c, const SplitConvBand& band, SplitConvColumn
   }
 }
 
-SplitConvBand split_band(SplitConv& c, const Unit& u) {
+SplitConvBand band_of(const SplitConv& c, const Unit& u) {
   SplitConvBand band;
   band.first = u.band * c.band_positions;
   band.positions = std::min(c.band_positions, c.positions.count - band.first);
-  uint32_t* planes = planes_room(c);
+  const int64_t word = sizeof(uint32_t), skipped = c.positions.dense ? 0 : band.first % c.positions.pitch;
+  band.planes = reinterpret_cast<const char*>(planes_room(c, u) + skipped);
+  band.block_bytes = (c.positions.dense ? c.channel_blocks * c.block_step : kSplitColumns) * word;
   SplitConvColumns* columns = thread_scratch<SplitConvColumns>(Scratch::kOther, c.band_positions / 16 + 2);
   find_columns(c, band, columns);
-  const SplitPlanes p = planes_of(c, u);
-  const uint32_t largest = c.positions.dense ? split_dense(c, p, band, planes) : split_phases(c, p, band, planes);
+  band.columns = columns;
+  return band;
+}
+
+// Blocks [first, last) of channels.
+void split_band(SplitConv& c, const Unit& u, const SplitConvBand& band, int64_t first, int64_t last) {
+  const int64_t channel = first * kSplitStep, end = std::min(last * kSplitStep, c.weights.group_depth);
+  const SplitPlanes p = planes_of(c, u, channel, end - channel);
+  uint32_t* to = planes_room(c, u) + first * c.block_step;
+  const uint32_t largest = c.positions.dense ? split_dense(c, p, band, to) : split_phases(c, p, band, to);
   std::atomic<uint32_t>& maximum = c.maxima[u.image * c.g.groups + u.group];
   uint32_t before = maximum.load(std::memory_order_relaxed);
   while (before < largest && !maximum.compare_exchange_weak(before, largest, std::memory_order_relaxed)) {
   }
-  const int64_t word = sizeof(uint32_t), skipped = c.positions.dense ? 0 : band.first % c.positions.pitch;
-  band.planes = reinterpret_cast<const char*>(planes + skipped);
-  band.block_bytes = (c.positions.dense ? c.channel_blocks * c.block_step : kSplitColumns) * word;
-  band.columns = columns;
-  return band;
+}
+
+// Each block of channels of each band alone.
+void split_all(base::ThreadPool* pool, SplitConv& c, double piece_ns) {
+  const GridDivision& d = c.division.grid;
+  const int64_t bands = c.g.batch * c.g.groups * c.g.out[0] * d.down, blocks = c.channel_blocks;
+  c.all_planes = thread_scratch<uint32_t>(Scratch::kPackedB, bands * band_words(c));
+  base::parallel_for(pool, bands * blocks, least_items(piece_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Unit u = unit_of(c, i / blocks * d.across);
+      split_band(c, u, band_of(c, u), i % blocks, i % blocks + 1);
+    }
+  });
 }
 
 // The product of a band and no rows yet.
@@ -327,7 +289,10 @@ void run_units(SplitConv& c, int64_t begin, int64_t end) {
   SplitConvBand band = {};
   for (int64_t i = begin; i < end; ++i) {
     const Unit u = unit_of(c, i);
-    if (i == begin || u.part == 0) band = split_band(c, u);
+    if (i == begin || u.part == 0) {
+      band = band_of(c, u);
+      if (!c.division.together) split_band(c, u, band, 0, c.channel_blocks);
+    }
     run_unit(c, u, band);
   }
 }
@@ -362,23 +327,12 @@ void conv_all_plainly(base::ThreadPool* pool, const SplitConv& c) {
   for (int64_t i = 0; i < c.g.batch * c.g.groups; ++i) conv_plainly(pool, c, i / c.g.groups, i % c.g.groups);
 }
 
-// Where dilation or stride would make the numbered positions absurdly many.
-bool too_spread(const ConvGeometry& g) {
-  double positions = 1, present = 1 << 16;
-  for (int a = 1; a < 3; ++a) {
-    const double reach = static_cast<double>(g.kernel[a] - 1) * static_cast<double>(g.dilation[a]);
-    positions *= static_cast<double>(g.out[a]) + reach / static_cast<double>(g.stride[a]) + 1;
-  }
-  present += 8.0 * (static_cast<double>(plane_of(g.in)) + static_cast<double>(plane_of(g.out)));
-  return positions > present;
-}
-
 }  // namespace
 
 void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const SplitConvWeights& w,
                 const ConvEpilogue& epilogue, float* y) {
   const bool spread = too_spread(g);
-  SplitConv c{g, w, x, epilogue, y, *kernels().split_conv, spread ? Positions(ConvGeometry{}) : Positions(g)};
+  SplitConv c{g, w, x, epilogue, y, *kernels().split_conv, spread ? ConvPositions(ConvGeometry{}) : ConvPositions(g)};
   c.in_plane = g.in[0] * plane_of(g.in);
   c.out_plane = g.out[0] * plane_of(g.out);
   c.channel_blocks = (w.group_depth + kSplitStep - 1) / kSplitStep;
@@ -387,9 +341,16 @@ void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   if (spread || (overwrites && !in_range(largest_magnitude(x, g.batch * g.in_channels * c.in_plane)))) {
     return conv_all_plainly(pool, c);
   }
-  divide(c, pool == nullptr ? 1 : pool->degree());
+  const PreparedGrid grid = split_conv_grid(size_of(c), base::cpu_features().l2_bytes);
+  c.division = divide_prepared(grid, threads_of(pool));
+  const GridDivision& d = c.division.grid;
+  c.band_positions = d.height * kSplitColumns;
+  c.part_rows = d.width * kSplitRows;
   lay_out(c);
-  base::parallel_for(pool, c.units(), 1, [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
+  const double piece_ns = grid.prepare_ns * static_cast<double>(d.height) / static_cast<double>(grid.pieces);
+  if (c.division.together) split_all(pool, c, piece_ns);
+  base::parallel_for(pool, grid.grid.times * d.tasks(), c.division.grain,
+                     [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
   for (int64_t i = 0; i < g.batch * g.groups; ++i) {
     if (!overwrites && !in_range(c.maxima[i])) conv_plainly(pool, c, i / g.groups, i % g.groups);
   }

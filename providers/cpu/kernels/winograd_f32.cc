@@ -5,9 +5,11 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
 
@@ -22,12 +24,10 @@ constexpr int64_t kFewestOfLarge = 49;        // which so many outputs of a chan
 constexpr int64_t kLargestWeights = 1 << 18;  // up to here
 constexpr int64_t kFewest = 16;               // channels on either side
 constexpr int64_t kFewestStrided = 128;       // outputs of a channel with stride 2: fewer fill panels badly
-constexpr int64_t kPanelFloats = 64 << 10;    // transformed tiles at once
 constexpr int64_t kPlanesAtOnce = 4;  // transformed for all tiles of a panel: what they are stored to stays near
 constexpr int64_t kMostTileRuns = 64;
-constexpr int64_t kSkew = 16;  // floats of a cache line
-constexpr double kWinogradGrainFlops = 4e5;
-constexpr int64_t kFiltersAtOnce = 2048;  // worth a thread
+constexpr int64_t kSkew = 16;     // floats of a cache line
+constexpr double kFilterNs = 12;  // transforming one
 
 int64_t padded_rows(const ConvGeometry& g, const GemmF32Kernels& kernels) {
   const int64_t tile = kernels.tile_rows;
@@ -65,9 +65,10 @@ struct WinogradJob {
   int64_t tiles_h, tiles_w;
   PanelSplit split;
   int side;  // of a tile
-  int64_t panels_per_group = 0, groups = 0, rows_per_band = 0, bands = 0;
+  PanelConv size{g.batch, g.out_channels, g.in_channels, split, kernels.lanes, kernels.tile_rows};
+  PreparedDivision division{};
+  float* transformed = nullptr;  // the tiles of all panels of each image, where they are transformed before all else
 
-  int64_t units() const { return g.batch * groups * bands; }
   // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
   // fall into one set of the nearest cache.
   static int64_t step(int64_t lines, int64_t width) { return lines * width + kSkew; }
@@ -77,7 +78,11 @@ struct WinogradJob {
   // The lines of a tile that meet this line of transformed weights: all that are left meet the last one.
   int lines_end(int filter_line) const { return filter_line == kFilterSide - 1 ? side : filter_line + 1; }
   int64_t last_panel(int64_t group) const {
-    return group == groups - 1 ? split.count() : (group + 1) * panels_per_group;
+    return group == division.grid.down - 1 ? split.count() : (group + 1) * division.grid.height;
+  }
+  float* transformed_at(int64_t image, int64_t panel) const {
+    const int64_t columns = image * split.padded() + split.first_column(panel);
+    return transformed + positions() * (columns * g.in_channels + (image * split.count() + panel) * kSkew);
   }
 };
 
@@ -92,7 +97,8 @@ int64_t find_runs(const WinogradJob& job, int64_t panel, TileRun* runs) {
   return found;
 }
 
-void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, float* v) {
+// Channels [first, last) of a panel.
+void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t first, int64_t last, float* v) {
   TileRun runs[kMostTileRuns];
   const int64_t count = find_runs(job, panel, runs), width = job.split.width(panel);
   const ConvGeometry& g = job.g;
@@ -106,16 +112,30 @@ void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, float
                          WinogradJob::step(g.in_channels, width),
                          width};
   const int64_t columns = job.split.columns(panel);
-  if (columns < width) {
-    for (int64_t line = 0; line < job.positions() * g.in_channels; ++line) {
-      float* at = v + line / g.in_channels * in.position_step + line % g.in_channels * width;
+  for (int64_t position = 0; columns < width && position < job.positions(); ++position) {
+    for (int64_t c = first; c < last; ++c) {
+      float* at = v + position * in.position_step + c * width;
       std::fill(at + columns, at + width, 0.0f);
     }
   }
-  for (int64_t c = 0; c < g.in_channels; c += kPlanesAtOnce) {
-    const WinogradInput some = in.planes(c, std::min(kPlanesAtOnce, g.in_channels - c));
+  for (int64_t c = first; c < last; c += kPlanesAtOnce) {
+    const WinogradInput some = in.planes(c, std::min(kPlanesAtOnce, last - c));
     for (int64_t r = 0; r < count; ++r) job.transforms.input(some, runs[r]);
   }
+}
+
+void transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
+  constexpr int64_t kSlack = 1024;
+  const int64_t depth = job.g.in_channels, panels = job.split.count(), pieces = divide_up(depth, kTransformedAtOnce);
+  const int64_t image = job.positions() * (job.split.padded() * depth + panels * kSkew);
+  job.transformed = thread_scratch<float>(Scratch::kPackedB, job.g.batch * image + kSlack);
+  base::parallel_for(pool, job.g.batch * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
+      transform_panel(job, at, panel, first, std::min(first + kTransformedAtOnce, depth),
+                      job.transformed_at(at, panel));
+    }
+  });
 }
 
 // One product of one panel for rows [row, row + rows).
@@ -160,15 +180,18 @@ void finish_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t 
 }
 
 void run_unit(const WinogradJob& job, int64_t unit) {
-  const int64_t band = unit % job.bands, group = unit / job.bands % job.groups, image = unit / job.bands / job.groups;
-  const int64_t row = band * job.rows_per_band, rows = std::min(job.rows_per_band, job.g.out_channels - row);
-  const int64_t first = group * job.panels_per_group, last = job.last_panel(group);
+  const GridDivision& d = job.division.grid;
+  const int64_t band = unit % d.across, group = unit / d.across % d.down, image = unit / d.tasks();
+  const int64_t most = d.width * job.size.unit_rows(), row = band * most;
+  const int64_t rows = std::min(most, job.g.out_channels - row);
+  const int64_t first = group * d.height, last = job.last_panel(group);
   int64_t tiles = 0, sums = 0;
   for (int64_t panel = first; panel < last; ++panel) {
-    tiles += job.tiles_size(job.split.width(panel));
+    if (job.transformed == nullptr) tiles += job.tiles_size(job.split.width(panel));
     sums += job.sums_size(rows, job.split.width(panel));
   }
-  float* const v_begin = thread_scratch<float>(Scratch::kColumns, tiles + 1024);
+  float* const v_begin = job.transformed != nullptr ? job.transformed_at(image, first)
+                                                    : thread_scratch<float>(Scratch::kColumns, tiles + 1024);
   float* const m_begin = thread_scratch<float>(Scratch::kTile, sums);
   const auto each_panel = [&](auto run) {
     float *v = v_begin, *m = m_begin;
@@ -178,7 +201,9 @@ void run_unit(const WinogradJob& job, int64_t unit) {
       m += job.sums_size(rows, job.split.width(panel));
     }
   };
-  each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, v); });
+  if (job.transformed == nullptr) {
+    each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, 0, job.g.in_channels, v); });
+  }
   for (int filter = 0; filter < kFilters; ++filter) {
     const int line = filter / kFilterSide, column = filter % kFilterSide;
     each_panel([&](int64_t panel, float* v, float* m) {
@@ -190,24 +215,6 @@ void run_unit(const WinogradJob& job, int64_t unit) {
     });
   }
   each_panel([&](int64_t panel, float*, float* m) { finish_panel(job, image, panel, row, rows, m); });
-}
-
-// Groups of panels whose transformed tiles fit the cache, a thin panel with the one before it; bands of rows where
-// there are too few groups for the threads. Bands leave tiles that thin panels take together so: results do not depend
-// on the degree.
-void divide(WinogradJob& job, int degree) {
-  const bool has_thin = job.split.thin(job.split.count() - 1);
-  const int64_t whole = job.split.count() - (job.split.count() > 1 && has_thin ? 1 : 0);
-  const int64_t fit = kPanelFloats / (job.positions() * job.g.in_channels * job.split.width(0));
-  job.panels_per_group = std::clamp<int64_t>(fit, 1, whole);
-  job.groups = (whole + job.panels_per_group - 1) / job.panels_per_group;
-  job.rows_per_band = job.g.out_channels;
-  job.bands = 1;
-  const int64_t tile = job.kernels.tile_rows, together = tile * (has_thin ? kThinTiles : 1);
-  while (degree > 1 && job.units() < 4 * degree && job.rows_per_band > 8 * tile) {
-    job.rows_per_band = (job.rows_per_band / 2 + together - 1) / together * together;
-    job.bands = (job.g.out_channels + job.rows_per_band - 1) / job.rows_per_band;
-  }
 }
 
 }  // namespace
@@ -232,7 +239,8 @@ int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kerne
 void transform_winograd_weights(base::ThreadPool* pool, const ConvGeometry& g, const GemmF32Kernels& kernels,
                                 const float* weights, float* to) {
   const int64_t tile = kernels.tile_rows, rows = padded_rows(g, kernels), depth = g.in_channels;
-  base::parallel_for(pool, rows / tile, kFiltersAtOnce / (tile * depth) + 1, [&](int64_t begin, int64_t end) {
+  const double tile_ns = static_cast<double>(tile * depth) * kFilterNs;
+  base::parallel_for(pool, rows / tile, least_items(tile_ns), [&](int64_t begin, int64_t end) {
     for (int64_t first = begin * tile; first < end * tile; first += tile) {
       const int64_t present = std::min(tile, g.out_channels - first);
       Weights w[9] = {}, u[kFilterSide][kFilterSide];
@@ -267,17 +275,17 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
                   tiles_w,
                   PanelSplit(tiles_h * tiles_w, gemm_kernels, gemm_kernels.lanes / 4),
                   g.stride[1] == 1 ? 4 : 5};
-  divide(job, pool == nullptr ? 1 : pool->degree());
-  const double flops = 2.0 * static_cast<double>(tiles_h * tiles_w * g.batch) *
-                       static_cast<double>(job.positions() * g.in_channels * g.out_channels) /
-                       static_cast<double>(job.units());
-  base::parallel_for(pool, job.units(), static_cast<int64_t>(kWinogradGrainFlops / (flops + 1)) + 1,
-                     [&job](int64_t begin, int64_t end) {
-                       for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
-                     });
+  const PreparedGrid grid = winograd_grid(job.size, job.positions());
+  job.division = divide_prepared(grid, threads_of(pool));
+  const double piece_ns = grid.prepare_ns / static_cast<double>(grid.pieces);
+  if (job.division.together) transform_all(pool, job, piece_ns);
+  base::parallel_for(pool, g.batch * job.division.grid.tasks(), job.division.grain, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
+  });
   if (is_clamp(epilogue.activation.op)) return;
   const int64_t plane = g.out[1] * g.out[2];
-  base::parallel_for(pool, g.batch * g.out_channels, 16384 / plane + 1, [&](int64_t begin, int64_t end) {
+  const double plane_ns = static_cast<double>(plane) * kActivationNs;
+  base::parallel_for(pool, g.batch * g.out_channels, least_items(plane_ns), [&](int64_t begin, int64_t end) {
     unary(epilogue.activation, y + begin * plane, y + begin * plane, (end - begin) * plane);
   });
 }

@@ -5,10 +5,21 @@ namespace ortolan::cpu::kernels {
 
 constexpr double kByteNs = 0.04;  // reading what is not in the nearest caches
 
-/** A multiplication and addition of floats in vectors of so many. */
+/** A multiplication and addition of floats, or of words of bytes, in vectors of so many. */
 constexpr double multiply_ns(int lanes) { return 0.18 / lanes; }
 
 /** Copying an element of a matrix to where kernels read it. */
 constexpr double kPackNs = 0.2;
+
+/** Copying elements in runs: each element, each run. */
+constexpr double kCopyNs = 0.1, kRunNs = 2;
+
+/** On tiles: the product of 16 rows of 32 bfloat16 or 64 bytes and 16 columns of them, an element that is split into
+    slices of bfloat16, the end of a block of 32 x 32 sums. */
+constexpr double kTileProductNs = 6.6, kTileSplitNs = 0.2, kTileSumsNs = 200;
+
+constexpr double kActivationNs = 0.3;  // an activation of a float
+constexpr double kRequantizeNs = 0.1;  // a sum that becomes a byte
+constexpr double kStepNs = 1;          // a pass through a loop of single elements
 
 }  // namespace ortolan::cpu::kernels

@@ -23,6 +23,7 @@ struct Grid {
   int64_t highest = INT64_MAX, widest = INT64_MAX;  // units of a task that caches hold
   double task_ns = 1e3;                             // what beginning a task costs
   double row_share = 0.05, column_share = 0.05;     // what bringing a row or a column to a task costs, in units
+  int64_t times = 1;                                // such grids, which are divided alike
 };
 
 /** Tasks of `height` x `width` units; the last ones of a row or column may be smaller. */
@@ -33,15 +34,17 @@ struct GridDivision {
   int64_t tasks() const { return down * across; }
 };
 
-/** What a division costs: the thread that is done last, what its tasks read, and a part of a task, since threads are
-    not alike. */
+inline double task_ns(const Grid& grid, const GridDivision& d) {
+  const auto height = static_cast<double>(d.height), width = static_cast<double>(d.width);
+  return (height * width + height * grid.row_share + width * grid.column_share) * grid.unit_ns + grid.task_ns;
+}
+
+/** What a division costs: the thread that is done last, and a part of a task, since threads are not alike. */
 inline double cost_of(const Grid& grid, const GridDivision& d, int degree) {
   constexpr double kWaiting = 0.3;
-  const auto height = static_cast<double>(d.height), width = static_cast<double>(d.width);
-  const double task = height * width * grid.unit_ns;
-  return static_cast<double>(divide_up(d.tasks(), degree)) *
-             (task * (1 + grid.row_share / width + grid.column_share / height) + grid.task_ns) +
-         (degree > 1 ? kWaiting * task : 0);
+  const double rounds = static_cast<double>(divide_up(d.tasks() * grid.times, degree));
+  const double waiting = degree > 1 ? kWaiting * static_cast<double>(d.height * d.width) * grid.unit_ns : 0;
+  return rounds * task_ns(grid, d) + waiting;
 }
 
 /** Where a length is divided into parts of at most that size, all of about the same: the size. */
@@ -49,35 +52,84 @@ inline int64_t even_part(int64_t length, int64_t most) {
   return divide_up(length, divide_up(length, std::min(length, most)));
 }
 
-/** The same for the next smaller parts of which there are more; `part` is at least 2. */
-inline int64_t shorter_part(int64_t length, int64_t part) {
-  return even_part(length, std::max<int64_t>(1, (length - 1) / divide_up(length, part)));
-}
+/** Ways to divide a length evenly, from parts of at most that size to `most` parts, with fewer steps among many. */
+struct EvenParts {
+  static constexpr int kMostWays = 96;
+  int64_t size[kMostWays], number[kMostWays];
+  int ways = 0;
+
+  EvenParts(int64_t length, int64_t largest, int64_t most) {
+    for (int64_t parts = divide_up(length, std::min(length, largest)); ways < kMostWays;) {
+      const int64_t part = divide_up(length, parts), count = divide_up(length, part);
+      if (ways > 0 && count > most) break;
+      size[ways] = part;
+      number[ways++] = count;
+      if (part == 1) break;
+      parts = std::max(divide_up(length, part - 1), count + count / 16);
+    }
+  }
+};
 
 /** The division that costs least of those whose tasks, unless caches divide them, are worth a thread. `degree` is at
     least 1. */
 inline GridDivision divide_grid(const Grid& grid, int degree) {
-  const int64_t most_tasks = int64_t{16} * degree, least = least_items(grid.unit_ns);
   const auto with = [&](int64_t height, int64_t width) {
     return GridDivision{height, width, divide_up(grid.rows, height), divide_up(grid.columns, width)};
   };
-  const int64_t highest = even_part(grid.rows, grid.highest), widest = even_part(grid.columns, grid.widest);
-  GridDivision best = with(highest, widest);
+  GridDivision best = with(even_part(grid.rows, grid.highest), even_part(grid.columns, grid.widest));
+  if (degree == 1 || best.height * best.width == 1) return best;
+  const int64_t least = least_items(grid.unit_ns), most = std::max(best.tasks(), 16 * degree / grid.times);
+  const EvenParts heights(grid.rows, grid.highest, most), widths(grid.columns, grid.widest, most);
   double best_cost = cost_of(grid, best, degree);
-  for (int64_t height = highest; degree > 1; height = shorter_part(grid.rows, height)) {
-    for (int64_t width = widest; height * width >= least; width = shorter_part(grid.columns, width)) {
-      const GridDivision d = with(height, width);
-      if (d.tasks() > most_tasks && best.tasks() <= most_tasks) break;
+  for (int h = 0; h < heights.ways; ++h) {
+    for (int w = 0; w < widths.ways && heights.size[h] * widths.size[w] >= least; ++w) {
+      const GridDivision d{heights.size[h], widths.size[w], heights.number[h], widths.number[w]};
+      if (d.tasks() > most) break;
       const double cost = cost_of(grid, d, degree);
-      if (cost < best_cost) {
-        best = d;
-        best_cost = cost;
-      }
-      if (width == 1) break;
+      if (cost >= best_cost) continue;
+      best = d;
+      best_cost = cost;
     }
-    if (height == 1 || divide_up(grid.rows, height) > most_tasks) break;
   }
   return best;
+}
+
+inline double in_units(double ns, const Grid& grid) { return ns / std::max(grid.unit_ns, 1e-9); }
+
+/** Work that reads what each row of units is made from: gathered, transformed or split inputs. */
+struct PreparedGrid {
+  Grid grid;  // of what is ready
+  double prepare_ns;
+  int64_t pieces;        // of what a row is made from, each of which can be made ready alone
+  int64_t bytes;         // of it
+  double beside_ns = 0;  // what rows of one task make ready beside themselves
+};
+
+/** Each task prepares what it reads, or all is prepared in a loop before theirs. */
+struct PreparedDivision {
+  GridDivision grid;
+  bool together;
+  int64_t grain;  // tasks that a thread takes at least
+};
+
+inline PreparedDivision divide_prepared(const PreparedGrid& p, int degree) {
+  constexpr int64_t kMostBytes = 16 << 20;
+  constexpr double kLoopNs = 5e3;
+  Grid alone = p.grid;
+  alone.row_share += in_units(p.prepare_ns, alone);
+  alone.task_ns += p.beside_ns;
+  const GridDivision each = divide_grid(alone, degree);
+  const int64_t rows = alone.rows * alone.times;
+  if (degree > 1 && rows * p.bytes <= kMostBytes) {
+    const GridDivision ready = divide_grid(p.grid, degree);
+    const auto pieces = static_cast<double>(p.pieces);
+    const double row = p.prepare_ns + p.beside_ns / static_cast<double>(ready.height);
+    const double preparing = static_cast<double>(divide_up(rows * p.pieces, degree)) * row / pieces;
+    if (kLoopNs + preparing + cost_of(p.grid, ready, degree) < cost_of(alone, each, degree)) {
+      return {ready, true, least_items(task_ns(p.grid, ready))};
+    }
+  }
+  return {each, false, least_items(task_ns(alone, each))};
 }
 
 }  // namespace ortolan::cpu::kernels
