@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "cpu/kernels/conv_f32.h"
+#include "cpu/kernels/lengths.h"
 
 namespace ortolan::cpu::kernels {
-
-inline int64_t volume(const int64_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 /** Calls visit(out position, tap, in position) for each pair that meets inside the input. */
 template <class Visit>

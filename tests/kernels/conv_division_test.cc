@@ -1,0 +1,213 @@
+// Tests of how convolutions are divided among 1 to 128 threads, without having them: real layers, each way to convolve.
+#include "cpu/kernels/conv_division.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <queue>
+
+#include "conv_reference.h"
+#include "cpu/kernels/split_conv_f32_kernels.h"
+#include "cpu/kernels/split_conv_positions.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int kMostThreads = 128;
+constexpr int64_t kL2Bytes = 2 << 20;
+
+struct Layer {
+  const char* name;
+  ConvGeometry g;
+};
+
+ConvGeometry batched(ConvGeometry g, int64_t batch) {
+  g.batch = batch;
+  return g;
+}
+
+ConvGeometry line(int64_t channels, int64_t out_channels, int64_t length, int64_t kernel) {
+  ConvGeometry g = plane(channels, out_channels, 1, 1, 1, 1);
+  g.in[2] = g.out[2] = length;
+  g.kernel[2] = kernel, g.pad_begin[2] = kernel / 2;
+  return g;
+}
+
+ConvGeometry cube(int64_t channels, int64_t out_channels, int64_t size) {
+  ConvGeometry g = plane(channels, out_channels, 1, size, 3, 1);
+  g.in[0] = g.out[0] = size, g.kernel[0] = 3, g.pad_begin[0] = 1;
+  return g;
+}
+
+std::vector<Layer> layers() {
+  std::vector<Layer> all;
+  for (int64_t batch : {1, 8}) {
+    all.push_back({"ResNet-50's first", batched(plane(3, 64, 1, 224, 7, 2), batch)});
+    for (int64_t channels : {64, 128, 256, 512}) {
+      const int64_t size = 56 * 64 / channels;
+      all.push_back({"ResNet-50, 1x1 to many", batched(plane(channels, 4 * channels, 1, size, 1, 1), batch)});
+      all.push_back({"ResNet-50, 1x1 to few", batched(plane(4 * channels, channels, 1, size, 1, 1), batch)});
+      all.push_back({"ResNet-50, 3x3", batched(plane(channels, channels, 1, size, 3, 1), batch)});
+      if (size > 7)
+        all.push_back({"ResNet-50, 3x3 in steps", batched(plane(channels, channels, 1, size, 3, 2), batch)});
+    }
+    all.push_back({"MobileNetV2, 1x1", batched(plane(96, 24, 1, 56, 1, 1), batch)});
+    all.push_back({"MobileNetV2, last", batched(plane(320, 1280, 1, 7, 1, 1), batch)});
+  }
+  all.push_back({"1-D", line(384, 384, 1500, 3)});
+  all.push_back({"3-D", cube(32, 64, 16)});
+  all.push_back({"groups", plane(128, 128, 32, 56, 3, 1)});
+  return all;
+}
+
+int64_t slabs(const ConvGeometry& g) { return g.batch * g.groups; }
+int64_t channels(const ConvGeometry& g) { return g.out_channels / g.groups; }
+int64_t depth(const ConvGeometry& g) { return g.in_channels / g.groups * volume(g.kernel); }
+
+struct Vectors {
+  int lanes, max_vectors;
+  int64_t tile_rows;
+};
+constexpr Vectors kVectors[] = {{4, 4, 4}, {8, 2, 6}, {16, 3, 8}};
+
+// When threads that claim one task after the other are done.
+double time_of(const std::vector<double>& costs, int threads) {
+  std::priority_queue<double, std::vector<double>, std::greater<>> done;
+  for (int i = 0; i < threads; ++i) done.push(0);
+  double last = 0;
+  for (double cost : costs) {
+    const double end = done.top() + cost;
+    done.pop();
+    done.push(end);
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+// Costs of the tasks of all slabs, chunk after chunk of `grain`.
+std::vector<double> costs_of(const Grid& grid, const GridDivision& d, int64_t grain) {
+  std::vector<double> costs;
+  int64_t units = 0, tasks = 0;
+  for (int64_t slab = 0; slab < grid.times; ++slab) {
+    for (int64_t row = 0; row < grid.rows; row += d.height) {
+      for (int64_t column = 0; column < grid.columns; column += d.width, ++tasks) {
+        const GridDivision task{std::min(d.height, grid.rows - row), std::min(d.width, grid.columns - column), 1, 1};
+        units += task.height * task.width;
+        if (tasks % grain == 0) costs.push_back(0);
+        costs.back() += task_ns(grid, task);
+      }
+    }
+  }
+  EXPECT_EQ(units, grid.rows * grid.columns * grid.times);
+  EXPECT_EQ(tasks, grid.times * d.tasks());
+  return costs;
+}
+
+struct Schedule {
+  double ns, prepared_ns;  // until all is done; of preparing, all threads together
+  int64_t chunks;
+};
+
+Schedule schedule_of(const PreparedGrid& p, const PreparedDivision& d, int threads) {
+  const double rows = static_cast<double>(p.grid.rows * p.grid.times),
+               bands = static_cast<double>(p.grid.times * d.grid.down);
+  const double once = rows * p.prepare_ns + bands * p.beside_ns;
+  Grid grid = p.grid;
+  Schedule s{0, once, 0};
+  if (d.together) {
+    const auto pieces = static_cast<int64_t>(rows) * p.pieces;
+    s.ns = static_cast<double>(divide_up(pieces, threads)) * once / static_cast<double>(pieces);
+  } else {
+    s.prepared_ns = once * static_cast<double>(d.grid.across);
+    grid.row_share += in_units(p.prepare_ns, grid);
+    grid.task_ns += p.beside_ns;
+  }
+  const std::vector<double> costs = costs_of(grid, d.grid, d.grain);
+  s.chunks = static_cast<int64_t>(costs.size());
+  s.ns += time_of(costs, threads);
+  return s;
+}
+
+void expect_good(const PreparedGrid& p, int threads) {
+  const PreparedDivision d = divide_prepared(p, threads);
+  const Grid& grid = p.grid;
+  ASSERT_GE(d.grid.height, 1);
+  ASSERT_GE(d.grid.width, 1);
+  ASSERT_EQ(d.grid.down, divide_up(grid.rows, d.grid.height));
+  ASSERT_EQ(d.grid.across, divide_up(grid.columns, d.grid.width));
+  EXPECT_LE(d.grid.height, grid.highest);
+  if (threads == 1) {
+    EXPECT_FALSE(d.together);
+    EXPECT_EQ(d.grid.across, 1) << "inputs are prepared twice";
+    return;
+  }
+  const double units = static_cast<double>(grid.rows * grid.columns * grid.times);
+  const Schedule s = schedule_of(p, d, threads);
+  const double work = units * grid.unit_ns, once = static_cast<double>(grid.rows * grid.times) * p.prepare_ns;
+  if (s.chunks > 1) {
+    const double task = static_cast<double>(d.grid.height * d.grid.width) * grid.unit_ns + grid.task_ns;
+    EXPECT_GE(static_cast<double>(d.grain) * 2 * task, kLeastTaskNs);
+  }
+  const double least = std::max({(work + once) / threads, grid.unit_ns, kLeastTaskNs});
+  const double ratio = s.ns / least;
+  const bool plenty = work / (2 * threads) >= 2 * kGoodTaskNs && units >= 8 * threads;
+  if (getenv("SHOW"))
+    printf(
+        "STAT %.3f chunks %ld threads %d per %.2f plenty %d prep/work %.3f once/work %.3f together %d  %ldx%ld of "
+        "%ldx%ldx%ld unit %.0f\n",
+        ratio, s.chunks, threads, double(s.chunks) / threads, plenty, s.prepared_ns / work, once / work, d.together,
+        d.grid.height, d.grid.width, grid.rows, grid.columns, grid.times, grid.unit_ns);
+}
+
+void expect_all_good(const PreparedGrid& p) {
+  for (int threads = 1; threads <= kMostThreads; ++threads) {
+    SCOPED_TRACE(testing::Message() << threads << " threads");
+    expect_good(p, threads);
+  }
+}
+
+TEST(ConvDivision, Direct) {
+  for (const Layer& layer : layers()) {
+    for (const Vectors& v : kVectors) {
+      const ConvGeometry& g = layer.g;
+      const PanelSplit split(volume(g.out), v, v.lanes / 4);
+      const PanelConv c{slabs(g), channels(g), depth(g), split, v.lanes, v.tile_rows};
+      SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << v.lanes << " lanes");
+      for (bool gathers : {false, true}) {
+        expect_all_good(direct_conv_grid(c, gathers, g.out[2], divide_up(depth(g), 256)));
+      }
+    }
+  }
+}
+
+TEST(ConvDivision, Winograd) {
+  for (const Layer& layer : layers()) {
+    const ConvGeometry& g = layer.g;
+    if (g.kernel[1] != 3 || g.kernel[0] != 1 || g.groups != 1) continue;
+    for (const Vectors& v : kVectors) {
+      const PanelSplit split(divide_up(g.out[1], 2) * divide_up(g.out[2], 2), v, v.lanes / 4);
+      const PanelConv c{slabs(g), channels(g), g.in_channels, split, v.lanes, v.tile_rows};
+      SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << v.lanes << " lanes");
+      expect_all_good(winograd_grid(c, g.stride[1] == 1 ? 16 : 25));
+    }
+  }
+}
+
+TEST(ConvDivision, Tiles) {
+  for (const Layer& layer : layers()) {
+    const ConvGeometry& g = layer.g;
+    if (g.kernel[0] != 1) continue;
+    const ConvPositions p(g);
+    const int64_t blocks = divide_up(g.in_channels / g.groups, kSplitStep), taps = volume(g.kernel);
+    const auto phases = static_cast<int64_t>(p.phases.size());
+    for (int slices : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << slices << " slices");
+      expect_all_good(split_conv_grid({slabs(g), channels(g), p.count, blocks * taps, taps, p.halo,
+                                       blocks * kSplitStep * phases, blocks * kSplitPairs * phases * slices, slices},
+                                      kL2Bytes));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels
