@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
 
@@ -14,6 +16,8 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int kMostThreads = 128;
+constexpr double kSlower = 1.3;                             // than the fastest division, at most
+constexpr int kCompared[] = {2, 3, 8, 15, 16, 31, 64, 97};  // threads for which the fastest division is sought
 constexpr int64_t kL2Bytes = 2 << 20;
 
 struct Layer {
@@ -104,7 +108,7 @@ std::vector<double> costs_of(const Grid& grid, const GridDivision& d, int64_t gr
 }
 
 struct Schedule {
-  double ns, prepared_ns;  // until all is done; of preparing, all threads together
+  double ns, task_ns;  // until all is done; of a whole task
   int64_t chunks;
 };
 
@@ -113,19 +117,40 @@ Schedule schedule_of(const PreparedGrid& p, const PreparedDivision& d, int threa
                bands = static_cast<double>(p.grid.times * d.grid.down);
   const double once = rows * p.prepare_ns + bands * p.beside_ns;
   Grid grid = p.grid;
-  Schedule s{0, once, 0};
+  Schedule s{0, 0, 0};
   if (d.together) {
     const auto pieces = static_cast<int64_t>(rows) * p.pieces;
-    s.ns = static_cast<double>(divide_up(pieces, threads)) * once / static_cast<double>(pieces);
+    s.ns = kLeastTaskNs + static_cast<double>(divide_up(pieces, threads)) * once / static_cast<double>(pieces);
   } else {
-    s.prepared_ns = once * static_cast<double>(d.grid.across);
     grid.row_share += in_units(p.prepare_ns, grid);
     grid.task_ns += p.beside_ns;
   }
   const std::vector<double> costs = costs_of(grid, d.grid, d.grain);
   s.chunks = static_cast<int64_t>(costs.size());
+  s.task_ns = task_ns(grid, d.grid);
   s.ns += time_of(costs, threads);
   return s;
+}
+
+// The fastest of all divisions whose tasks are worth a thread, and of both ways to prepare what they read.
+double fastest_of(const PreparedGrid& p, int threads) {
+  constexpr int64_t kMostBytes = 16 << 20;
+  const Grid& grid = p.grid;
+  double fastest = HUGE_VAL;
+  for (int64_t height = std::min(grid.rows, grid.highest); height > 0; height -= 1 + height / 8) {
+    for (int64_t width = grid.columns; width > 0; width -= 1 + width / 8) {
+      const bool whole = height == std::min(grid.rows, grid.highest) && width == grid.columns;
+      if (!whole && static_cast<double>(height * width) * grid.unit_ns < kLeastTaskNs) continue;
+      PreparedDivision d{{height, width, divide_up(grid.rows, height), divide_up(grid.columns, width)}, false, 1};
+      if (d.grid.tasks() * grid.times > 8 * threads && !whole) continue;
+      for (bool together : {false, true}) {
+        d.together = together;
+        if (together && grid.rows * grid.times * p.bytes > kMostBytes) continue;
+        fastest = std::min(fastest, schedule_of(p, d, threads).ns);
+      }
+    }
+  }
+  return fastest;
 }
 
 void expect_good(const PreparedGrid& p, int threads) {
@@ -141,22 +166,16 @@ void expect_good(const PreparedGrid& p, int threads) {
     EXPECT_EQ(d.grid.across, 1) << "inputs are prepared twice";
     return;
   }
-  const double units = static_cast<double>(grid.rows * grid.columns * grid.times);
   const Schedule s = schedule_of(p, d, threads);
-  const double work = units * grid.unit_ns, once = static_cast<double>(grid.rows * grid.times) * p.prepare_ns;
-  if (s.chunks > 1) {
-    const double task = static_cast<double>(d.grid.height * d.grid.width) * grid.unit_ns + grid.task_ns;
-    EXPECT_GE(static_cast<double>(d.grain) * 2 * task, kLeastTaskNs);
+  const double whole = static_cast<double>(d.grid.height * d.grid.width) * grid.unit_ns;
+  if (s.chunks > 1 && d.grid.tasks() > 1 && grid.rows <= grid.highest) {
+    EXPECT_GE(whole, kLeastTaskNs);
   }
-  const double least = std::max({(work + once) / threads, grid.unit_ns, kLeastTaskNs});
-  const double ratio = s.ns / least;
-  const bool plenty = work / (2 * threads) >= 2 * kGoodTaskNs && units >= 8 * threads;
-  if (getenv("SHOW"))
-    printf(
-        "STAT %.3f chunks %ld threads %d per %.2f plenty %d prep/work %.3f once/work %.3f together %d  %ldx%ld of "
-        "%ldx%ldx%ld unit %.0f\n",
-        ratio, s.chunks, threads, double(s.chunks) / threads, plenty, s.prepared_ns / work, once / work, d.together,
-        d.grid.height, d.grid.width, grid.rows, grid.columns, grid.times, grid.unit_ns);
+  if (s.chunks > 1) {
+    EXPECT_GE(static_cast<double>(d.grain) * s.task_ns, kLeastTaskNs);
+  }
+  if (std::count(std::begin(kCompared), std::end(kCompared), threads) == 0) return;
+  EXPECT_LE(s.ns, kSlower * fastest_of(p, threads) + kLeastTaskNs);
 }
 
 void expect_all_good(const PreparedGrid& p) {

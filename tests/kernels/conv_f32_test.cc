@@ -196,6 +196,33 @@ TEST_P(ConvF32, ThreeByThreeOfMostChannels) {
   }
 }
 
+// Panels of all widths, thin ones among them; in place, gathered, transformed, along rows, of depthwise planes.
+TEST_P(ConvF32, ThreadsDoNotChangeResults) {
+  ConvGeometry images = plane(64, 96, 1, 14, 1, 1), slices = plane(32, 40, 1, 9, 3, 1);
+  images.batch = 3;
+  slices.in[0] = 6, slices.kernel[0] = 3, slices.out[0] = 4;
+  for (const ConvGeometry& g : {images, slices, plane(96, 300, 1, 7, 3, 1), plane(256, 200, 1, 7, 1, 1),
+                                plane(64, 160, 2, 15, 3, 1), plane(64, 130, 1, 26, 3, 2), plane(3, 32, 1, 60, 3, 2),
+                                plane(40, 40, 40, 33, 3, 1), plane(24, 24, 24, 20, 4, 1)}) {
+    const std::vector<float> x = normal(g.batch * g.in_channels * volume(g.in)), bias = normal(g.out_channels);
+    const std::vector<float> w = normal(g.out_channels * (g.in_channels / g.groups) * volume(g.kernel));
+    for (bool winograd : {false, true}) {
+      ConvPacking packing;
+      packing.slices = 0, packing.winograd = winograd;
+      const auto with = [&](base::ThreadPool* pool) {
+        std::vector<float> y(g.batch * g.out_channels * volume(g.out));
+        conv(pool, g, x.data(), pack_conv_weights(pool, g, w.data(), packing), {bias.data(), nullptr, {}}, y.data());
+        return y;
+      };
+      const std::vector<float> alone = with(nullptr);
+      for (int threads : kThreadCounts) {
+        EXPECT_EQ(with(&pool_of(threads)), alone)
+            << threads << " threads, channels " << g.in_channels << "->" << g.out_channels;
+      }
+    }
+  }
+}
+
 struct Errors {
   double layer = 0, loop = 0;  // sums of squares
 };

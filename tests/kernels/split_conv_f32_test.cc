@@ -7,22 +7,14 @@
 #include "base/thread_pool.h"
 #include "conv_reference.h"
 #include "isa_test.h"
+#include "pools.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr double kUnit = 0x1p-24;
 
-base::ThreadPool* pool_of(int threads) {
-  if (threads == 1) return nullptr;
-  static std::vector<std::unique_ptr<base::ThreadPool>> pools(5);
-  if (!pools[threads]) {
-    base::ThreadPool::Options options;
-    options.threads = threads;
-    pools[threads] = std::make_unique<base::ThreadPool>(options);
-  }
-  return pools[threads].get();
-}
+base::ThreadPool* threads_or_none(int threads) { return threads == 1 ? nullptr : &pool_of(threads); }
 
 float largest(const std::vector<float>& values) {
   float most = 0;
@@ -65,10 +57,10 @@ class SplitConvF32 : public IsaTest {
   }
 
   std::vector<float> run(const Case& c, int threads = 1, int slices = 3) {
-    const auto packed = pack_split_conv(pool_of(threads), c.g, c.w.data(), slices);
+    const auto packed = pack_split_conv(threads_or_none(threads), c.g, c.w.data(), slices);
     EXPECT_NE(packed, nullptr);
     std::vector<float> y(c.outputs() + 1, 77);
-    if (packed != nullptr) conv_split(pool_of(threads), c.g, c.x.data(), *packed, c.epilogue(), y.data());
+    if (packed != nullptr) conv_split(threads_or_none(threads), c.g, c.x.data(), *packed, c.epilogue(), y.data());
     EXPECT_EQ(y.back(), 77);
     y.pop_back();
     return y;
@@ -150,10 +142,11 @@ TEST_P(SplitConvF32, Depth) {
 }
 
 TEST_P(SplitConvF32, ThreadsDoNotChangeResults) {
-  for (const ConvGeometry& g : {plane(64, 200, 1, 20, 3, 1), plane(300, 64, 2, 19, 1, 1), plane(64, 40, 1, 31, 3, 2)}) {
+  for (const ConvGeometry& g : {plane(64, 200, 1, 20, 3, 1), plane(300, 64, 2, 19, 1, 1), plane(64, 40, 1, 31, 3, 2),
+                                plane(1024, 256, 1, 14, 1, 1)}) {
     const Case c = random_case(g, {UnaryOp::kSilu}, true, true);
     const std::vector<float> y = run(c);
-    for (int threads = 2; threads <= 4; ++threads) EXPECT_EQ(run(c, threads), y) << threads;
+    for (int threads : kThreadCounts) EXPECT_EQ(run(c, threads), y) << threads;
   }
 }
 
@@ -219,7 +212,7 @@ TEST_P(SplitConvF32, RefusesWeightsOutOfRange) {
 TEST_P(SplitConvF32, UnpacksWhatItPacked) {
   const ConvGeometry g = plane(70, 90, 2, 4, 3, 1);
   const std::vector<float> w = normal(90 * 35 * 9);
-  const auto packed = pack_split_conv(pool_of(2), g, w.data(), 3);
+  const auto packed = pack_split_conv(threads_or_none(2), g, w.data(), 3);
   std::vector<float> back(w.size());
   for (int group = 0; group < 2; ++group) unpack_split_conv(*packed, group, back.data() + group * 45 * 35 * 9);
   EXPECT_EQ(back, w);
