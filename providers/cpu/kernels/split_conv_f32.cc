@@ -99,6 +99,7 @@ Unit unit_of(const SplitConv& c, int64_t i) {
 // The split planes of a band and which of its positions are outputs; valid until the thread splits another.
 struct SplitConvBand {
   int64_t first, positions;
+  uint32_t* room;      // of the planes
   const char* planes;  // at the first position
   int64_t block_bytes;
   const SplitConvColumns* columns;
@@ -198,7 +199,8 @@ SplitConvBand band_of(const SplitConv& c, const Unit& u) {
   band.first = u.band * c.band_positions;
   band.positions = std::min(c.band_positions, c.positions.count - band.first);
   const int64_t word = sizeof(uint32_t), skipped = c.positions.dense ? 0 : band.first % c.positions.pitch;
-  band.planes = reinterpret_cast<const char*>(planes_room(c, u) + skipped);
+  band.room = planes_room(c, u);
+  band.planes = reinterpret_cast<const char*>(band.room + skipped);
   band.block_bytes = (c.positions.dense ? c.channel_blocks * c.block_step : kSplitColumns) * word;
   SplitConvColumns* columns = thread_scratch<SplitConvColumns>(Scratch::kOther, c.band_positions / 16 + 2);
   find_columns(c, band, columns);
@@ -210,7 +212,7 @@ SplitConvBand band_of(const SplitConv& c, const Unit& u) {
 void split_band(SplitConv& c, const Unit& u, const SplitConvBand& band, int64_t first, int64_t last) {
   const int64_t channel = first * kSplitStep, end = std::min(last * kSplitStep, c.weights.group_depth);
   const SplitPlanes p = planes_of(c, u, channel, end - channel);
-  uint32_t* to = planes_room(c, u) + first * c.block_step;
+  uint32_t* to = band.room + first * c.block_step;
   const uint32_t largest = c.positions.dense ? split_dense(c, p, band, to) : split_phases(c, p, band, to);
   std::atomic<uint32_t>& maximum = c.maxima[u.image * c.g.groups + u.group];
   uint32_t before = maximum.load(std::memory_order_relaxed);
