@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <queue>
 
 #include "conv_reference.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_conv_positions.h"
+#include "schedule.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int kMostThreads = 128;
 constexpr double kSlower = 1.3;                             // than the fastest division, at most
 constexpr int kCompared[] = {2, 3, 8, 15, 16, 31, 64, 97};  // threads for which the fastest division is sought
 constexpr int64_t kL2Bytes = 2 << 20;
@@ -73,20 +71,6 @@ struct Vectors {
   int64_t tile_rows;
 };
 constexpr Vectors kVectors[] = {{4, 4, 4}, {8, 2, 6}, {16, 3, 8}};
-
-// When threads that claim one task after the other are done.
-double time_of(const std::vector<double>& costs, int threads) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> done;
-  for (int i = 0; i < threads; ++i) done.push(0);
-  double last = 0;
-  for (double cost : costs) {
-    const double end = done.top() + cost;
-    done.pop();
-    done.push(end);
-    last = std::max(last, end);
-  }
-  return last;
-}
 
 // Costs of the tasks of all slabs, chunk after chunk of `grain`.
 std::vector<double> costs_of(const Grid& grid, const GridDivision& d, int64_t grain) {

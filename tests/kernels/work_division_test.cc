@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <queue>
 
 #include "cpu/kernels/gemm_split_division.h"
 #include "cpu/kernels/work_division.h"
+#include "schedule.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-constexpr int kMostThreads = 128;
 
 // Costs of the tasks, row after row.
 std::vector<double> costs_of(const Grid& grid, const GridDivision& d) {
@@ -24,20 +21,6 @@ std::vector<double> costs_of(const Grid& grid, const GridDivision& d) {
     }
   }
   return costs;
-}
-
-// When threads that claim one task after the other are done.
-double time_of(const std::vector<double>& costs, int threads) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> done;
-  for (int i = 0; i < threads; ++i) done.push(0);
-  double last = 0;
-  for (double cost : costs) {
-    const double end = done.top() + cost;
-    done.pop();
-    done.push(end);
-    last = std::max(last, end);
-  }
-  return last;
 }
 
 void expect_good(const Grid& grid, const GridDivision& d, int threads) {

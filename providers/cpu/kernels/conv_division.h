@@ -86,8 +86,12 @@ inline PreparedGrid split_conv_grid(const SplitConvSize& c, int64_t l2_bytes) {
   grid.row_share += in_units(static_cast<double>(kSplitColumns * c.words) * sizeof(uint32_t) * kByteNs, grid);
   grid.column_share += in_units(steps * static_cast<double>(c.slices * 2048) * kByteNs, grid);
   grid.times = c.slabs;
-  return {grid, kSplitColumns * position_ns, divide_up(c.steps, c.taps),
-          kSplitColumns * c.words * int64_t{sizeof(uint32_t)}, static_cast<double>(c.halo) * position_ns};
+  return {grid,
+          kSplitColumns * position_ns,
+          divide_up(c.steps, c.taps),
+          kSplitColumns * c.words * int64_t{sizeof(uint32_t)},
+          static_cast<double>(c.halo) * position_ns,
+          c.halo * c.words * int64_t{sizeof(uint32_t)}};
 }
 
 }  // namespace ortolan::cpu::kernels

@@ -30,7 +30,7 @@ inline Grid grid_of(const ProductSize& p, const ProductTiles& tiles, bool is_pac
   // Rows of A that stay in the second-level cache while panels pass over them.
   const int64_t fit = l2_bytes / 2 / (4 * std::max<int64_t>(p.k, 1)) / tiles.rows;
   grid.highest = std::clamp<int64_t>(fit, 16, 64);
-  if (!is_packed) grid.column_share += static_cast<double>(columns) * depth * kPackNs / grid.unit_ns;
+  if (!is_packed) grid.column_share += in_units(static_cast<double>(columns) * depth * kPackNs, grid);
   return grid;
 }
 

@@ -7,20 +7,20 @@
 
 #include "cpu/kernels/gemm_division.h"
 #include "cpu/kernels/split_f32_kernels.h"
+#include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 
-/** Nanoseconds of one core with AMX: a product of tiles and all else of a block, splitting an element of A and of B
-   (the latter beside tile products), and a multiplication and addition in plain arithmetic. */
-constexpr double kTileNs = 6.6, kBlockNs = 200, kSplitANs = 0.25, kSplitBNs = 0.13, kPlainNs = 0.0111;
+/** Splitting an element of A, and of B beside tile products, into slices of bfloat16. */
+constexpr double kSplitANs = 0.25, kSplitBNs = 0.13;
 
 inline double split_rows_ns(int64_t k) { return kSplitANs * static_cast<double>(kSplitRows * k); }
 
 inline double split_panel_ns(int64_t k) { return 2 * kSplitBNs * static_cast<double>(kSplitColumns * k); }
 
 inline double split_block_ns(int slices, int64_t k) {
-  return 4 * kTileNs * static_cast<double>(split_steps(k) * split_products(slices, slices)) + kBlockNs;
+  return 4 * kTileProductNs * static_cast<double>(split_steps(k) * split_products(slices, slices)) + kTileSumsNs;
 }
 
 inline bool gains_on_tiles(const ProductSize& p, int slices) {
@@ -29,9 +29,10 @@ inline bool gains_on_tiles(const ProductSize& p, int slices) {
   // A half that is missing takes half the time.
   const double blocks = static_cast<double>(divide_up(p.m, kSplitRows / 2) * divide_up(p.n, kSplitColumns / 2)) / 4;
   const double tiles = 4 * static_cast<double>(split_steps(p.k) * split_products(slices, slices));
-  const double sums = blocks * (tiles * kTileNs + static_cast<double>(divide_up(p.k, kSplitLongest)) * kBlockNs);
+  const double sums =
+      blocks * (tiles * kTileProductNs + static_cast<double>(divide_up(p.k, kSplitLongest)) * kTileSumsNs);
   const double splits = depth * (rows * kSplitANs + columns * kSplitBNs);
-  return sums + splits < 0.9 * rows * columns * depth * kPlainNs;
+  return sums + splits < 0.9 * rows * columns * depth * multiply_ns(16);
 }
 
 /** For each `rows` of A and kSplitLongest of k, these are split first. Then each task multiplies the blocks of `grid`,

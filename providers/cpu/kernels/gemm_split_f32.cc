@@ -227,16 +227,17 @@ class SplitGemm {
   // All blocks of the band and panels [begin, end), `at_once` of them over each block of rows. The next ones are split
   // while tiles are multiplied.
   void multiply_panels(const SplitBand& band, int64_t begin, int64_t end, int64_t at_once) const {
-    const int64_t bytes = block_bytes(band.k), room = 2 * at_once * (bytes + static_cast<int64_t>(sizeof(SplitRange)));
-    char* space =
-        thread_scratch<char>(Scratch::kSplitB, kSumsBytes + room + (writes_columns() ? band.k * kSplitColumns * 4 : 0));
+    const int64_t bytes = block_bytes(band.k), tiles_end = kSumsBytes + 2 * at_once * bytes;
+    const int64_t ranges_at = tiles_end + (writes_columns() ? band.k * kSplitColumns * 4 : 0);
+    const int64_t ranges_bytes = 2 * at_once * static_cast<int64_t>(sizeof(SplitRange));
+    char* space = thread_scratch<char>(Scratch::kSplitB, ranges_at + ranges_bytes);
     SplitSequence sequence{reinterpret_cast<float*>(space)};
-    auto* ranges = reinterpret_cast<SplitRange*>(space + kSumsBytes + 2 * at_once * bytes);
+    auto* ranges = reinterpret_cast<SplitRange*>(space + ranges_at);
     const auto panels_from = [&](int64_t panel) {
       const int64_t odd = (panel - begin) / at_once % 2 * at_once;
       return SplitPanels{panel, std::min(panel + at_once, end), space + kSumsBytes + odd * bytes, ranges + odd};
     };
-    PanelSplitting splitting(*this, band, end, reinterpret_cast<float*>(space + kSumsBytes + room));
+    PanelSplitting splitting(*this, band, end, reinterpret_cast<float*>(space + tiles_end));
     const SplitScope tiles(kernels_);
     SplitPanels now = panels_from(begin);
     for (int64_t panel = begin; panel < now.end; ++panel) splitting.start(sequence, now, panel);

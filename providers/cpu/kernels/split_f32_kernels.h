@@ -106,8 +106,8 @@ struct SplitSequence {
   ColumnSplit* next = nullptr;  // split meanwhile, as far as it goes
   int64_t units_at_once = 1;    // of it, with each product of two slices
   SplitPrefetch prefetch;
-  const char* ahead =
-      nullptr;  // memory that follows, to be fetched likewise: so many bytes with each k-step of a sweep
+  // Memory that is read after it, to be fetched likewise: so many bytes with each k-step of a sweep.
+  const char* ahead = nullptr;
   int64_t ahead_bytes = 0;
   // The block to be finished, for the functions below.
   SplitBlock pending{};

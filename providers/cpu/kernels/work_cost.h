@@ -19,7 +19,5 @@ constexpr double kCopyNs = 0.1, kRunNs = 2;
 constexpr double kTileProductNs = 6.6, kTileSplitNs = 0.2, kTileSumsNs = 200;
 
 constexpr double kActivationNs = 0.3;  // an activation of a float
-constexpr double kRequantizeNs = 0.1;  // a sum that becomes a byte
-constexpr double kStepNs = 1;          // a pass through a loop of single elements
 
 }  // namespace ortolan::cpu::kernels

@@ -26,6 +26,8 @@ struct Grid {
   int64_t times = 1;                                // such grids, which are divided alike
 };
 
+inline double in_units(double ns, const Grid& grid) { return ns / std::max(grid.unit_ns, 1e-9); }
+
 /** Tasks of `height` x `width` units; the last ones of a row or column may be smaller. */
 struct GridDivision {
   int64_t height, width;
@@ -94,15 +96,14 @@ inline GridDivision divide_grid(const Grid& grid, int degree) {
   return best;
 }
 
-inline double in_units(double ns, const Grid& grid) { return ns / std::max(grid.unit_ns, 1e-9); }
-
 /** Work that reads what each row of units is made from: gathered, transformed or split inputs. */
 struct PreparedGrid {
   Grid grid;  // of what is ready
   double prepare_ns;
   int64_t pieces;        // of what a row is made from, each of which can be made ready alone
   int64_t bytes;         // of it
-  double beside_ns = 0;  // what rows of one task make ready beside themselves
+  double beside_ns = 0;  // for what rows of one task make ready beside themselves
+  int64_t beside_bytes = 0;
 };
 
 /** Each task prepares what it reads, or all is prepared in a loop before theirs. */
@@ -119,9 +120,9 @@ inline PreparedDivision divide_prepared(const PreparedGrid& p, int degree) {
   alone.row_share += in_units(p.prepare_ns, alone);
   alone.task_ns += p.beside_ns;
   const GridDivision each = divide_grid(alone, degree);
+  const GridDivision ready = divide_grid(p.grid, degree);
   const int64_t rows = alone.rows * alone.times;
-  if (degree > 1 && rows * p.bytes <= kMostBytes) {
-    const GridDivision ready = divide_grid(p.grid, degree);
+  if (degree > 1 && rows * p.bytes + ready.down * alone.times * p.beside_bytes <= kMostBytes) {
     const auto pieces = static_cast<double>(p.pieces);
     const double row = p.prepare_ns + p.beside_ns / static_cast<double>(ready.height);
     const double preparing = static_cast<double>(divide_up(rows * p.pieces, degree)) * row / pieces;
