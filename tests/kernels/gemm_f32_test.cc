@@ -244,8 +244,18 @@ TEST_P(GemmF32, ThreadsDoNotChangeALastRow) {
   }
 }
 
-TEST_P(GemmF32, ThreadsDoNotChangeBatches) {
-  const int64_t count = 3, m = 129, n = 140, k = 96, residual_stride = n + 5;
+struct BatchCase {
+  int64_t m, n, k;
+};
+
+class GemmF32Batches : public GemmF32 {
+ protected:
+  void expect_same_for_all_threads(const BatchCase& size);
+};
+
+void GemmF32Batches::expect_same_for_all_threads(const BatchCase& size) {
+  const auto [m, n, k] = size;
+  const int64_t count = 3, residual_stride = n + 5;
   const std::vector<float> a = normal(count * m * k), b = normal(count * k * n), bias = normal(m);
   for (int form = 0; form < 4; ++form) {
     std::vector<float> c(count * m * n), d(c.size());
@@ -278,6 +288,11 @@ TEST_P(GemmF32, ThreadsDoNotChangeBatches) {
     EXPECT_NEAR(c[(m + row) * n + column], want, 1e-4) << "form " << form;
   }
 }
+
+TEST_P(GemmF32Batches, ThreadsDoNotChangeResults) { expect_same_for_all_threads({129, 140, 96}); }
+
+// On tiles each product gains, but a part of its rows alone would not.
+TEST_P(GemmF32Batches, ThreadsDoNotChangeHowProductsAreComputed) { expect_same_for_all_threads({256, 256, 64}); }
 
 TEST_P(GemmF32, PanelOrderDoesNotChangeResults) {
   for (int64_t m : {1, 3, 150}) {
@@ -344,6 +359,7 @@ TEST_P(GemmF64, AllTransposesAndScales) {
 }
 
 ORTOLAN_FOR_EACH_ISA(GemmF32);
+ORTOLAN_FOR_EACH_ISA(GemmF32Batches);
 ORTOLAN_FOR_EACH_ISA(GemmF64);
 
 }  // namespace
