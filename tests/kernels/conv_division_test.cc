@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "conv_reference.h"
+#include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_conv_positions.h"
 #include "schedule.h"
@@ -208,6 +209,56 @@ TEST(ConvDivision, Tiles) {
       expect_all_good(split_conv_grid({slabs(g), channels(g), p.count, blocks * taps, taps, p.halo,
                                        blocks * kSplitStep * phases, blocks * kSplitPairs * phases * slices, slices},
                                       kL2Bytes));
+    }
+  }
+}
+
+GemmInt8Kernels byte_kernels(const Vectors& v) {
+  GemmInt8Kernels kernels{};
+  kernels.lanes = v.lanes, kernels.max_vectors = v.max_vectors, kernels.tile_rows = static_cast<int>(v.tile_rows);
+  kernels.group = 2;
+  return kernels;
+}
+
+TEST(ConvDivision, Bytes) {
+  for (const Layer& layer : layers()) {
+    for (const Vectors& v : kVectors) {
+      const ConvGeometry& g = layer.g;
+      const PanelSplit split(volume(g.out), v);
+      SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << v.lanes << " lanes");
+      expect_all_good(word_conv_grid({slabs(g), channels(g), divide_up(depth(g), 2), split, g.out[2]}, byte_kernels(v)));
+    }
+  }
+}
+
+TEST(ConvDivision, BytesOnTiles) {
+  for (const Layer& layer : layers()) {
+    const ConvGeometry& g = layer.g;
+    for (bool gathers : {false, true}) {
+      SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << (gathers ? ", gathered" : ""));
+      const Grid grid = tile_conv_grid({slabs(g), channels(g), divide_up(depth(g), 4), volume(g.out), gathers});
+      EXPECT_TRUE(!gathers || grid.columns == 1) << "lines are gathered by several tasks";
+      expect_all_good({grid, 0, 1, 0});
+    }
+  }
+}
+
+TEST(ConvDivision, ImagesAtOnce) {
+  for (int64_t images : {1, 2, 7, 8, 64, 1000}) {
+    for (double image_ns : {1e3, 1e5, 1e7, 1e9}) {
+      for (int64_t bytes : {1 << 10, 1 << 20, 1 << 28}) {
+        EXPECT_EQ(images_at_once(images, image_ns, bytes, 1), 1);
+        for (int threads = 2; threads <= kMostThreads; ++threads) {
+          const int64_t count = images_at_once(images, image_ns, bytes, threads);
+          ASSERT_GE(count, 1);
+          ASSERT_LE(count, images);
+          ASSERT_TRUE(count == 1 || count * bytes <= 16 << 20);
+          // Enough work for all threads, unless there is no more or its words would be too many.
+          const bool all = count == images, full = (count + 1) * bytes > 8 << 20;
+          ASSERT_TRUE(all || full || static_cast<double>(2 * count) * image_ns >= threads * 8 * kGoodTaskNs)
+              << count << " of " << images << " images of " << image_ns << " ns for " << threads << " threads";
+        }
+      }
     }
   }
 }

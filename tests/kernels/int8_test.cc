@@ -140,6 +140,35 @@ TEST_P(Int8, FloatsOfEveryForm) {
   for (int form = 0; form < 8192 && !HasFatalFailure(); form += 512) check_floats(131, 97, 300, form + 128 + 2);
 }
 
+// Packed before, by all threads first, and panel by panel; of many rows, of few, and of fewer panels than threads.
+TEST_P(Int8, ProductsAreTheSameForEveryNumberOfThreads) {
+  const int64_t sizes[][3] = {{300, 200, 130}, {64, 40, 2000}, {1, 1500, 256}, {40, 700, 128}, {517, 33, 64}};
+  for (const auto& [m, n, k] : sizes) {
+    for (int form : {0, 1 + 2 + 128, 2 + 4 + 8 + 128 + 256 + 32, 16 + 2 + 256 + 64, 16 + 4 + 1}) {
+      const Form f = make_form(m, n, k, form);
+      const PackedMatrixInt8 matrix = pack_b_int8(nullptr, k, n, f.right());
+      const RightInt8 right = form & 16 ? RightInt8(matrix) : RightInt8(k, n, f.right());
+      const auto scale = normal(n, 1e-3f), bias = normal(n);
+      SumEpilogue e;
+      e.scale = scale.data(), e.scale_per_column = true, e.bias = bias.data();
+      e.activation.op = form & 2 ? UnaryOp::kGelu : UnaryOp::kTanh;
+      std::vector<int32_t> want(m * n), sums(m * n);
+      std::vector<float> want_floats(m * n), floats(m * n);
+      gemm_int8(nullptr, m, f.left(), right, f.zeros, want.data(), n);
+      gemm_int8_to_float(nullptr, m, f.left(), right, f.zeros, e, want_floats.data(), n);
+      ASSERT_EQ(want[n - 1], f.sum(0, n - 1));
+      ASSERT_EQ(want[m * n - 1], f.sum(m - 1, n - 1));
+      for (int threads : kThreadCounts) {
+        std::fill(sums.begin(), sums.end(), 77);
+        gemm_int8(&pool_of(threads), m, f.left(), right, f.zeros, sums.data(), n);
+        ASSERT_EQ(sums, want) << m << "x" << n << "x" << k << " form " << form << ", " << threads << " threads";
+        gemm_int8_to_float(&pool_of(threads), m, f.left(), right, f.zeros, e, floats.data(), n);
+        ASSERT_EQ(floats, want_floats) << m << "x" << n << "x" << k << " form " << form << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
 TEST_P(Int8, LongSums) {
   for (int64_t k : {511, 512, 520, 1031, 5003}) {
     for (int form = 0; form < 4; ++form) check_product(5, 20, k, form + 128 + 256 + (k % 2 ? 16 : 0));
@@ -341,6 +370,29 @@ TEST_P(Int8, ConvolutionsAreExact) {
         ASSERT_EQ(y[i], want) << "form " << form << " at " << i;
         const float factor = scale[f.per_channel ? f.channel_of(i) : 0];
         ASSERT_EQ(q[i], std::clamp(std::nearbyint(static_cast<float>(want + 321) * factor) + 9.0, 0.0, 255.0));
+      }
+    }
+  }
+}
+
+// Layers that threads part by positions, by channels and by images.
+TEST_P(Int8, ConvolutionsAreTheSameForEveryNumberOfThreads) {
+  for (const ConvGeometry& g :
+       {geometry(16, 70, 1, 30, 3, 1, 1, 1), geometry(128, 300, 1, 6, 3, 1, 1, 1), geometry(40, 60, 2, 8, 3, 2, 1, 1),
+        geometry(200, 90, 1, 14, 1, 1, 1, 0), geometry(24, 24, 24, 40, 3, 1, 1, 1), slices(20, 32, 1, 1)}) {
+    for (int form : {0, 3, 12, 15}) {
+      ConvForm f{g, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0, (form & 8) != 0, {}, {}, {}};
+      f.x = bytes(g.batch * g.in_channels * g.in[0] * g.in[1] * g.in[2]);
+      f.w = bytes(g.out_channels * f.depth() * f.taps());
+      f.w_zero = bytes(g.out_channels);
+      const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, f.w.data(), f.w_signed);
+      std::vector<int32_t> want(g.batch * g.out_channels * f.out_plane()), y(want.size());
+      conv_int8(nullptr, g, f.operands(), packed, want.data());
+      for (size_t i = 0; i < want.size(); i += 97) ASSERT_EQ(want[i], f.sum(static_cast<int64_t>(i)));
+      for (int threads : kThreadCounts) {
+        std::fill(y.begin(), y.end(), 77);
+        conv_int8(&pool_of(threads), g, f.operands(), packed, y.data());
+        ASSERT_EQ(y, want) << g.in_channels << " to " << g.out_channels << ", form " << form << ", " << threads;
       }
     }
   }

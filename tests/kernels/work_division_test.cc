@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cpu/kernels/gemm_split_division.h"
+#include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/work_division.h"
 #include "schedule.h"
 
@@ -190,6 +191,25 @@ TEST(WorkDivision, OneRowIsBoundByMemory) {
   EXPECT_EQ(least_items(row_ns(64, 768, 16, 4)), 1);
   EXPECT_LT(row_ns(64, 768, 16, 2), row_ns(64, 768, 16, 4));
   EXPECT_GT(least_items(row_ns(64, 64, 16, 4)), 1);
+}
+
+TEST(WorkDivision, ProductsOfBytes) {
+  for (const ProductSize& p : kProducts) {
+    for (const ProductTiles& tiles : kTiles) {
+      GemmInt8Kernels kernels{};
+      kernels.lanes = static_cast<int>(tiles.rows * 2), kernels.max_vectors = 2, kernels.group = 4;
+      kernels.tile_rows = static_cast<int>(tiles.rows);
+      for (bool on_tiles : {false, true}) {
+        if (on_tiles) kernels.begin = [] {}, kernels.lanes = 16, kernels.tile_rows = 32;
+        const PanelSplit split(p.n, kernels);
+        const Grid grid = byte_product_grid(kernels, p.m, divide_up(p.k, 4), split);
+        for (int threads = 1; threads <= kMostThreads; ++threads) {
+          SCOPED_TRACE(testing::Message() << p.m << 'x' << p.n << 'x' << p.k << ", " << threads << " threads");
+          ASSERT_NO_FATAL_FAILURE(expect_good(grid, divide_grid(grid, threads), threads));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

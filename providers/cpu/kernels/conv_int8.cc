@@ -11,15 +11,19 @@
 #include "cpu/kernels/conv_int8_tiles.h"
 #include "cpu/kernels/conv_int8_weights.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
 
 namespace {
 
-constexpr double kConvGrainOps = 2e6;
-constexpr int64_t kWidest = 64;  // columns of a panel at most
+constexpr int64_t kWidest = 64;       // columns of a panel at most
+constexpr int64_t kRowsAtOnce = 48;   // channels whose weights stay near while panels pass, about
+constexpr double kInterleaveNs = 0.4;  // a word of the image
+constexpr double kPlaneElementNs = 0.06;  // of a depthwise plane: widening an element, one of its products, its byte
 
 // The geometry of the same convolution over an input whose padding is written out, one channel a word.
 ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
@@ -34,15 +38,29 @@ ConvGeometry padded_geometry(const ConvGeometry& g, int64_t channel_words) {
   return padded;
 }
 
+// Some images of a batch at a time.
 struct ConvJob {
   const ConvGeometry& g;
   ConvGeometry padded;
   const ConvInt8& operands;
   const PackedConvWeightsInt8::Storage& w;
   PanelSplit split;
-  int64_t rows_per_band, bands;
-  int32_t x_zero;          // after the shift
-  const int32_t* w_zeros;  // of every output channel, after the shift
+  int32_t x_zero;                // after the shift
+  std::vector<int32_t> w_zeros;  // of every output channel, after the shift
+  bool needs_column_sums;
+  int64_t first_image = 0, images = 0;
+  PreparedDivision division{};
+  int32_t* words = nullptr;     // of these images
+  int32_t* gathered = nullptr;  // all their panels and then the sums of the columns, where tasks share them
+
+  int64_t slabs() const { return images * g.groups; }
+  int64_t slab_words() const { return w.channel_words() * volume(padded.in); }
+  int32_t* panel_at(int64_t slab, int64_t panel) const {
+    return gathered + (slab * split.padded() + split.first_column(panel)) * w.depth_words();
+  }
+  int32_t* sums_at(int64_t slab, int64_t panel) const {
+    return gathered + slabs() * split.padded() * w.depth_words() + slab * split.padded() + split.first_column(panel);
+  }
 };
 
 // One word plane: `group` channels side by side, surrounded by the zero point.
@@ -71,53 +89,111 @@ void interleave_channels(const ConvJob& job, const uint8_t* x, int64_t channel, 
   }
 }
 
-void interleave_image(base::ThreadPool* pool, const ConvJob& job, const uint8_t* x, int32_t* words) {
+void interleave_images(base::ThreadPool* pool, const ConvJob& job) {
   const int64_t per_group = job.w.channel_words(), plane = volume(job.g.in), padded_plane = volume(job.padded.in);
-  base::parallel_for(pool, job.g.groups * per_group, 8192 / (plane + 1) + 1, [&](int64_t begin, int64_t end) {
+  const auto* x = static_cast<const uint8_t*>(job.operands.x) + job.first_image * job.g.in_channels * plane;
+  const double plane_ns = static_cast<double>(padded_plane) * kInterleaveNs;
+  base::parallel_for(pool, job.slabs() * per_group, least_items(plane_ns), [&](int64_t begin, int64_t end) {
     auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 3 * plane);
     std::fill_n(scratch + plane, plane, 0);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t group = i / per_group, channel = i % per_group * job.w.kernels->group;
-      interleave_channels(job, x + group * job.w.depth * plane, channel, scratch, words + i * padded_plane);
+      const int64_t slab = i / per_group, channel = i % per_group * job.w.kernels->group;
+      interleave_channels(job, x + slab * job.w.depth * plane, channel, scratch, job.words + i * padded_plane);
     }
   });
 }
 
-// The panel of one group and the sums of its columns. Words move as floats do.
-void gather_panel(const ConvJob& job, const int32_t* words, int64_t panel, int32_t* packed, int32_t* sums) {
+// A panel of a slab and, where they are needed, the sums of its columns. Words move as floats do.
+void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* packed, int32_t* sums) {
   const int64_t columns = job.split.columns(panel), width = job.split.width(panel);
   ColumnRun runs[kMostRuns];
   const int64_t count = find_runs(job.g, job.split.first_column(panel), columns, runs);
-  kernels().conv_f32->gather_panel(job.padded, reinterpret_cast<const float*>(words), job.w.channel_words(), runs,
-                                   count, columns, width, reinterpret_cast<float*>(packed));
+  const auto* words = reinterpret_cast<const float*>(job.words + slab * job.slab_words());
+  kernels().conv_f32->gather_panel(job.padded, words, job.w.channel_words(), runs, count, columns, width,
+                                   reinterpret_cast<float*>(packed));
+  if (!job.needs_column_sums) return;
   const int32_t ones = job.w.kernels->group == 4 ? 0x01010101 : 0x00010001;
   job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(&ones), 0, packed, sums, width, 1,
                                                   width, job.w.depth_words(), /*a_step=*/0});
 }
 
-// Calls finish(first channel, first position, sums) for one panel and band. The true sum is that of (w - w_zero) *
-// (x - x_zero): the products' sum less w_zero times the column's sum, x_zero times the row's, plus both zeros' product.
-template <class Finish>
-void run_unit(const ConvJob& job, const int32_t* words, int64_t unit, int32_t* packed, int32_t* c, int32_t* row_add,
-              Finish finish) {
-  const int64_t band = unit % job.bands, panel = unit / job.bands % job.split.count();
-  const int64_t group = unit / job.bands / job.split.count();
-  const int64_t first_row = band * job.rows_per_band, columns = job.split.columns(panel);
-  const int64_t rows = std::min(job.rows_per_band, job.w.group_rows - first_row);
-  const int64_t channel = group * job.w.group_rows + first_row;
-  int32_t column_sums[kWidest];
-  gather_panel(job, words + group * job.w.channel_words() * volume(job.padded.in), panel, packed, column_sums);
-  const LeftInt8 left = job.w.group(group);
-  job.w.kernels->block(job.split.vectors(panel), {left.data + first_row * left.stride, left.stride, packed, c, kWidest,
-                                                  rows, columns, job.w.depth_words()});
+void gather_all(base::ThreadPool* pool, ConvJob& job, double panel_ns) {
+  constexpr int64_t kSlack = 1024;
+  const int64_t panels = job.split.count();
+  const int64_t columns = job.slabs() * job.split.padded();
+  job.gathered = thread_scratch<int32_t>(Scratch::kSplitB, columns * (job.w.depth_words() + 1) + kSlack);
+  base::parallel_for(pool, job.slabs() * panels, least_items(panel_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t slab = i / panels, panel = i % panels;
+      gather_panel(job, slab, panel, job.panel_at(slab, panel), job.sums_at(slab, panel));
+    }
+  });
+}
+
+// What one task computes, of a slab.
+struct Band {
+  int64_t slab, first_panel, last_panel, first_row, last_row;
+};
+
+Band band_of(const ConvJob& job, int64_t task) {
+  const GridDivision& d = job.division.grid;
+  const int64_t down = task / d.across % d.down, across = task % d.across;
+  const int64_t rows = d.width * std::min<int64_t>(job.w.kernels->tile_rows, job.w.group_rows);
+  return {task / d.tasks(), down * d.height, std::min(job.split.count(), (down + 1) * d.height), across * rows,
+          std::min(job.w.group_rows, (across + 1) * rows)};
+}
+
+// The true sum is that of (w - w_zero) * (x - x_zero): the products' sum less w_zero times the column's sum, x_zero
+// times the row's, plus both zeros' product. What is added for each row of some of a group:
+void set_row_add(const ConvJob& job, int64_t channel, int64_t rows, const int32_t* row_sums, int32_t* row_add) {
   const auto k = static_cast<uint32_t>(job.w.depth * job.w.taps), x_zero = static_cast<uint32_t>(job.x_zero);
   for (int64_t i = 0; i < rows; ++i) {
     const auto w_zero = static_cast<uint32_t>(job.w_zeros[channel + i]);
-    const auto row_sum = static_cast<uint32_t>(left.row_sums[first_row + i]);
-    row_add[i] = static_cast<int32_t>(k * w_zero * x_zero - row_sum * x_zero);
+    row_add[i] = static_cast<int32_t>(k * w_zero * x_zero - static_cast<uint32_t>(row_sums[i]) * x_zero);
   }
-  finish(channel, job.split.first_column(panel),
-         ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros + channel, column_sums});
+}
+
+// The panels of a band, side by side, and the sums of their columns.
+struct Panels {
+  const int32_t *words, *sums;
+};
+
+Panels panels_of(const ConvJob& job, const Band& b) {
+  if (job.gathered != nullptr) return {job.panel_at(b.slab, b.first_panel), job.sums_at(b.slab, b.first_panel)};
+  const int64_t first = job.split.first_column(b.first_panel), depth = job.w.depth_words();
+  const int64_t columns = job.split.first_column(b.last_panel - 1) + job.split.width(b.last_panel - 1) - first;
+  auto* words = thread_scratch<int32_t>(Scratch::kColumns, columns * (depth + 1) + 1024);
+  int32_t* sums = words + columns * depth;
+  for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
+    const int64_t at = job.split.first_column(panel) - first;
+    gather_panel(job, b.slab, panel, words + at * depth, sums + at);
+  }
+  return {words, sums};
+}
+
+// Calls finish(plane, first position, sums) for the blocks of a band.
+template <class Finish>
+void run_band(const ConvJob& job, const Band& b, Finish finish) {
+  const GemmInt8Kernels& kernels = *job.w.kernels;
+  const Panels panels = panels_of(job, b);
+  const int64_t group = b.slab % job.g.groups, image = job.first_image + b.slab / job.g.groups;
+  const int64_t step = round_up(kRowsAtOnce, kernels.tile_rows), first = job.split.first_column(b.first_panel);
+  const LeftInt8 left = job.w.group(group);
+  auto* c = thread_scratch<int32_t>(Scratch::kTile, step * kWidest);
+  auto* row_add = thread_scratch<int32_t>(Scratch::kSums, step);
+  for (int64_t row = b.first_row; row < b.last_row; row += step) {
+    const int64_t rows = std::min(step, b.last_row - row), channel = group * job.w.group_rows + row;
+    set_row_add(job, channel, rows, left.row_sums + row, row_add);
+    for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
+      const int64_t columns = job.split.columns(panel), at = job.split.first_column(panel) - first;
+      kernels.block(job.split.vectors(panel), {left.data + row * left.stride, left.stride,
+                                               panels.words + at * job.w.depth_words(), c, kWidest, rows, columns,
+                                               job.w.depth_words()});
+      const int32_t* sums = job.needs_column_sums ? panels.sums + at : nullptr;
+      finish(image * job.g.out_channels + channel, job.split.first_column(panel),
+             ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros.data() + channel, sums});
+    }
+  }
 }
 
 int32_t weight_zero(const ConvInt8& operands, bool is_signed, int64_t channel) {
@@ -125,48 +201,43 @@ int32_t weight_zero(const ConvInt8& operands, bool is_signed, int64_t channel) {
   return byte_at(operands.w_zero, operands.w_zero_per_channel ? channel : 0, is_signed);
 }
 
-// Calls finish(plane, first position, sums) for blocks that together cover every output plane.
-template <class Finish>
-void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
-                const PackedConvWeightsInt8::Storage& w, Finish finish) {
+ConvJob job_of(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8::Storage& w) {
   std::vector<int32_t> w_zeros(g.out_channels);
   for (int64_t c = 0; c < g.out_channels; ++c) {
     w_zeros[c] = weight_zero(operands, w.is_signed, c) + w.kernels->a_shift(w.is_signed);
   }
-  ConvJob job{g,
-              padded_geometry(g, w.channel_words()),
-              operands,
-              w,
-              PanelSplit(volume(g.out), *w.kernels),
-              w.group_rows,
-              1,
-              operands.x_zero - w.kernels->b_shift(operands.x_signed),
-              w_zeros.data()};
-  const int64_t panels = job.split.count(), degree = pool == nullptr ? 1 : pool->degree();
-  while (degree > 1 && g.groups * panels * job.bands < 4 * degree && job.rows_per_band > 8 * w.kernels->tile_rows) {
-    job.rows_per_band = (job.rows_per_band + 1) / 2;
-    job.bands = (w.group_rows + job.rows_per_band - 1) / job.rows_per_band;
-  }
-  const int64_t words = g.groups * w.channel_words() * volume(job.padded.in);
-  AlignedBuffer image(static_cast<size_t>(words) * sizeof(int32_t));
-  const double ops =
-      2.0 * static_cast<double>(job.rows_per_band * job.split.width(0)) * static_cast<double>(w.depth_words() * 4);
-  for (int64_t i = 0; i < g.batch; ++i) {
-    interleave_image(pool, job, static_cast<const uint8_t*>(operands.x) + i * g.in_channels * volume(g.in),
-                     image.as<int32_t>());
-    base::parallel_for(pool, g.groups * panels * job.bands, static_cast<int64_t>(kConvGrainOps / (ops + 1)) + 1,
+  const bool any = std::any_of(w_zeros.begin(), w_zeros.end(), [](int32_t zero) { return zero != 0; });
+  return {g,
+          padded_geometry(g, w.channel_words()),
+          operands,
+          w,
+          PanelSplit(volume(g.out), *w.kernels),
+          operands.x_zero - w.kernels->b_shift(operands.x_signed),
+          std::move(w_zeros),
+          any};
+}
+
+// Calls finish(plane, first position, sums) for blocks that together cover every output plane.
+template <class Finish>
+void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                const PackedConvWeightsInt8::Storage& w, Finish finish) {
+  ConvJob job = job_of(g, operands, w);
+  const int64_t image_words = g.groups * job.slab_words();
+  const WordConv size{g.groups, w.group_rows, w.depth_words(), job.split, g.out[2]};
+  const double image_ns = units_ns(word_conv_grid(size, *w.kernels).grid);
+  const int64_t most = images_at_once(g.batch, image_ns, image_words * int64_t{sizeof(int32_t)}, threads_of(pool));
+  job.words = thread_scratch<int32_t>(Scratch::kPackedB, most * image_words);
+  for (; job.first_image < g.batch; job.first_image += most) {
+    job.images = std::min(most, g.batch - job.first_image);
+    interleave_images(pool, job);
+    const PreparedGrid grid = word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
+    job.division = divide_prepared(grid, threads_of(pool));
+    if (job.division.together) gather_all(pool, job, grid.prepare_ns);
+    base::parallel_for(pool, grid.grid.times * job.division.grid.tasks(), job.division.grain,
                        [&](int64_t begin, int64_t end) {
-                         auto* packed =
-                             thread_scratch<int32_t>(Scratch::kColumns, w.depth_words() * job.split.width(0) + 1024);
-                         auto* c = thread_scratch<int32_t>(Scratch::kTile, job.rows_per_band * kWidest);
-                         auto* row_add = thread_scratch<int32_t>(Scratch::kSums, job.rows_per_band);
-                         for (int64_t unit = begin; unit < end; ++unit) {
-                           run_unit(job, image.as<int32_t>(), unit, packed, c, row_add,
-                                    [&](int64_t channel, int64_t first, const ChannelSums& sums) {
-                                      finish(i * g.out_channels + channel, first, sums);
-                                    });
-                         }
+                         for (int64_t task = begin; task < end; ++task) run_band(job, band_of(job, task), finish);
                        });
+    job.gathered = nullptr;
   }
 }
 
@@ -241,7 +312,8 @@ template <class Finish>
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                     const PackedConvWeightsInt8::Storage& w, Finish finish) {
   const DepthwiseJob d(g, operands, w);
-  base::parallel_for(pool, g.batch * g.out_channels, 16384 / (volume(g.out) + 1) + 1, [&](int64_t begin, int64_t end) {
+  const double plane_ns = static_cast<double>(g.out[0] * (d.in_size + d.out_size * (w.taps + 4))) * kPlaneElementNs;
+  base::parallel_for(pool, g.batch * g.out_channels, least_items(plane_ns), [&](int64_t begin, int64_t end) {
     DepthwiseScratch scratch(d);
     for (int64_t plane = begin; plane < end; ++plane) {
       d.taps(plane, scratch.taps);

@@ -1,9 +1,13 @@
 // Sums of a convolution of bytes in AMX tiles.
 #define ORTOLAN_ISA amx
 #include "cpu/kernels/conv_int8_kernels.h"
+#include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/tile_bytes.h"
 
 namespace ortolan::cpu::kernels::amx {
+
+extern const GemmInt8Kernels kGemmInt8;
+
 namespace {
 
 template <bool kWeightsSigned, bool kImageSigned, int kHigh, int kWide>
@@ -34,10 +38,14 @@ void block(const TileConvBlock& b) {
   sum_positions<kWeightsSigned, kImageSigned, 1>(b);
 }
 
+void join_rows(const uint8_t* const* rows, int64_t count, int32_t* to, int32_t* sums) {
+  kGemmInt8.pack_group(rows, count, /*is_signed=*/false, /*flip=*/false, to, sums);
+}
+
 }  // namespace
 
 extern const TileConvKernels kTileConv;
 const TileConvKernels kTileConv = {
-    begin_whole_tiles, end_tiles, {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
+    begin_whole_tiles, end_tiles, join_rows, {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
 
 }  // namespace ortolan::cpu::kernels::amx

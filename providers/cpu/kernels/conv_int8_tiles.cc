@@ -9,15 +9,16 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kTileRows = 16, kTileWords = 16, kTileBytes = 1024;
 constexpr int64_t kPair = 2 * kTileRows;  // channels of a block
-constexpr int64_t kBandPositions = 384;   // whose sums stay near
-constexpr double kTileConvGrainOps = 8e6;
+constexpr double kSpreadNs = 0.5;         // a word of the image
 constexpr int64_t kLeastRows = 8, kLeastLines = 4;
 
 // An odd number of cache lines, so that lines one below the other do not compete for their place.
@@ -72,43 +73,49 @@ void TileConvWeights::pack_row(int64_t group, int64_t row, const uint8_t* weight
 
 namespace {
 
-// One slice of an image through one set of weights.
+// Slices of images through one set of weights, some at a time.
 struct TileJob {
   const ConvGeometry& g;
   const ConvInt8& operands;
   const TileConvWeights& w;
   const DepthwiseLayout layout;
 
-  int64_t pitch = spaced(layout.size());     // words from one plane to the next
-  std::vector<int64_t> offsets, steps;       // of each tap in a plane; of each step of 16 lines, unless gathered
-  std::vector<int32_t> w_zeros;              // of each output channel
-  std::vector<uint8_t> ones;                 // weights that sum columns; empty where nothing needs them
-  int64_t positions, band_positions, bands;  // positions run on over the ends of rows
-  int64_t pairs_per_unit, splits;            // blocks of channels
+  int64_t pitch = spaced(layout.size());  // words from one plane to the next
+  std::vector<int64_t> offsets, steps;    // of each tap in a plane; of each step of 16 lines, unless gathered
+  std::vector<int32_t> w_zeros;           // of each output channel
+  std::vector<uint8_t> ones;              // weights that sum columns; empty where nothing needs them
+  int64_t positions;                      // run on over the ends of rows
 
-  TileJob(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
-  // Of all planes and what tiles read past the last one, of which only the weights say that it does not matter.
-  int64_t words() const {
+  // The slices at hand.
+  int64_t first_slice = 0, slices = 0;
+  int32_t* words = nullptr;
+  Grid grid{};
+  GridDivision division{};
+
+  TileJob(const ConvGeometry& g, const ConvInt8& operands, const TileConvWeights& w);
+  // Of all planes of a slice.
+  int64_t slice_words() const { return g.groups * w.words() * pitch; }
+  // Of so many slices and what tiles read past the last one, of which only the weights say that it does not matter.
+  int64_t words_of(int64_t count) const {
     const int64_t past = w.gathered() ? 0 : round_up(w.words(), kTileWords) - w.words();
-    return (g.groups * w.words() + past) * pitch + kPair;
+    return count * slice_words() + past * pitch + kPair;
   }
   bool padded() const { return layout.size() - DepthwiseLayout::kSlack != g.in[1] * g.in[2]; }
-  int64_t units() const { return g.groups * bands * splits; }
-  int64_t ld() const { return spaced(band_positions); }
+  Grid grid_of(int64_t count) const {
+    return tile_conv_grid({count * g.groups, w.rows(), w.lines(), positions, w.gathered()});
+  }
+  int64_t band_positions() const { return division.height * kTileRows; }
+  int64_t band_pairs() const { return division.across == 1 ? pairs() : division.width; }
+  int64_t ld() const { return spaced(band_positions()); }
   int64_t step_count() const { return w.lines() / kTileWords; }
   int64_t pairs() const { return (w.row_tiles() + 1) / 2; }
-  double unit_ops() const {
-    return 2.0 * static_cast<double>(band_positions * pairs_per_unit * kPair) * static_cast<double>(w.lines() * 4);
-  }
 
  private:
   void set_steps();
   void set_ones();
-  void split(int64_t degree);
 };
 
-TileJob::TileJob(base::ThreadPool* pool, const ConvGeometry& geometry, const ConvInt8& in,
-                 const TileConvWeights& weights)
+TileJob::TileJob(const ConvGeometry& geometry, const ConvInt8& in, const TileConvWeights& weights)
     : g(geometry), operands(in), w(weights), layout(geometry), offsets(weights.taps()), w_zeros(geometry.out_channels) {
   layout.offsets(g, offsets.data());
   if (!w.gathered()) set_steps();
@@ -119,7 +126,6 @@ TileJob::TileJob(base::ThreadPool* pool, const ConvGeometry& geometry, const Con
   }
   if (std::any_of(w_zeros.begin(), w_zeros.end(), [](int32_t zero) { return zero != 0; })) set_ones();
   positions = (g.out[1] - 1) * layout.row() + g.out[2];
-  split(pool == nullptr ? 1 : pool->degree());
 }
 
 void TileJob::set_steps() {
@@ -138,16 +144,6 @@ void TileJob::set_ones() {
   }
 }
 
-void TileJob::split(int64_t degree) {
-  bands = (positions + kBandPositions - 1) / kBandPositions;
-  band_positions = round_up((positions + bands - 1) / bands, kTileRows);
-  bands = (positions + band_positions - 1) / band_positions;
-  splits = 1;
-  while (degree > 1 && g.groups * bands * splits < 4 * degree && splits < pairs()) ++splits;
-  pairs_per_unit = (pairs() + splits - 1) / splits;
-  splits = (pairs() + pairs_per_unit - 1) / pairs_per_unit;
-}
-
 void fill_padding(const TileJob& job, int32_t* plane) {
   std::memset(plane, job.operands.x_zero & 0xff, (job.layout.size() - DepthwiseLayout::kSlack) * sizeof(int32_t));
 }
@@ -159,26 +155,31 @@ void spread_words(const TileJob& job, const uint8_t* x, int64_t channel_step, in
   const uint8_t* rows[4];
   for (int64_t i = 0; i < 4; ++i) rows[i] = x + std::min(i, channels - 1) * channel_step;
   if (job.padded()) fill_padding(job, to);
-  kernels().gemm_int8->pack_group(rows, plane, job.operands.x_signed, /*flip=*/false, scratch, scratch + plane);
+  job.w.kernels().join_rows(rows, plane, scratch, scratch + plane);
   kernels().conv_f32->spread_plane(job.g, reinterpret_cast<const float*>(scratch), job.layout.plane(), job.layout.row(),
                                    reinterpret_cast<float*>(to));
 }
 
-// Slice `slice` of the result reads slice - pad of the image, or padding.
-void spread_image(base::ThreadPool* pool, const TileJob& job, const uint8_t* x, int64_t slice, int32_t* words) {
-  const int64_t per_group = job.w.words(), slice_size = job.g.in[1] * job.g.in[2], plane = slice_size * job.g.in[0];
-  const int64_t d = slice - job.g.pad_begin[0];
-  base::parallel_for(pool, job.g.groups * per_group, 8192 / (slice_size + 1) + 1, [&](int64_t begin, int64_t end) {
-    if (d < 0 || d >= job.g.in[0]) {
-      for (int64_t i = begin; i < end; ++i) fill_padding(job, words + i * job.pitch);
-      return;
-    }
+// Slice d of the result reads d - pad of the image, or padding.
+void spread_slices(base::ThreadPool* pool, const TileJob& job) {
+  const int64_t planes = job.g.groups * job.w.words(), slice_size = job.g.in[1] * job.g.in[2];
+  const int64_t plane = slice_size * job.g.in[0];
+  const double plane_ns = static_cast<double>(job.layout.size()) * kSpreadNs;
+  base::parallel_for(pool, job.slices * planes, least_items(plane_ns), [&](int64_t begin, int64_t end) {
     auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 2 * slice_size);
     std::fill_n(scratch + slice_size, slice_size, 0);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % per_group * 4, channel = i / per_group * job.w.depth() + first;
-      spread_words(job, x + channel * plane + d * slice_size, plane, std::min<int64_t>(4, job.w.depth() - first),
-                   scratch, words + i * job.pitch);
+      const int64_t slice = job.first_slice + i / planes, d = slice % job.g.out[0] - job.g.pad_begin[0];
+      int32_t* to = job.words + i * job.pitch;
+      if (d < 0 || d >= job.g.in[0]) {
+        fill_padding(job, to);
+        continue;
+      }
+      const int64_t first = i % job.w.words() * 4;
+      const int64_t channel = i % planes / job.w.words() * job.w.depth() + first;
+      const auto* x = static_cast<const uint8_t*>(job.operands.x) +
+                      (slice / job.g.out[0] * job.g.in_channels + channel) * plane + d * slice_size;
+      spread_words(job, x, plane, std::min<int64_t>(4, job.w.depth() - first), scratch, to);
     }
   });
 }
@@ -248,11 +249,12 @@ void set_row_add(const TileJob& job, int64_t group, int64_t row, int64_t count, 
   }
 }
 
-void run_unit(const TileJob& job, const int32_t* words, int64_t image, int64_t slice, int64_t unit,
-              const UnitScratch& scratch, FinishSums finish) {
-  const int64_t split = unit % job.splits, band = unit / job.splits % job.bands, group = unit / job.splits / job.bands;
-  const int64_t first = band * job.band_positions, count = std::min(job.band_positions, job.positions - first);
-  const int32_t* x = words + group * job.w.words() * job.pitch + first;
+void run_task(const TileJob& job, int64_t task, const UnitScratch& scratch, FinishSums finish) {
+  const GridDivision& d = job.division;
+  const int64_t slab = task / d.tasks(), band = task / d.across % d.down, first_pair = task % d.across * job.band_pairs();
+  const int64_t slice = job.first_slice + slab / job.g.groups, group = slab % job.g.groups;
+  const int64_t first = band * job.band_positions(), count = std::min(job.band_positions(), job.positions - first);
+  const int32_t* x = job.words + slab * job.w.words() * job.pitch + first;
   const Lines lines = job.w.gathered() ? gather_lines(job, x, round_up(count, kTileRows), scratch)
                                        : Lines{x, job.pitch, job.steps.data()};
   TileConvBlock block{job.ones.data(), 1,
@@ -264,8 +266,8 @@ void run_unit(const TileJob& job, const int32_t* words, int64_t image, int64_t s
   int32_t* column_sums = job.ones.empty() ? nullptr : block.sums;
   if (column_sums != nullptr) run(block);
   block.sums = scratch.sums;
-  const int64_t last = std::min(job.w.row_tiles(), (split + 1) * job.pairs_per_unit * 2);
-  for (int64_t tile = split * job.pairs_per_unit * 2; tile < last; tile += 2) {
+  const int64_t last = std::min(job.w.row_tiles(), (first_pair + job.band_pairs()) * 2);
+  for (int64_t tile = first_pair * 2; tile < last; tile += 2) {
     const int64_t row = tile * kTileRows, rows = std::min(kPair, job.w.rows() - row);
     block.weights = job.w.block(group, tile);
     block.tiles_high = rows > kTileRows ? 2 : 1;
@@ -274,30 +276,34 @@ void run_unit(const TileJob& job, const int32_t* words, int64_t image, int64_t s
     int32_t row_add[kPair];
     set_row_add(job, group, row, rows, row_add);
     const int64_t channel = group * job.w.rows() + row;
-    finish_rows(job, image * job.g.out_channels + channel, slice, first, count,
+    finish_rows(job, slice / job.g.out[0] * job.g.out_channels + channel, slice % job.g.out[0], first, count,
                 {rows, 0, scratch.sums, job.ld(), row_add, job.w_zeros.data() + channel, column_sums}, finish);
   }
+}
+
+void run_slices(base::ThreadPool* pool, const TileJob& job, FinishSums finish) {
+  const int64_t least = least_items(task_ns(job.grid, job.division));
+  base::parallel_for(pool, job.grid.times * job.division.tasks(), least, [&](int64_t begin, int64_t end) {
+    const UnitScratch scratch(job);
+    const Tiles tiles(job.w.kernels());
+    for (int64_t task = begin; task < end; ++task) run_task(job, task, scratch, finish);
+  });
 }
 
 }  // namespace
 
 void conv_in_tiles(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                    const TileConvWeights& weights, FinishSums finish) {
-  const TileJob job(pool, g, operands, weights);
-  auto* words = thread_scratch<int32_t>(Scratch::kPackedB, job.words());
-  const int64_t slices = g.batch * g.out[0];
-  for (int64_t i = 0; i < slices; ++i) {
-    const int64_t image = i / g.out[0], slice = i % g.out[0];
-    spread_image(pool, job, static_cast<const uint8_t*>(operands.x) + image * g.in_channels * volume(g.in), slice,
-                 words);
-    base::parallel_for(pool, job.units(), static_cast<int64_t>(kTileConvGrainOps / (job.unit_ops() + 1)) + 1,
-                       [&](int64_t begin, int64_t end) {
-                         const UnitScratch scratch(job);
-                         const Tiles tiles(weights.kernels());
-                         for (int64_t unit = begin; unit < end; ++unit) {
-                           run_unit(job, words, image, slice, unit, scratch, finish);
-                         }
-                       });
+  TileJob job(g, operands, weights);
+  const int64_t all = g.batch * g.out[0], slice_bytes = job.slice_words() * int64_t{sizeof(int32_t)};
+  const int64_t most = images_at_once(all, units_ns(job.grid_of(1)), slice_bytes, threads_of(pool));
+  job.words = thread_scratch<int32_t>(Scratch::kPackedB, job.words_of(most));
+  for (; job.first_slice < all; job.first_slice += most) {
+    job.slices = std::min(most, all - job.first_slice);
+    job.grid = job.grid_of(job.slices);
+    job.division = divide_grid(job.grid, threads_of(pool));
+    spread_slices(pool, job);
+    run_slices(pool, job, finish);
   }
 }
 

@@ -100,7 +100,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   const int64_t k = s.depth_words() * s.kernels->group;
   for (int64_t group = 0; group < g.groups; ++group) {
     const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);
-    pack_left(*s.kernels, s.group_rows, k, {ordered.data(), k, false, is_signed},
+    pack_left(nullptr, *s.kernels, s.group_rows, k, {ordered.data(), k, false, is_signed},
               s.data.as<uint8_t>() + group * s.group_bytes());
   }
   return PackedConvWeightsInt8(std::move(storage));

@@ -11,11 +11,12 @@
 #include "cpu/kernels/depthwise_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/window_reach.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kDepthwiseInt8Grain = 32768;  // multiplications worth a thread
+constexpr double kDepthwiseByteNs = 0.05;  // a product, with a share of what its sum becomes
 
 int byte_value(const void* p, int64_t i, bool is_signed) {
   return is_signed ? int{static_cast<const int8_t*>(p)[i]} : int{static_cast<const uint8_t*>(p)[i]};
@@ -160,8 +161,8 @@ class WordRows {
 template <class Run>
 void for_each_row(base::ThreadPool* pool, const ConvGeometry& g, const void* x, uint8_t* y, Run run) {
   const int64_t out_line = g.out[2] * g.out_channels, image = g.in[1] * g.in[2] * g.in_channels;
-  const int64_t work = out_line * g.kernel[1] * g.kernel[2];
-  base::parallel_for(pool, g.batch * g.out[1], kDepthwiseInt8Grain / (work + 1) + 1, [&](int64_t begin, int64_t end) {
+  const double row_ns = static_cast<double>(out_line * g.kernel[1] * g.kernel[2]) * kDepthwiseByteNs;
+  base::parallel_for(pool, g.batch * g.out[1], least_items(row_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       run(static_cast<const uint8_t*>(x) + i / g.out[1] * image, i % g.out[1], y + i * out_line);
     }

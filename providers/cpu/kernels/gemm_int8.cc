@@ -10,24 +10,27 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr double kGrainOps = 2e6, kTileGrainOps = 8e6;
-constexpr int64_t kBandRows = 128;
 constexpr int64_t kLeastTileRows = 4;
 constexpr int64_t kSlackWords = 1024;  // past a panel, for what prefetches past its end
 
 // Row sums of a left operand that is read in place.
 template <class T>
-void sum_rows(const T* a, int64_t stride, int64_t rows, int64_t k, int32_t* sums) {
-  for (int64_t row = 0; row < rows; ++row) {
-    int32_t total = 0;
-    for (int64_t i = 0; i < k; ++i) total += a[row * stride + i];
-    sums[row] = total;
-  }
+void sum_rows(base::ThreadPool* pool, const T* a, int64_t stride, int64_t rows, int64_t k, int32_t* sums) {
+  const double row_ns = static_cast<double>(k) * kSumByteNs;
+  base::parallel_for(pool, rows, least_items(row_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int32_t total = 0;
+      for (int64_t i = 0; i < k; ++i) total += a[row * stride + i];
+      sums[row] = total;
+    }
+  });
 }
 
 // Zero points as 32-bit integers after a shift; `count` of them where per element, else one.
@@ -107,12 +110,14 @@ struct Panel {
 
 // A product as its blocks see it. Sums become floats where there is an epilogue.
 struct ProductInt8 {
+  base::ThreadPool* pool;
   const RightInt8& b;
   const GemmInt8Kernels& packing;  // what B is packed for
   const GemmInt8Kernels& kernels;  // what multiplies: the same, or its vectors
   PanelSplit split = PanelSplit(b.n, packing);
   int64_t m;
-  bool a_signed;  // as the kernels take it
+  bool a_signed;                            // as the kernels take it
+  const int32_t *b_words = nullptr, *b_sums = nullptr;  // B's panels and the sums of its columns, once all are packed
   LeftInt8 left{};
   std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column
   bool a_per_row = false;
@@ -122,29 +127,32 @@ struct ProductInt8 {
   const SumEpilogue* epilogue = nullptr;
   mutable std::mutex range_mutex;  // of epilogue->range
 
-  ProductInt8(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
-              const ZeroPoints& zero_points);
-  void run(base::ThreadPool* pool) const;
+  ProductInt8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
+              const GemmInt8Kernels& packing, const ZeroPoints& zero_points);
+  void run();
 
  private:
   void set_left(const ByteMatrix& a);
   bool starts_corrected() const { return !a_per_row && !needs_row_sums; }
   bool corrects() const { return !starts_corrected() && (needs_row_sums || any_nonzero(a_zeros)); }
+  double panel_ns() const { return byte_sums_ns(kernels, m, split.width(0), kernels.groups(b.k)); }
   Panel panel_of_packed(int64_t index) const;
   Panel pack(int64_t index, int32_t* space) const;
-  void run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
-  void pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const;
-  Int8Block block(const Panel& panel, int64_t row) const;
+  void pack_all();
+  void run_packed() const;
+  void pack_and_run() const;
+  Int8Block block(const Panel& panel, int64_t row, int64_t rows) const;
   __attribute__((always_inline)) void fetch_columns(const Panel& panel) const;
   void correct(const Int8Block& g, const Panel& panel, int64_t row) const;
-  void multiply(const Panel& panel, int64_t row, ValueRange& range) const;
+  void multiply(const Panel& panel, int64_t row, int64_t rows, ValueRange& range) const;
   void multiply_to_floats(const Panel& panel, int64_t row, Int8Block g, ValueRange& range) const;
   void include(const ValueRange& range) const;
 };
 
-ProductInt8::ProductInt8(int64_t m, const ByteMatrix& a, const RightInt8& b, const GemmInt8Kernels& packing,
-                         const ZeroPoints& zero_points)
-    : b(b),
+ProductInt8::ProductInt8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b,
+                         const GemmInt8Kernels& packing, const ZeroPoints& zero_points)
+    : pool(pool),
+      b(b),
       packing(packing),
       kernels(m < kLeastTileRows ? packing.without_tiles() : packing),
       m(m),
@@ -155,6 +163,7 @@ ProductInt8::ProductInt8(int64_t m, const ByteMatrix& a, const RightInt8& b, con
   b_zeros = shifted(zero_points.b, b_signed, zero_points.b_per_column, b.n, -packing.b_shift(b_signed));
   needs_row_sums = any_nonzero(b_zeros);
   b_zeros.resize(split.padded(), zero_points.b_per_column ? 0 : b_zeros[0]);
+  if (b.packed != nullptr) b_words = b.packed->data.as<int32_t>(), b_sums = b.packed->column_sums();
   set_left(a);
 }
 
@@ -162,7 +171,7 @@ void ProductInt8::set_left(const ByteMatrix& a) {
   const bool in_place =
       kernels.group == 4 && a.is_signed == a_signed && !a.transposed && b.k % (4 * kernels.filled) == 0;
   if (!in_place) {
-    left = pack_left(kernels, m, b.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(kernels, m, b.k)));
+    left = pack_left(pool, kernels, m, b.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(kernels, m, b.k)));
     return;
   }
   left = {static_cast<const uint8_t*>(a.data), a.stride, nullptr, 0};
@@ -170,9 +179,9 @@ void ProductInt8::set_left(const ByteMatrix& a) {
   auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
   left.row_sums = sums;
   if (needs_row_sums && a_signed) {
-    sum_rows(static_cast<const int8_t*>(a.data), a.stride, m, b.k, sums);
+    sum_rows(pool, static_cast<const int8_t*>(a.data), a.stride, m, b.k, sums);
   } else if (needs_row_sums) {
-    sum_rows(left.data, a.stride, m, b.k, sums);
+    sum_rows(pool, left.data, a.stride, m, b.k, sums);
   } else {
     std::fill_n(sums, m, 0);
   }
@@ -180,7 +189,7 @@ void ProductInt8::set_left(const ByteMatrix& a) {
 
 Panel ProductInt8::panel_of_packed(int64_t index) const {
   const int64_t column = split.first_column(index);
-  return {index, b.packed->data.as<int32_t>() + column * packing.groups(b.k), b.packed->column_sums() + column};
+  return {index, b_words + column * packing.groups(b.k), b_sums + column};
 }
 
 Panel ProductInt8::pack(int64_t index, int32_t* space) const {
@@ -198,17 +207,17 @@ inline void ProductInt8::fetch_columns(const Panel& panel) const {
   if (epilogue->bias != nullptr) fetch(epilogue->bias + column, columns);
 }
 
-Int8Block ProductInt8::block(const Panel& panel, int64_t row) const {
+Int8Block ProductInt8::block(const Panel& panel, int64_t row, int64_t rows) const {
   Int8Block g{left.data + row * left.stride,
               left.stride,
               panel.words,
               c + row * ldc + split.first_column(panel.index),
               ldc,
-              std::min(kBandRows, m - row),
+              rows,
               split.columns(panel.index),
               kernels.groups(b.k)};
   g.a_signed = a_signed;
-  if (b.packed != nullptr && panel.index + 1 < split.count()) {
+  if (b_words != nullptr && panel.index + 1 < split.count()) {
     const Panel next = panel_of_packed(panel.index + 1);
     g.next = next.words;
     g.next_bytes = split.width(next.index) * packing.groups(b.k) * 4;
@@ -223,8 +232,8 @@ void ProductInt8::correct(const Int8Block& g, const Panel& panel, int64_t row) c
                 left.row_sums + row, panel.sums, g.rows, g.columns, g.c, g.ldc);
 }
 
-void ProductInt8::multiply(const Panel& panel, int64_t row, ValueRange& range) const {
-  Int8Block g = block(panel, row);
+void ProductInt8::multiply(const Panel& panel, int64_t row, int64_t rows, ValueRange& range) const {
+  Int8Block g = block(panel, row, rows);
   int32_t start[kMostColumns];
   if (starts_corrected() && a_zeros[0] != 0) {
     for (int64_t j = 0; j < g.columns; ++j) start[j] = wrapping_product(-a_zeros[0], panel.sums[j]);
@@ -273,53 +282,57 @@ void ProductInt8::include(const ValueRange& range) const {
   epilogue->range->include(range);
 }
 
-void ProductInt8::run(base::ThreadPool* pool) const {
-  const int64_t bands = (m + kBandRows - 1) / kBandRows;
-  const double ops = 2.0 * static_cast<double>(std::min(m, kBandRows) * split.width(0)) * static_cast<double>(b.k + 1);
-  const double grain = kernels.begin != nullptr ? kTileGrainOps : kGrainOps;
-  b.packed != nullptr ? run_packed(pool, bands, static_cast<int64_t>(grain / ops) + 1)
-                      : pack_and_run(pool, bands, static_cast<int64_t>(grain / ops / bands) + 1);
+void ProductInt8::run() {
+  if (b_words == nullptr && packs_before(m, split.count(), panel_ns(), threads_of(pool))) pack_all();
+  b_words != nullptr ? run_packed() : pack_and_run();
 }
 
-void ProductInt8::run_packed(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
-  const int64_t panels = split.count();
-  base::parallel_for(pool, panels * bands, grain, [&](int64_t begin, int64_t end) {
-    const Int8Blocks blocks(kernels);
-    ValueRange range;
-    for (int64_t i = begin; i < end; ++i) multiply(panel_of_packed(i % panels), i / panels * kBandRows, range);
-    include(range);
-  });
+void ProductInt8::pack_all() {
+  const int64_t padded = split.padded();
+  auto* to = thread_scratch<int32_t>(Scratch::kPackedB, packing.groups(b.k) * padded + kSlackWords);
+  auto* column_sums = thread_scratch<int32_t>(Scratch::kSplitB, padded);
+  pack_panels(pool, packing, split, b.k, b.bytes, to, column_sums);
+  b_words = to, b_sums = column_sums;
 }
 
-void ProductInt8::pack_and_run(base::ThreadPool* pool, int64_t bands, int64_t grain) const {
-  const int64_t words = packing.groups(b.k) * packing.lanes * packing.max_vectors;
-  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
+void ProductInt8::run_packed() const {
+  const Grid grid = byte_product_grid(kernels, m, kernels.groups(b.k), split);
+  const GridDivision d = divide_grid(grid, threads_of(pool));
+  const int64_t height = d.height * kernels.tile_rows, panels = split.count();
+  base::parallel_for(pool, d.tasks(), least_items(task_ns(grid, d)), [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
-    auto* space = thread_scratch<int32_t>(Scratch::kPackedB, words + kMostColumns + kSlackWords);
     ValueRange range;
     for (int64_t i = begin; i < end; ++i) {
-      const Panel panel = pack(i, space);
-      for (int64_t band = 0; band < bands; ++band) multiply(panel, band * kBandRows, range);
+      const int64_t row = i / d.across * height, first = i % d.across * d.width;
+      for (int64_t panel = first; panel < std::min(panels, first + d.width); ++panel) {
+        multiply(panel_of_packed(panel), row, std::min(height, m - row), range);
+      }
     }
     include(range);
   });
 }
 
-// So tall a product is worth packing all of B first, so that threads can share the rows, too.
-bool packs_first(int64_t m, const RightInt8& b) { return b.packed == nullptr && m > kBandRows; }
+void ProductInt8::pack_and_run() const {
+  const int64_t words_of_panel = packing.groups(b.k) * packing.lanes * packing.max_vectors;
+  const double pack_ns = static_cast<double>(b.k * split.width(0)) * kPackByteNs;
+  base::parallel_for(pool, split.count(), least_items(panel_ns() + pack_ns), [&](int64_t begin, int64_t end) {
+    const Int8Blocks blocks(kernels);
+    auto* space = thread_scratch<int32_t>(Scratch::kPackedB, words_of_panel + kMostColumns + kSlackWords);
+    ValueRange range;
+    for (int64_t i = begin; i < end; ++i) multiply(pack(i, space), 0, m, range);
+    include(range);
+  });
+}
 
 // Runs what `set` completes.
 template <class Set>
 void multiply(base::ThreadPool* pool, int64_t m, const ByteMatrix& a, const RightInt8& b, const ZeroPoints& zero_points,
               Set set) {
   if (m == 0 || b.n == 0) return;
-  if (packs_first(m, b)) {
-    return multiply(pool, m, a, pack_b_int8(pool, b.k, b.n, b.bytes, b.kernels), zero_points, set);
-  }
   const GemmInt8Kernels* chosen = b.packed != nullptr ? b.packed->kernels : b.kernels;
-  ProductInt8 product(m, a, b, chosen != nullptr ? *chosen : *kernels().gemm_int8, zero_points);
+  ProductInt8 product(pool, m, a, b, chosen != nullptr ? *chosen : *kernels().gemm_int8, zero_points);
   set(product);
-  product.run(pool);
+  product.run();
 }
 
 }  // namespace
@@ -345,7 +358,8 @@ template <class T>
 void requantize(base::ThreadPool* pool, int64_t m, int64_t n, const int32_t* c, int64_t ldc, const int32_t* bias,
                 const float* scale, bool scale_per_column, int32_t zero_point, T* y, int64_t ldy) {
   const auto row = kernels().convert->requantize_row;
-  base::parallel_for(pool, m, 16384 / (n + 1) + 1, [&](int64_t begin, int64_t end) {
+  const double row_ns = static_cast<double>(n) * kRequantizeNs;
+  base::parallel_for(pool, m, least_items(row_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       row(c + i * ldc, n, bias, scale, scale_per_column, zero_point, std::is_signed_v<T>, y + i * ldy);
     }
@@ -359,7 +373,8 @@ template void requantize(base::ThreadPool*, int64_t, int64_t, const int32_t*, in
 
 void dequantize_sums(base::ThreadPool* pool, int64_t m, int64_t n, const int32_t* c, int64_t ldc, const float* scale,
                      bool scale_per_column, const float* bias, float* y, int64_t ldy) {
-  base::parallel_for(pool, m, 16384 / (n + 1) + 1, [&](int64_t begin, int64_t end) {
+  const double row_ns = static_cast<double>(n) * kRequantizeNs;
+  base::parallel_for(pool, m, least_items(row_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int32_t* from = c + i * ldc;
       float* to = y + i * ldy;

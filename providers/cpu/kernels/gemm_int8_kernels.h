@@ -123,6 +123,10 @@ inline int32_t byte_at(const void* data, int64_t i, bool is_signed) {
 void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
                 int32_t* packed, int32_t* sums);
 
+/** Packs all panels of B, side by side, and sets the sums of all columns, those past the last one among them. */
+void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
+                 const ByteMatrix& b, int32_t* packed, int32_t* sums);
+
 /** The left operand as kernels take it, with its row sums (after the shift). */
 struct LeftInt8 {
   const uint8_t* data;
@@ -135,7 +139,8 @@ struct LeftInt8 {
 int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k);
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k);
 /** Writes that copy into `to`. */
-LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to);
+LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
+                   void* to);
 
 /** The zero points of a product as they apply after the shifts, any of them per row or per column. */
 struct ShiftedZeros {

@@ -7,6 +7,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -107,12 +109,28 @@ int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
   return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
 }
 
-LeftInt8 pack_left(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a, void* to) {
+LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
+                   void* to) {
   auto* data = static_cast<uint8_t*>(to);
   const int64_t stride = left_row_bytes(kernels, k);
   auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
-  for (int64_t row = 0; row < rows; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
+  const double row_ns = static_cast<double>(k) * (a.transposed ? kStrideNs : kPackByteNs);
+  base::parallel_for(pool, rows, least_items(row_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
+  });
   return {data, stride, sums, kernels.a_shift(a.is_signed)};
+}
+
+void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
+                 const ByteMatrix& b, int32_t* packed, int32_t* sums) {
+  const double panel_ns = static_cast<double>(k * split.width(0)) * (b.transposed ? kStrideNs : kPackByteNs);
+  base::parallel_for(pool, split.count(), least_items(panel_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t column = split.first_column(panel);
+      std::fill_n(sums + column, split.width(panel), 0);
+      pack_panel(kernels, split, panel, k, b, packed + column * kernels.groups(k), sums + column);
+    }
+  });
 }
 
 PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
@@ -131,14 +149,7 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
       AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kInt8PrefetchSlack, Lifetime::kSession);
   s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
   if (base::parts_are_kept()) return packed;
-  std::fill_n(s.sums.as<int32_t>(), split.padded(), 0);
-  const int64_t grain = 65536 / std::max<int64_t>(1, k * split.width(0)) + 1;
-  base::parallel_for(pool, split.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      pack_panel(best, split, panel, k, b, s.data.as<int32_t>() + split.first_column(panel) * best.groups(k),
-                 s.sums.as<int32_t>() + split.first_column(panel));
-    }
-  });
+  pack_panels(pool, best, split, k, b, s.data.as<int32_t>(), s.sums.as<int32_t>());
   return packed;
 }
 

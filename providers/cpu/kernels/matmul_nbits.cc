@@ -15,6 +15,8 @@
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/matmul_nbits_product.h"
 #include "cpu/kernels/unaligned.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -27,7 +29,7 @@ constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
 // rows of sums. Half a block takes tiles nearly as long, and vectors half as long.
 constexpr int64_t kFewestTileRows = 16, kShortestTileBlock = 32;
 
-constexpr double kGrainWeights = 1e5;  // weights worth a thread
+constexpr double kWeightNs = 0.05;  // its product with an element, unpacking it among them
 constexpr size_t kNBitsSlack = 4096;
 
 int64_t padded(int64_t k) { return round_up(k, kUnit); }
@@ -87,8 +89,8 @@ void set_table(const NBitsSource& s, NBitsMatrix& m) {
 template <class Body>
 void for_panels(base::ThreadPool* pool, const NBitsMatrix& b, int64_t most, int64_t rows, Body&& body) {
   const int64_t panels = divide_up(b.n, b.kernels->lanes), tasks = divide_up(panels, most);
-  const double weights = static_cast<double>(most * b.kernels->lanes * (b.k + 1)) * static_cast<double>(rows);
-  base::parallel_for(pool, tasks, static_cast<int64_t>(kGrainWeights / weights) + 1, [&](int64_t begin, int64_t end) {
+  const double task_ns = static_cast<double>(most * b.kernels->lanes * (b.k + 1) * rows) * kWeightNs;
+  base::parallel_for(pool, tasks, least_items(task_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) body(i * most, static_cast<int>(std::min(most, panels - i * most)));
   });
 }
@@ -147,7 +149,8 @@ NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int6
   int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
   int32_t* less_sum = start + m * blocks;
   const int32_t middle = 1 << (b.bits - 1);
-  base::parallel_for(pool, m, 65536 / std::max<int64_t>(wide, 1) + 1, [&](int64_t begin, int64_t end) {
+  const double row_ns = static_cast<double>(wide) * kQuantizeNs;
+  base::parallel_for(pool, m, least_items(row_ns), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t at = r * blocks;
       if (!b.kernels->quantize_row(a + r * lda, b.k, wide, b.block, bytes + r * wide, scales + at, start + at)) {
@@ -191,7 +194,8 @@ NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
   int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, tiles * kNBitsTileRows * stride);
   float* scales = thread_scratch<float>(Scratch::kRows, 2 * tiles * values);
   float* less_sums = scales + tiles * values;
-  base::parallel_for(pool, tiles, 65536 / (kNBitsTileRows * stride) + 1, [&](int64_t begin, int64_t end) {
+  const double tile_ns = static_cast<double>(kNBitsTileRows * stride) * kQuantizeNs;
+  base::parallel_for(pool, tiles, least_items(tile_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i * kNBitsTileRows;
       if (!quantize_tile(std::min(kNBitsTileRows, m - row), a + row * lda, lda, b, stride, bytes + row * stride,
@@ -350,7 +354,8 @@ std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NB
                                                 Lifetime::kSession);
   if (base::parts_are_kept()) return buffer;
   uint32_t* words = buffer->as<uint32_t>();
-  base::parallel_for(pool, panels, 65536 / (groups * lanes + 1) + 1, [&](int64_t begin, int64_t end) {
+  const double panel_ns = static_cast<double>(groups * lanes) * kPackNs;
+  base::parallel_for(pool, panels, least_items(panel_ns), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) pack_panel_words(s, lanes, groups, p, words + p * groups * lanes);
   });
   return buffer;

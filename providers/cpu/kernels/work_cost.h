@@ -14,6 +14,10 @@ constexpr double kPackNs = 0.2;
 /** Copying elements in runs: each element, each run. */
 constexpr double kCopyNs = 0.1, kRunNs = 2;
 
+/** Bytes: copying one to where kernels read it, adding one up, one that lies apart from its neighbours in memory; a sum
+    of products of them as a byte or a float; a float as one of them. */
+constexpr double kPackByteNs = 0.1, kSumByteNs = 0.03, kStrideNs = 1, kRequantizeNs = 0.3, kQuantizeNs = 0.2;
+
 /** On tiles: the product of 16 rows of 32 bfloat16 or 64 bytes and 16 columns of them, an element that is split into
     slices of bfloat16, the end of a block of 32 x 32 sums. */
 constexpr double kTileProductNs = 6.6, kTileSplitNs = 0.2, kTileSumsNs = 200;
