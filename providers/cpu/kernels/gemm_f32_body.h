@@ -13,41 +13,63 @@ namespace {
 // longer.
 constexpr int64_t kAhead = 384;
 
+// Rows of k between two jumps: where a row takes few instructions, a jump is a good part of them.
+constexpr int64_t kUnrolled = kLanes == 16 ? 1 : 4;
+
+// sum += x * y, in the register that holds the sum: compilers that choose among three forms move sums about.
+ORTOLAN_INLINE void add_product(Vf& sum, Vf x, Vf y) {
+  sum = fma(x, y, sum);
+}
+
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
+
+// The sums of a tile. kBeside: asks for a line of each row of the panel beside this one, from `beside` on.
+template <int MR, int NV, Operands kOperands, bool kBeside>
+ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* beside, Tile<MR, NV>& t) {
+  constexpr bool kPackedA = kOperands != Operands::kRowMajorA, kListedB = kOperands == Operands::kPackedAListedB;
+  const float *b = g.b, *half = a + MR / 2 * g.lda;  // of the rows of A: few registers lead to all of them
+  const int64_t* b_rows = g.b_rows;
+  const int64_t b_step = g.b_step, lda = g.lda;
+  const auto add_row = [&]() __attribute__((always_inline)) {
+    if constexpr (kListedB) b = g.b + *b_rows++;
+    Vf bv[NV];
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) {
+      bv[j] = load(b + j * kLanes);
+      if (!kListedB && j * kLanes % kLineFloats == 0) prefetch(b + 8 * b_step + j * kLanes);
+    }
+    if constexpr (kBeside) {
+      prefetch(beside);
+      beside += b_step;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      const Vf x = set1(kPackedA ? a[i] : i < MR / 2 ? a[i * lda] : half[(i - MR / 2) * lda]);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) add_product(t.sum[i][j], x, bv[j]);
+    }
+    if constexpr (!kListedB) b += b_step;
+    a += kPackedA ? kTileRows : 1;
+    if constexpr (!kPackedA) ++half;
+  };
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < g.k; ++k) {
+    if constexpr (kPackedA && !kListedB) prefetch(a + kAhead / NV * kTileRows);
+    add_row();
+  }
+}
 
 template <int MR, int NV, Operands kOperands>
 void tile(const GemmBlock& g, int64_t row, const float* a) {
   Tile<MR, NV> t;
   t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
   if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
-  constexpr bool kPackedA = kOperands != Operands::kRowMajorA, kListedB = kOperands == Operands::kPackedAListedB;
-  const float* b = g.b;
   // The first few row tiles ask for a line each of the panel beside this one, in step with the rows of this one.
   const int64_t line = row / kTileRows;
-  const bool asks = g.panel_beside && line * kLineFloats < NV * kLanes;
-  const float* beside = asks ? b + NV * kLanes + line * kLineFloats : a;
-  const int64_t beside_step = asks ? g.b_step : 0;
-  const int64_t row_step = kPackedA ? 1 : g.lda, k_step = kPackedA ? kTileRows : 1;
-  for (int64_t k = 0; k < g.k; ++k) {
-    Vf bv[NV];
-#pragma GCC unroll 3
-    for (int j = 0; j < NV; ++j) {
-      bv[j] = load((kListedB ? g.b + g.b_rows[k] : b) + j * kLanes);
-      if constexpr (!kListedB) prefetch(b + 8 * g.b_step + j * kLanes);
-    }
-    if constexpr (kPackedA && !kListedB) {
-      prefetch(a + kAhead / NV * kTileRows);
-      prefetch(beside);
-      beside += beside_step;
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < MR; ++i) {
-      const Vf x = set1(a[i * row_step]);
-#pragma GCC unroll 3
-      for (int j = 0; j < NV; ++j) t.sum[i][j] = fma(x, bv[j], t.sum[i][j]);
-    }
-    if constexpr (!kListedB) b += g.b_step;
-    a += k_step;
+  if (kOperands == Operands::kPackedA && g.panel_beside && line * kLineFloats < NV * kLanes) {
+    sum_tile<MR, NV, kOperands, kOperands == Operands::kPackedA>(g, a, g.b + NV * kLanes + line * kLineFloats, t);
+  } else {
+    sum_tile<MR, NV, kOperands, false>(g, a, nullptr, t);
   }
   t.finish(g, row);
 }
