@@ -13,13 +13,10 @@ namespace {
 // longer.
 constexpr int64_t kAhead = 384;
 
-// Rows of k between two jumps: where a row takes few instructions, a jump is a good part of them.
-constexpr int64_t kUnrolled = kLanes == 16 ? 1 : 4;
-
-// sum += x * y, in the register that holds the sum: compilers that choose among three forms move sums about.
-ORTOLAN_INLINE void add_product(Vf& sum, Vf x, Vf y) {
-  sum = fma(x, y, sum);
-}
+// Where a row of k takes few instructions, a jump and what asks for memory are a good part of them, and processors fetch
+// soon enough by themselves.
+constexpr bool kLongVectors = kLanes == 16;
+constexpr int kUnrolled = kLongVectors ? 1 : 4;
 
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
 
@@ -36,7 +33,7 @@ ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* be
 #pragma GCC unroll 3
     for (int j = 0; j < NV; ++j) {
       bv[j] = load(b + j * kLanes);
-      if (!kListedB && j * kLanes % kLineFloats == 0) prefetch(b + 8 * b_step + j * kLanes);
+      if constexpr (kLongVectors && !kListedB) prefetch(b + 8 * b_step + j * kLanes);
     }
     if constexpr (kBeside) {
       prefetch(beside);
@@ -46,15 +43,15 @@ ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* be
     for (int i = 0; i < MR; ++i) {
       const Vf x = set1(kPackedA ? a[i] : i < MR / 2 ? a[i * lda] : half[(i - MR / 2) * lda]);
 #pragma GCC unroll 3
-      for (int j = 0; j < NV; ++j) add_product(t.sum[i][j], x, bv[j]);
+      for (int j = 0; j < NV; ++j) t.sum[i][j] = fma(x, bv[j], t.sum[i][j]);
     }
     if constexpr (!kListedB) b += b_step;
     a += kPackedA ? kTileRows : 1;
     if constexpr (!kPackedA) ++half;
   };
-#pragma GCC unroll 4
+#pragma GCC unroll kUnrolled
   for (int64_t k = 0; k < g.k; ++k) {
-    if constexpr (kPackedA && !kListedB) prefetch(a + kAhead / NV * kTileRows);
+    if constexpr (kLongVectors && kPackedA && !kListedB) prefetch(a + kAhead / NV * kTileRows);
     add_row();
   }
 }
@@ -64,6 +61,7 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
   Tile<MR, NV> t;
   t.each([](Vf, int, int) __attribute__((always_inline)) { return Vf{}; });
   if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
+  if constexpr (!kLongVectors) prefetch_tile<MR, NV>(g.c + row * g.ldc, g.ldc);
   // The first few row tiles ask for a line each of the panel beside this one, in step with the rows of this one.
   const int64_t line = row / kTileRows;
   if (kOperands == Operands::kPackedA && g.panel_beside && line * kLineFloats < NV * kLanes) {

@@ -98,7 +98,9 @@ ORTOLAN_INLINE void prefetch_tile(const float* p, int64_t stride) {
 #pragma GCC unroll 8
   for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < NV; ++j) prefetch(p + i * stride + j * kLanes);
+    for (int j = 0; j < NV; ++j) {
+      if (j * kLanes % kLineFloats == 0) prefetch(p + i * stride + j * kLanes);
+    }
     prefetch(p + i * stride + NV * kLanes - 1);
   }
 }
