@@ -16,16 +16,9 @@ typedef __mmask16 Tail;
 ORTOLAN_INLINE Tail make_tail(int64_t n) { return first_lanes(n); }
 ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return (Vf)_mm512_maskz_loadu_ps(t, p); }
 ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { _mm512_mask_storeu_ps(p, t, (__m512)v); }
-#elif defined(__AVX2__)
-constexpr int kMaxVectors = 2;
-constexpr int kTileRows = 6;
-typedef __m256i Tail;
-ORTOLAN_INLINE Tail make_tail(int64_t n) { return first_lanes(n); }
-ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return (Vf)_mm256_maskload_ps(p, t); }
-ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { _mm256_maskstore_ps(p, t, (__m256)v); }
 #else
 constexpr int kMaxVectors = 2;
-constexpr int kTileRows = 4;
+constexpr int kTileRows = kLanes == 8 ? 6 : 4;
 typedef int64_t Tail;
 ORTOLAN_INLINE Tail make_tail(int64_t n) { return n; }
 ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return t == kLanes ? load(p) : load_n(p, t); }

@@ -56,7 +56,23 @@ ORTOLAN_INLINE __m256i first_lanes(int64_t n) {
       __m256i)(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
 }
 ORTOLAN_INLINE Vf load_n(const float* p, int64_t n) { return (Vf)_mm256_maskload_ps(p, first_lanes(n)); }
-ORTOLAN_INLINE void store_n(float* p, int64_t n, Vf v) { _mm256_maskstore_ps(p, first_lanes(n), (__m256)v); }
+/** Without a masked store, which takes some processors dozens of cycles. */
+ORTOLAN_INLINE void store_n(float* p, int64_t n, Vf v) {
+  if (n >= kLanes) return store(p, v);
+  if (n <= 0) return;
+  __m128 part = _mm256_castps256_ps128((__m256)v);
+  if (n & 4) {
+    _mm_storeu_ps(p, part);
+    part = _mm256_extractf128_ps((__m256)v, 1);
+    p += 4;
+  }
+  if (n & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(p), part);
+    part = _mm_movehl_ps(part, part);
+    p += 2;
+  }
+  if (n & 1) _mm_store_ss(p, part);
+}
 ORTOLAN_INLINE Vf set1(float x) { return (Vf)_mm256_set1_ps(x); }
 ORTOLAN_INLINE Vf fma(Vf a, Vf b, Vf c) { return (Vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 ORTOLAN_INLINE Vf vmin(Vf a, Vf b) { return (Vf)_mm256_min_ps((__m256)a, (__m256)b); }
