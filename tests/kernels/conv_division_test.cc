@@ -226,7 +226,8 @@ TEST(ConvDivision, Bytes) {
       const ConvGeometry& g = layer.g;
       const PanelSplit split(volume(g.out), v);
       SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << v.lanes << " lanes");
-      expect_all_good(word_conv_grid({slabs(g), channels(g), divide_up(depth(g), 2), split, g.out[2]}, byte_kernels(v)));
+      expect_all_good(
+          word_conv_grid({slabs(g), channels(g), divide_up(depth(g), 2), split, g.out[2]}, byte_kernels(v)));
     }
   }
 }

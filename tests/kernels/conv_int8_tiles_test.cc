@@ -38,12 +38,11 @@ void join_rows(const uint8_t* const* rows, int64_t count, int32_t* to, int32_t*)
   }
 }
 
-constexpr TileConvKernels kPlainTiles = {
-    [] {},
-    [] {},
-    join_rows,
-    {{plain_block<uint8_t, uint8_t>, plain_block<uint8_t, int8_t>},
-     {plain_block<int8_t, uint8_t>, plain_block<int8_t, int8_t>}}};
+constexpr TileConvKernels kPlainTiles = {[] {},
+                                         [] {},
+                                         join_rows,
+                                         {{plain_block<uint8_t, uint8_t>, plain_block<uint8_t, int8_t>},
+                                          {plain_block<int8_t, uint8_t>, plain_block<int8_t, int8_t>}}};
 
 PackedConvWeightsInt8 packed_in_tiles(const ConvGeometry& g, const uint8_t* weights, bool is_signed) {
   auto storage = std::make_unique<PackedConvWeightsInt8::Storage>();

@@ -163,7 +163,8 @@ TEST_P(Int8, ProductsAreTheSameForEveryNumberOfThreads) {
         gemm_int8(&pool_of(threads), m, f.left(), right, f.zeros, sums.data(), n);
         ASSERT_EQ(sums, want) << m << "x" << n << "x" << k << " form " << form << ", " << threads << " threads";
         gemm_int8_to_float(&pool_of(threads), m, f.left(), right, f.zeros, e, floats.data(), n);
-        ASSERT_EQ(floats, want_floats) << m << "x" << n << "x" << k << " form " << form << ", " << threads << " threads";
+        ASSERT_EQ(floats, want_floats) << m << "x" << n << "x" << k << " form " << form << ", " << threads
+                                       << " threads";
       }
     }
   }

@@ -20,9 +20,9 @@ namespace ortolan::cpu::kernels {
 
 namespace {
 
-constexpr int64_t kWidest = 64;       // columns of a panel at most
-constexpr int64_t kRowsAtOnce = 48;   // channels whose weights stay near while panels pass, about
-constexpr double kInterleaveNs = 0.4;  // a word of the image
+constexpr int64_t kWidest = 64;           // columns of a panel at most
+constexpr int64_t kRowsAtOnce = 48;       // channels whose weights stay near while panels pass, about
+constexpr double kInterleaveNs = 0.4;     // a word of the image
 constexpr double kPlaneElementNs = 0.06;  // of a depthwise plane: widening an element, one of its products, its byte
 
 // The geometry of the same convolution over an input whose padding is written out, one channel a word.
@@ -186,9 +186,9 @@ void run_band(const ConvJob& job, const Band& b, Finish finish) {
     set_row_add(job, channel, rows, left.row_sums + row, row_add);
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
       const int64_t columns = job.split.columns(panel), at = job.split.first_column(panel) - first;
-      kernels.block(job.split.vectors(panel), {left.data + row * left.stride, left.stride,
-                                               panels.words + at * job.w.depth_words(), c, kWidest, rows, columns,
-                                               job.w.depth_words()});
+      kernels.block(job.split.vectors(panel),
+                    {left.data + row * left.stride, left.stride, panels.words + at * job.w.depth_words(), c, kWidest,
+                     rows, columns, job.w.depth_words()});
       const int32_t* sums = job.needs_column_sums ? panels.sums + at : nullptr;
       finish(image * job.g.out_channels + channel, job.split.first_column(panel),
              ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros.data() + channel, sums});
@@ -230,7 +230,8 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   for (; job.first_image < g.batch; job.first_image += most) {
     job.images = std::min(most, g.batch - job.first_image);
     interleave_images(pool, job);
-    const PreparedGrid grid = word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
+    const PreparedGrid grid =
+        word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
     job.division = divide_prepared(grid, threads_of(pool));
     if (job.division.together) gather_all(pool, job, grid.prepare_ns);
     base::parallel_for(pool, grid.grid.times * job.division.grid.tasks(), job.division.grain,

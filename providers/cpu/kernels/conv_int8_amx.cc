@@ -46,6 +46,9 @@ void join_rows(const uint8_t* const* rows, int64_t count, int32_t* to, int32_t* 
 
 extern const TileConvKernels kTileConv;
 const TileConvKernels kTileConv = {
-    begin_whole_tiles, end_tiles, join_rows, {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
+    begin_whole_tiles,
+    end_tiles,
+    join_rows,
+    {{block<false, false>, block<false, true>}, {block<true, false>, block<true, true>}}};
 
 }  // namespace ortolan::cpu::kernels::amx

@@ -25,8 +25,8 @@ struct TileConvBlock {
 
 struct TileConvKernels {
   using Block = void (*)(const TileConvBlock& block);
-  void (*begin)();    // before blocks, on their thread
-  void (*end)();      // after them
+  void (*begin)();  // before blocks, on their thread
+  void (*end)();    // after them
   /** to[i] holds byte i of each of four rows; sums[i] grows by what may be ignored. */
   void (*join_rows)(const uint8_t* const* rows, int64_t count, int32_t* to, int32_t* sums);
   Block block[2][2];  // by whether the weights are signed, and whether x is

@@ -251,7 +251,8 @@ void set_row_add(const TileJob& job, int64_t group, int64_t row, int64_t count, 
 
 void run_task(const TileJob& job, int64_t task, const UnitScratch& scratch, FinishSums finish) {
   const GridDivision& d = job.division;
-  const int64_t slab = task / d.tasks(), band = task / d.across % d.down, first_pair = task % d.across * job.band_pairs();
+  const int64_t slab = task / d.tasks(), band = task / d.across % d.down,
+                first_pair = task % d.across * job.band_pairs();
   const int64_t slice = job.first_slice + slab / job.g.groups, group = slab % job.g.groups;
   const int64_t first = band * job.band_positions(), count = std::min(job.band_positions(), job.positions - first);
   const int32_t* x = job.words + slab * job.w.words() * job.pitch + first;

@@ -13,10 +13,10 @@ namespace {
 // longer.
 constexpr int64_t kAhead = 384;
 
-// Where a row of k takes few instructions, a jump and what asks for memory are a good part of them, and processors fetch
-// soon enough by themselves.
+// Where a row of k takes few instructions, a jump and what asks for memory are a good part of them, and processors
+// fetch soon enough by themselves.
 constexpr bool kLongVectors = kLanes == 16;
-constexpr int kUnrolled = kLongVectors ? 1 : 4;
+constexpr int kUnrolled = kLongVectors ? 1 : 2;
 
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
 

@@ -116,7 +116,7 @@ struct ProductInt8 {
   const GemmInt8Kernels& kernels;  // what multiplies: the same, or its vectors
   PanelSplit split = PanelSplit(b.n, packing);
   int64_t m;
-  bool a_signed;                            // as the kernels take it
+  bool a_signed;                                        // as the kernels take it
   const int32_t *b_words = nullptr, *b_sums = nullptr;  // B's panels and the sums of its columns, once all are packed
   LeftInt8 left{};
   std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column

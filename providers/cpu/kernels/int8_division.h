@@ -1,5 +1,5 @@
-// How products and convolutions of bytes are divided among threads: pure functions of shapes. Internal to this folder and
-// its tests.
+// How products and convolutions of bytes are divided among threads: pure functions of shapes. Internal to this folder
+// and its tests.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ inline double byte_tiles_ns(int64_t row_tiles, int64_t steps, int64_t column_til
 
 /** Sums of `rows` x `columns` over so many groups of 32 bits. */
 inline double byte_sums_ns(const GemmInt8Kernels& kernels, int64_t rows, int64_t columns, int64_t groups) {
-  if (kernels.begin != nullptr) return byte_tiles_ns(divide_up(rows, 16), divide_up(groups, 16), divide_up(columns, 16));
+  if (kernels.begin != nullptr)
+    return byte_tiles_ns(divide_up(rows, 16), divide_up(groups, 16), divide_up(columns, 16));
   return static_cast<double>(rows * columns * groups) * multiply_ns(kernels.lanes);
 }
 
@@ -59,8 +60,8 @@ inline int64_t images_at_once(int64_t images, double image_ns, int64_t image_byt
   return even_part(images, std::min({images, worth, fit}));
 }
 
-/** A convolution whose sums run over `words` of 32 bits: for each of `slabs` groups of images, output channels and panels
-    of output positions, which are gathered. */
+/** A convolution whose sums run over `words` of 32 bits: for each of `slabs` groups of images, output channels and
+   panels of output positions, which are gathered. */
 struct WordConv {
   int64_t slabs, channels, words;
   const PanelSplit& split;
@@ -81,7 +82,6 @@ inline PreparedGrid word_conv_grid(const WordConv& c, const GemmInt8Kernels& ker
   grid.times = c.slabs;
   return {grid, gather_ns(c.words, width, c.out_row) + sums_ns, 1, width * c.words * int64_t{4}};
 }
-
 
 /** The same on tiles, which read the image itself. Positions run on over the ends of rows. */
 struct TileConvSize {
