@@ -34,6 +34,22 @@ ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
     rows[i] = (Vf)_mm512_permutex2var_ps(left, _mm512_add_epi32(first, _mm512_set1_epi32(i)), right);
   }
 }
+#elif defined(__AVX2__)
+ORTOLAN_INLINE Vf spread_held(const float* b, int64_t step) {
+  return (Vf)_mm256_blend_ps((__m256)set1(*b), (__m256)set1(b[step]), 0xf0);
+}
+// Row i of the tile whose columns are the sums of both halves.
+template <int N>
+ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
+  __m128 s[4] = {};
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    s[j] = _mm_add_ps(_mm256_castps256_ps128((__m256)sums[j]), _mm256_extractf128_ps((__m256)sums[j], 1));
+  }
+  _MM_TRANSPOSE4_PS(s[0], s[1], s[2], s[3]);
+#pragma GCC unroll 4
+  for (int i = 0; i < kTileRows; ++i) rows[i] = (Vf)_mm256_zextps128_ps256(s[i]);
+}
 #else
 ORTOLAN_INLINE Vf spread_held(const float* b, int64_t) { return set1(*b); }
 template <int N>
