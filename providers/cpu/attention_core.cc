@@ -10,44 +10,18 @@
 #include "base/run_scope.h"
 #include "base/thread_pool.h"
 #include "cpu/attention_math.h"
+#include "cpu/kernels/attention_division.h"
 
 namespace ortolan::cpu {
 namespace {
 
-constexpr int64_t kFewRows = 64;        // queries of a group that are taken together
-constexpr int64_t kManyRows = 256;      // queries of one head that are taken together
-constexpr int64_t kKeyTile = 512;       // keys whose scores are computed at a time
-constexpr int64_t kWideKeyTile = 2048;  // the same for few queries whose keys are read where they lie
-constexpr int64_t kSplitKeys = 1024;    // keys worth an item of their own where there are few items
-constexpr int64_t kManyItems = 16;
-constexpr int64_t kMaxSplits = 16;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/** How a plan is cut: items of `heads` x `queries` rows that share their keys, and of the keys of part `splits`. */
-struct Cut {
-  int64_t heads, queries, key_tile;
-  int64_t head_steps, query_steps, splits;
-  int64_t rows() const { return heads * queries; }
-  int64_t items(const AttentionPlan& p) const { return p.batch * head_steps * query_steps; }
-};
+using Cut = kernels::AttentionCut;
 
 template <class C>
 Cut cut(const AttentionPlan& p) {
-  int64_t group = p.heads / p.kv_heads;
-  bool whole = p.taken != ScoresTaken::kNothing, few = p.queries * group <= kFewRows;
-  bool in_place = p.k.type == kTypeOf<C> && p.v.type == kTypeOf<C>;
-  Cut c{few ? group : 1, few ? p.queries : kManyRows, few && in_place ? kWideKeyTile : kKeyTile, 0, 0, 1};
-  if (whole) {
-    c.key_tile = std::max<int64_t>(p.keys, 1);
-    if (!few) c.queries = std::clamp<int64_t>((int64_t{1} << 18) / c.key_tile, 1, kManyRows);
-  }
-  c.queries = std::min(c.queries, p.queries);
-  c.key_tile = std::min(c.key_tile, std::max<int64_t>(p.keys, 1));
-  c.head_steps = p.heads / c.heads;
-  c.query_steps = divide_up(p.queries, c.queries);
-  if (few && !whole && c.items(p) < kManyItems) c.splits = std::clamp<int64_t>(p.keys / kSplitKeys, 1, kMaxSplits);
-  return c;
+  const bool in_place = p.k.type == kTypeOf<C> && p.v.type == kTypeOf<C>;
+  return kernels::cut_attention({p.batch, p.heads, p.kv_heads, p.queries, p.keys, p.head, p.value_head, in_place,
+                                 p.taken != ScoresTaken::kNothing});
 }
 
 /** The rows of one item: heads [head, head + heads) x queries [query, query + queries) of a batch entry. */
@@ -75,7 +49,8 @@ Item item_at(const AttentionPlan& p, const Cut& c, int64_t index) {
   }
   KeyRange seen = {keys_seen(p, item.batch, item.query).low,
                    keys_seen(p, item.batch, item.query + item.queries - 1).high};
-  int64_t step = divide_up(std::max<int64_t>(0, seen.high - seen.low), c.splits), first = seen.low + item.split * step;
+  int64_t step = kernels::divide_up(std::max<int64_t>(0, seen.high - seen.low), c.splits);
+  int64_t first = seen.low + item.split * step;
   item.keys = {std::min(first, seen.high), std::min(first + step, seen.high)};
   return item;
 }
@@ -120,7 +95,7 @@ struct Space {
   Space(const AttentionPlan& p, const Cut& c, C* block) {
     auto take = [&block](int64_t count) {
       C* part = block;
-      block += divide_up(count, 16) * 16;
+      block += kernels::round_up(count, 16);
       return part;
     };
     scores = take(c.rows() * c.key_tile);
@@ -343,7 +318,7 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
     p.range->include(range);
   };
   Cut c = cut<C>(p);
-  int64_t items = c.items(p), space_size = Space<C>::size(p, c);
+  int64_t items = c.items(p.batch), space_size = Space<C>::size(p, c);
   auto space_here = [&] { return Space<C>(p, c, attention_math::thread_space<C>(space_size)); };
   Partial<C> partial{nullptr, c.rows(), p.value_head};
   if (c.splits > 1) partial.data = context.scratch<C>(items * c.splits * c.rows() * (p.value_head + 2)).data();
