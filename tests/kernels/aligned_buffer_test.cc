@@ -10,6 +10,7 @@
 #include "../thrown_text.h"
 #include "base/error.h"
 #include "base/memory_budget.h"
+#include "base/packed_parts.h"
 #include "base/run_scope.h"
 
 namespace ortolan::cpu::kernels {
@@ -57,6 +58,20 @@ TEST(AlignedBuffer, OfASessionLiesBesideTheOneBefore) {
   const AlignedBuffer first(1000, Lifetime::kSession), second(64, Lifetime::kSession);
   EXPECT_EQ(second.as<char>() - first.as<char>(), 1024);
 #endif
+}
+
+TEST(AlignedBuffer, OfASessionThatARunMakesIsTheRuns) {
+  auto budget = base::MemoryBudget::make(1 << 20, "raise it");
+  const base::ScopedRunScope run(base::RunScope{.memory = budget.get()});
+  base::PackedParts parts;
+  const base::NotesParts noting(parts);
+  {
+    const AlignedBuffer buffer(5000, Lifetime::kSession);
+    EXPECT_EQ(budget->in_use(), 5000u);
+    EXPECT_TRUE(parts.blocks.empty());
+    EXPECT_TRUE(test::throws("more than the 1048576 that it may", [] { AlignedBuffer(1 << 20, Lifetime::kSession); }));
+  }
+  EXPECT_EQ(budget->in_use(), 0u);
 }
 
 TEST(ThreadScratch, GrowsAndKeepsSlotsApart) {

@@ -75,7 +75,8 @@ class Slot {
 
 AlignedBuffer::AlignedBuffer(size_t bytes, Lifetime lifetime) : bytes_(bytes) {
   if (bytes == 0) return;
-  if (lifetime == Lifetime::kSession) {
+  const bool in_run = base::run_scope().memory != nullptr;
+  if (lifetime == Lifetime::kSession && !in_run) {
     data_ = base::packed_block(bytes);
     return;
   }
