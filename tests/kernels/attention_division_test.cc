@@ -25,9 +25,9 @@ std::vector<double> costs_of(const AttentionShape& s, const AttentionCut& c) {
 
 // BERT-base, a language model's prompt, an image's patches, long texts, few heads.
 TEST(AttentionDivision, ManyQueriesAreItemsForManyThreads) {
-  for (const AttentionShape& s : {shape(1, 12, 128, 128), shape(8, 12, 128, 128), shape(1, 12, 1000, 1000),
-                                  shape(1, 16, 197, 197), shape(1, 32, 2048, 4096, 128), shape(1, 1, 4096, 4096),
-                                  shape(64, 16, 512, 512)}) {
+  for (const AttentionShape& s :
+       {shape(1, 12, 128, 128), shape(8, 12, 128, 128), shape(1, 12, 1000, 1000), shape(1, 16, 197, 197),
+        shape(1, 32, 2048, 4096, 128), shape(1, 1, 4096, 4096), shape(64, 16, 512, 512)}) {
     const AttentionCut c = cut_attention(s);
     const std::vector<double> costs = costs_of(s, c);
     ASSERT_EQ(static_cast<int64_t>(costs.size()), c.items(s.batch));
@@ -35,8 +35,8 @@ TEST(AttentionDivision, ManyQueriesAreItemsForManyThreads) {
     for (double cost : costs) total += cost;
     EXPECT_NEAR(total, static_cast<double>(s.batch * s.heads * s.queries) * attention_row_ns(s), 1e-9 * total);
     for (int threads = 1; threads <= kMostThreads; ++threads) {
-      SCOPED_TRACE(testing::Message() << s.batch << " x " << s.heads << " heads, " << s.queries << " queries, " << s.keys
-                                      << " keys, " << threads << " threads");
+      SCOPED_TRACE(testing::Message() << s.batch << " x " << s.heads << " heads, " << s.queries << " queries, "
+                                      << s.keys << " keys, " << threads << " threads");
       const double share = total / threads;
       const double longer = threads <= 64 ? 1.6 : 2;  // than all share alike: finer items would pack keys too often
       EXPECT_LE(time_of(costs, threads), std::max(longer * share, 3 * kGoodTaskNs));
