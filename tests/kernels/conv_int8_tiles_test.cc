@@ -38,12 +38,11 @@ void join_rows(const uint8_t* const* rows, int64_t count, int32_t* to, int32_t*)
   }
 }
 
-constexpr TileConvKernels kPlainTiles = {
-    [] {},
-    [] {},
-    join_rows,
-    {{plain_block<uint8_t, uint8_t>, plain_block<uint8_t, int8_t>},
-     {plain_block<int8_t, uint8_t>, plain_block<int8_t, int8_t>}}};
+constexpr TileConvKernels kPlainTiles = {[] {},
+                                         [] {},
+                                         join_rows,
+                                         {{plain_block<uint8_t, uint8_t>, plain_block<uint8_t, int8_t>},
+                                          {plain_block<int8_t, uint8_t>, plain_block<int8_t, int8_t>}}};
 
 PackedConvWeightsInt8 packed_in_tiles(const ConvGeometry& g, const uint8_t* weights, bool is_signed) {
   auto storage = std::make_unique<PackedConvWeightsInt8::Storage>();
@@ -91,7 +90,7 @@ TEST(TileConvolutions, AreExactForEveryNumberOfThreads) {
       const ConvInt8 operands{x.data(), x_signed, x_signed ? -7 : 130, with_zeros ? w_zero.data() : nullptr, true};
       std::vector<int32_t> want(static_cast<size_t>(g.batch * g.out_channels * volume(g.out)));
       conv_int8(nullptr, g, operands,
-                pack_conv_weights_int8(g, w.data(), w_signed, &kernels().gemm_int8->without_tiles()), want.data());
+                pack_conv_weights_int8(g, w.data(), w_signed, 0, &kernels().gemm_int8->without_tiles()), want.data());
       const PackedConvWeightsInt8 packed = packed_in_tiles(g, w.data(), w_signed);
       for (int threads : {1, 2, 3, 4, 16, 64}) {
         std::vector<int32_t> y(want.size(), 77);
