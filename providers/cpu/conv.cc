@@ -11,14 +11,6 @@
 namespace ortolan::cpu {
 namespace {
 
-/** Outputs of a channel in one image; 0 where they are not known before a run. */
-int64_t positions_of(const KernelInfo& info) {
-  const SymbolicShape& shape = info.output_type(0).shape;
-  Dim positions = 1;
-  for (size_t i = 2; i < shape.rank(); ++i) positions = multiply(positions, shape[i]);
-  return shape.rank() > 2 && positions.known() ? positions.value() : 0;
-}
-
 std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
                                                        const ConvolutionAttributes& attributes) {
   const Tensor* weights = info.weights_input(1);
@@ -27,7 +19,7 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
     return nullptr;
   }
   ConvForm form{attributes.weight_geometry(weights->shape())};
-  form.packing.positions = positions_of(info);
+  form.packing.positions = output_positions(info);
   auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
     Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
     return kernels::pack_conv_weights(&threads, f.geometry, floats.data<float>(), f.packing);

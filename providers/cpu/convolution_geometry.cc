@@ -88,6 +88,14 @@ kernels::ConvGeometry ConvolutionAttributes::geometry(const Shape& x, const Shap
   return g;
 }
 
+int64_t output_positions(const KernelInfo& info, size_t first) {
+  const SymbolicShape& shape = info.output_type(0).shape;
+  if (shape.rank() < 3) return 0;
+  Dim positions = 1;
+  for (size_t i = 0; i < shape.rank() - 2; ++i) positions = multiply(positions, shape[first + i]);
+  return positions.known() ? positions.value() : 0;
+}
+
 void ConvForm::append_to(std::string& text) const {
   const kernels::ConvGeometry& g = geometry;
   const kernels::ConvMethod method = kernels::conv_method(g, packing);

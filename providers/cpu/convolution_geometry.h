@@ -32,6 +32,10 @@ class ConvolutionAttributes {
   Shape weights_;  // the shape that window_ was made for
 };
 
+/** Outputs of a channel in one image, whose first dimension is the output's dimension `first`; 0 where they are not
+   known before a run. */
+int64_t output_positions(const KernelInfo& info, size_t first = 2);
+
 /** How a convolution's weights are packed, as far as they do not say it themselves. */
 struct ConvForm {
   kernels::ConvGeometry geometry;

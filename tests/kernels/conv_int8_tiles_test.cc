@@ -90,7 +90,7 @@ TEST(TileConvolutions, AreExactForEveryNumberOfThreads) {
       const ConvInt8 operands{x.data(), x_signed, x_signed ? -7 : 130, with_zeros ? w_zero.data() : nullptr, true};
       std::vector<int32_t> want(static_cast<size_t>(g.batch * g.out_channels * volume(g.out)));
       conv_int8(nullptr, g, operands,
-                pack_conv_weights_int8(g, w.data(), w_signed, &kernels().gemm_int8->without_tiles()), want.data());
+                pack_conv_weights_int8(g, w.data(), w_signed, 0, &kernels().gemm_int8->without_tiles()), want.data());
       const PackedConvWeightsInt8 packed = packed_in_tiles(g, w.data(), w_signed);
       for (int threads : {1, 2, 3, 4, 16, 64}) {
         std::vector<int32_t> y(want.size(), 77);

@@ -10,6 +10,7 @@
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_int8_tiles.h"
 #include "cpu/kernels/conv_int8_weights.h"
+#include "cpu/kernels/conv_int8_words.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
@@ -22,7 +23,6 @@ namespace {
 
 constexpr int64_t kWidest = 64;           // columns of a panel at most
 constexpr int64_t kRowsAtOnce = 48;       // channels whose weights stay near while panels pass, about
-constexpr double kInterleaveNs = 0.4;     // a word of the image
 constexpr double kPlaneElementNs = 0.06;  // of a depthwise plane: widening an element, one of its products, its byte
 
 // The geometry of the same convolution over an input whose padding is written out, one channel a word.
@@ -62,46 +62,6 @@ struct ConvJob {
     return gathered + slabs() * split.padded() * w.depth_words() + slab * split.padded() + split.first_column(panel);
   }
 };
-
-// One word plane: `group` channels side by side, surrounded by the zero point.
-void interleave_channels(const ConvJob& job, const uint8_t* x, int64_t channel, int32_t* scratch, int32_t* to) {
-  const GemmInt8Kernels& kernels = *job.w.kernels;
-  const int64_t plane = volume(job.g.in), padded_plane = volume(job.padded.in);
-  const bool flip = kernels.b_shift(job.operands.x_signed) != 0;
-  auto* nothing = reinterpret_cast<uint8_t*>(scratch + 2 * plane);
-  std::memset(nothing, flip ? 128 : 0, plane);
-  const uint8_t* rows[4];
-  for (int r = 0; r < kernels.group; ++r) rows[r] = channel + r < job.w.depth ? x + (channel + r) * plane : nothing;
-  int32_t* words = padded_plane == plane ? to : scratch;
-  kernels.pack_group(rows, plane, job.operands.x_signed, flip, words, scratch + plane);
-  if (words == to) return;
-  uint8_t zeros[4] = {static_cast<uint8_t>(job.operands.x_zero), static_cast<uint8_t>(job.operands.x_zero),
-                      static_cast<uint8_t>(job.operands.x_zero), static_cast<uint8_t>(job.operands.x_zero)};
-  const uint8_t* zero_rows[4];
-  for (int r = 0; r < kernels.group; ++r) zero_rows[r] = channel + r < job.w.depth ? zeros : nothing;
-  int32_t zero_word, ignored = 0;
-  kernels.pack_group(zero_rows, 1, job.operands.x_signed, flip, &zero_word, &ignored);
-  std::fill_n(to, padded_plane, zero_word);
-  const auto& in = job.g.in;
-  for (int64_t row = 0; row < in[0] * in[1]; ++row) {
-    const int64_t d = row / in[1] + job.g.pad_begin[0], h = row % in[1] + job.g.pad_begin[1];
-    std::copy_n(words + row * in[2], in[2], to + (d * job.padded.in[1] + h) * job.padded.in[2] + job.g.pad_begin[2]);
-  }
-}
-
-void interleave_images(base::ThreadPool* pool, const ConvJob& job) {
-  const int64_t per_group = job.w.channel_words(), plane = volume(job.g.in), padded_plane = volume(job.padded.in);
-  const auto* x = static_cast<const uint8_t*>(job.operands.x) + job.first_image * job.g.in_channels * plane;
-  const double plane_ns = static_cast<double>(padded_plane) * kInterleaveNs;
-  base::parallel_for(pool, job.slabs() * per_group, least_items(plane_ns), [&](int64_t begin, int64_t end) {
-    auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 3 * plane);
-    std::fill_n(scratch + plane, plane, 0);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t slab = i / per_group, channel = i % per_group * job.w.kernels->group;
-      interleave_channels(job, x + slab * job.w.depth * plane, channel, scratch, job.words + i * padded_plane);
-    }
-  });
-}
 
 // A panel of a slab and, where they are needed, the sums of its columns. Words move as floats do.
 void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* packed, int32_t* sums) {
@@ -201,11 +161,15 @@ int32_t weight_zero(const ConvInt8& operands, bool is_signed, int64_t channel) {
   return byte_at(operands.w_zero, operands.w_zero_per_channel ? channel : 0, is_signed);
 }
 
+// Of every output channel, after the shift.
+std::vector<int32_t> weight_zeros(const ConvGeometry& g, const ConvInt8& operands, bool is_signed, int32_t shift) {
+  std::vector<int32_t> zeros(g.out_channels);
+  for (int64_t c = 0; c < g.out_channels; ++c) zeros[c] = weight_zero(operands, is_signed, c) + shift;
+  return zeros;
+}
+
 ConvJob job_of(const ConvGeometry& g, const ConvInt8& operands, const PackedConvWeightsInt8::Storage& w) {
-  std::vector<int32_t> w_zeros(g.out_channels);
-  for (int64_t c = 0; c < g.out_channels; ++c) {
-    w_zeros[c] = weight_zero(operands, w.is_signed, c) + w.kernels->a_shift(w.is_signed);
-  }
+  std::vector<int32_t> w_zeros = weight_zeros(g, operands, w.is_signed, w.kernels->a_shift(w.is_signed));
   const bool any = std::any_of(w_zeros.begin(), w_zeros.end(), [](int32_t zero) { return zero != 0; });
   return {g,
           padded_geometry(g, w.channel_words()),
@@ -222,14 +186,15 @@ template <class Finish>
 void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                 const PackedConvWeightsInt8::Storage& w, Finish finish) {
   ConvJob job = job_of(g, operands, w);
-  const int64_t image_words = g.groups * job.slab_words();
+  const auto& in = job.padded.in;
+  const WordPlanes planes{g, operands, *w.kernels, {in[0], in[1], in[2]}};
   const WordConv size{g.groups, w.group_rows, w.depth_words(), job.split, g.out[2]};
   const double image_ns = units_ns(word_conv_grid(size, *w.kernels).grid);
-  const int64_t most = images_at_once(g.batch, image_ns, image_words * int64_t{sizeof(int32_t)}, threads_of(pool));
-  job.words = thread_scratch<int32_t>(Scratch::kPackedB, most * image_words);
+  const int64_t most = images_at_once(g.batch, image_ns, planes.image() * int64_t{sizeof(int32_t)}, threads_of(pool));
+  job.words = thread_scratch<int32_t>(Scratch::kPackedB, most * planes.image());
   for (; job.first_image < g.batch; job.first_image += most) {
     job.images = std::min(most, g.batch - job.first_image);
-    interleave_images(pool, job);
+    interleave_images(pool, planes, job.first_image, job.images, job.words);
     const PreparedGrid grid =
         word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
     job.division = divide_prepared(grid, threads_of(pool));
@@ -327,6 +292,16 @@ void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt
   });
 }
 
+// False where the weights are not packed for it.
+bool conv_transformed(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
+                      const PackedConvWeightsInt8& weights, const Requantization* after, void* y) {
+  const WinogradInt16Weights& w = weights.storage()->winograd;
+  if (w.empty()) return false;
+  if (g.batch * g.out_channels * volume(g.out) == 0) return true;
+  conv_winograd_int16(pool, g, operands, weight_zeros(g, operands, weights.is_signed(), w.shift()), w, after, y);
+  return true;
+}
+
 template <class Finish>
 void for_each_block(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                     const PackedConvWeightsInt8& weights, Finish finish) {
@@ -344,6 +319,7 @@ void for_each_block(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt
 
 void conv_int8(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                const PackedConvWeightsInt8& weights, int32_t* y) {
+  if (conv_transformed(pool, g, operands, weights, nullptr, y)) return;
   const int64_t plane_size = volume(g.out);
   for_each_block(pool, g, operands, weights, [&](int64_t plane, int64_t first, const ChannelSums& sums) {
     for (int64_t i = 0; i < sums.rows; ++i) {
@@ -362,6 +338,8 @@ template <class T>
 void qlinear_conv(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& operands,
                   const PackedConvWeightsInt8& weights, const int32_t* bias, const float* scale, bool scale_per_channel,
                   int32_t y_zero, T* y) {
+  const Requantization after{bias, scale, scale_per_channel, y_zero, std::is_signed_v<T>};
+  if (conv_transformed(pool, g, operands, weights, &after, y)) return;
   const int64_t plane_size = volume(g.out);
   const auto requantize_block = kernels().convert->requantize_block;
   for_each_block(pool, g, operands, weights, [&](int64_t plane, int64_t first, ChannelSums sums) {

@@ -17,7 +17,8 @@ class PackedConvWeightsInt8 {
   PackedConvWeightsInt8& operator=(PackedConvWeightsInt8&&) noexcept;
   int64_t bytes() const noexcept;
   bool empty() const noexcept { return storage_ == nullptr; }
-  /** How a convolution works with them, "direct", "depthwise" or "tiles", and the instruction set that it uses. */
+  /** How a convolution works with them, "direct", "winograd", "depthwise" or "tiles", and the instruction set that it
+   * uses. */
   const char* method() const noexcept;
   const char* isa() const noexcept;
 
@@ -33,8 +34,16 @@ class PackedConvWeightsInt8 {
   std::unique_ptr<Storage> storage_;
 };
 
+/**
+ * Outputs of a tile on a side, 2 or 4, where a convolution is better done by Winograd's transforms of tiles, else 0.
+ * `positions` are the outputs of a channel in one image, 0 where they are not known.
+ */
+int winograd_outputs_int8(const ConvGeometry& geometry, int64_t positions);
+
+/** `winograd`: outputs of such tiles, 0 for none; weights whose sums would not be exact that way are packed as for
+   fewer, or none. */
 PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& geometry, const void* weights, bool is_signed,
-                                             const GemmInt8Kernels* kernels = nullptr);
+                                             int winograd = 0, const GemmInt8Kernels* kernels = nullptr);
 
 /**
  * The operands of an integer convolution. Padding counts as x_zero (so as nothing). `w_zero` has one value of the

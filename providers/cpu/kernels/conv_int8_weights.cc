@@ -21,16 +21,23 @@ const void* PackedConvWeightsInt8::depthwise_bytes() const noexcept {
 }
 bool PackedConvWeightsInt8::is_signed() const noexcept { return storage_->is_signed; }
 int64_t PackedConvWeightsInt8::bytes() const noexcept {
-  return storage_ == nullptr
-             ? 0
-             : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes() + storage_->words.bytes();
+  return storage_ == nullptr ? 0
+                             : static_cast<int64_t>(storage_->data.bytes()) + storage_->tiles.bytes() +
+                                   storage_->winograd.bytes() + storage_->words.bytes();
 }
 const char* PackedConvWeightsInt8::method() const noexcept {
-  return storage_->depthwise ? "depthwise" : storage_->tiles.empty() ? "direct" : "tiles";
+  if (storage_->depthwise) return "depthwise";
+  if (!storage_->winograd.empty()) return "winograd";
+  return storage_->tiles.empty() ? "direct" : "tiles";
 }
 const char* PackedConvWeightsInt8::isa() const noexcept {
   const bool tiles = !storage_->depthwise && !storage_->tiles.empty();
   return base::isa_name(tiles ? base::IsaLevel::kAmx : storage_->kernels->isa);
+}
+
+int winograd_outputs_int8(const ConvGeometry& g, int64_t positions) {
+  if (kernels().tile_conv != nullptr && TileConvWeights::suit(g)) return 0;
+  return winograd_int16_outputs(g, kernels().gemm_int8->without_tiles(), positions);
 }
 
 namespace {
@@ -72,7 +79,7 @@ std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uin
 
 }  // namespace
 
-PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* weights, bool is_signed,
+PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* weights, bool is_signed, int winograd,
                                              const GemmInt8Kernels* chosen) {
   auto storage = std::make_unique<PackedConvWeightsInt8::Storage>();
   auto& s = *storage;
@@ -95,6 +102,9 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
     s.tiles = TileConvWeights(g, bytes, is_signed, *tiles);
     return PackedConvWeightsInt8(std::move(storage));
   }
+  if (winograd > 0 && s.kernels->group == 2)
+    s.winograd = WinogradInt16Weights(g, *s.kernels, bytes, is_signed, winograd);
+  if (!s.winograd.empty()) return PackedConvWeightsInt8(std::move(storage));
   s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);
   if (base::parts_are_kept()) return PackedConvWeightsInt8(std::move(storage));
   const int64_t k = s.depth_words() * s.kernels->group;

@@ -6,6 +6,7 @@
 #include "cpu/kernels/conv_int8_tiles.h"
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8_kernels.h"
+#include "cpu/kernels/winograd_int16.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -18,9 +19,10 @@ struct PackedConvWeightsInt8::Storage {
   int64_t depth, taps;         // input channels of a group
   bool is_signed;
   bool depthwise;
-  AlignedBuffer data;     // for each group what pack_left writes; where depthwise, the weights as they came
-  TileConvWeights tiles;  // instead of data, unless empty
-  DepthwiseWords words;   // beside data where depthwise: those of weights without zero points, or empty
+  AlignedBuffer data;             // for each group what pack_left writes; where depthwise, the weights as they came
+  TileConvWeights tiles;          // instead of data, unless empty
+  WinogradInt16Weights winograd;  // likewise
+  DepthwiseWords words;           // beside data where depthwise: those of weights without zero points, or empty
 
   int64_t channel_words() const { return kernels->groups(depth); }
   int64_t depth_words() const { return channel_words() * taps; }

@@ -29,12 +29,12 @@ template <class T, class Vector, int kLow, int kHigh>
 void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
   const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
   int64_t i = 0;
-#if defined(__AVX512BW__)
-  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+#if defined(__AVX2__)
+  const ByteVector zeros = zeros16(zero_point);
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     const Vf scaled[] = {load(x + i) / s, load(x + i + kLanes) / s, load(x + i + 2 * kLanes) / s,
                          load(x + i + 3 * kLanes) / s};
-    _mm512_storeu_si512(y + i, round_to_bytes<4>(scaled, zeros, kLow < 0));
+    store(reinterpret_cast<uint8_t*>(y) + i, round_to_bytes<4>(scaled, zeros, kLow < 0));
   }
 #endif
   for (; i + kLanes <= n; i += kLanes) {
@@ -86,8 +86,8 @@ void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const floa
                     int32_t zero_point, bool is_signed, void* y) {
   const Vf zero = set1(static_cast<float>(zero_point)), one_scale = set1(scale[0]);
   int64_t i = 0;
-#if defined(__AVX512BW__)
-  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+#if defined(__AVX2__)
+  const ByteVector zeros = zeros16(zero_point);
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     Vf scaled[4];
 #pragma GCC unroll 4
@@ -96,7 +96,7 @@ void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const floa
       const Vi sum = bias == nullptr ? load(c + at) : load(c + at) + load(bias + at);
       scaled[v] = to_float(sum) * (per_column ? load(scale + at) : one_scale);
     }
-    _mm512_storeu_si512(static_cast<uint8_t*>(y) + i, round_to_bytes<4>(scaled, zeros, is_signed));
+    store(static_cast<uint8_t*>(y) + i, round_to_bytes<4>(scaled, zeros, is_signed));
   }
 #endif
   for (; i < n; i += kLanes) {
@@ -143,6 +143,25 @@ ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, i
   if (left > 32) return requantize_vectors<3>(row, j, left, zero, is_signed, y);
   if (left > 16) return requantize_vectors<2>(row, j, left, zero, is_signed, y);
   if (left > 0) requantize_vectors<1>(row, j, left, zero, is_signed, y);
+}
+#elif defined(__AVX2__)
+ORTOLAN_INLINE ByteVector requantized(const ChannelRow& row, int64_t j, ByteVector zero, bool is_signed) {
+  Vf scaled[4];
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v) scaled[v] = to_float(row.sums(j + v * kLanes, kLanes)) * row.scale;
+  return round_to_bytes<4>(scaled, zero, is_signed);
+}
+
+ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,
+                                       uint8_t* y) {
+  const Vf zero = set1(static_cast<float>(zero_point));
+  const ByteVector zeros = zeros16(zero_point);
+  int64_t j = 0;
+  for (; j + 4 * kLanes <= columns; j += 4 * kLanes) store(y + j, requantized(row, j, zeros, is_signed));
+  for (; j < columns; j += kLanes) {
+    const int64_t count = least(kLanes, columns - j);
+    requantize_vector(row.sums(j, count), row.scale, zero, is_signed, count, y, j);
+  }
 }
 #else
 ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,

@@ -12,6 +12,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const WinogradInt16Kernels kWinogradInt16;
 extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
@@ -31,6 +32,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const WinogradInt16Kernels kWinogradInt16;
 extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
@@ -49,6 +51,7 @@ extern const ConvertKernels kConvert;
 extern const GemmF32Kernels kGemmF32;
 extern const ConvF32Kernels kConvF32;
 extern const WinogradKernels kWinograd;
+extern const WinogradInt16Kernels kWinogradInt16;
 extern const RecurrentKernels kRecurrent;
 extern const PoolKernels kPool;
 extern const GemmInt8Kernels kGemmInt8;
@@ -81,41 +84,32 @@ using base::IsaLevel;
 
 constexpr KernelTable kTables[] = {
     {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
-     &generic::kConvF32, &generic::kWinograd, &generic::kGemmInt8, &generic::kPool, &generic::kNBits, &generic::kMove,
-     &generic::kGemmF64, &generic::kDepthwiseInt8, &generic::kRecurrent, &generic::kCast, &generic::kNumberLoops,
-     &generic::kMathF64},
+     &generic::kConvF32, &generic::kWinograd, &generic::kWinogradInt16, &generic::kGemmInt8, &generic::kPool,
+     &generic::kNBits, &generic::kMove, &generic::kGemmF64, &generic::kDepthwiseInt8, &generic::kRecurrent,
+     &generic::kCast, &generic::kNumberLoops, &generic::kMathF64},
 #if defined(__x86_64__)
     {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
-     &avx2::kWinograd, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove, &avx2::kGemmF64,
-     &avx2::kDepthwiseInt8, &avx2::kRecurrent, &avx2::kCast, &avx2::kNumberLoops, &avx2::kMathF64},
+     &avx2::kWinograd, &avx2::kWinogradInt16, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove,
+     &avx2::kGemmF64, &avx2::kDepthwiseInt8, &avx2::kRecurrent, &avx2::kCast, &avx2::kNumberLoops, &avx2::kMathF64},
     {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove, &avx512::kGemmF64,
-     &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops, &avx512::kMathF64},
-    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
-     &avx512::kConvF32, &avx512::kWinograd, &avx512vnni::kGemmInt8, &avx512::kPool, &avx512vnni::kNBits, &avx512::kMove,
-     &avx512::kGemmF64, &avx512vnni::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
+     &avx512::kWinograd, &avx512::kWinogradInt16, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove,
+     &avx512::kGemmF64, &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
      &avx512::kMathF64},
-    {IsaLevel::kAmx,
-     &avx512::kVectorF32,
-     &avx512::kRowF32,
-     &avx512::kConvert,
-     &avx512::kGemmF32,
-     &avx512::kConvF32,
-     &avx512::kWinograd,
-     &amx::kGemmInt8,
-     &avx512::kPool,
-     &avx512vnni::kNBits,
-     &avx512::kMove,
-     &avx512::kGemmF64,
-     &avx512vnni::kDepthwiseInt8,
-     &avx512::kRecurrent,
-     &avx512::kCast,
-     &avx512::kNumberLoops,
-     &avx512::kMathF64,
-     &amx::kSplitF32,
-     &amx::kTileConv,
-     &amx::kSplitConv,
-     &amx::kNBitsTiles,
+    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
+     &avx512::kConvF32, &avx512::kWinograd, &avx512::kWinogradInt16, &avx512vnni::kGemmInt8, &avx512::kPool,
+     &avx512vnni::kNBits, &avx512::kMove, &avx512::kGemmF64, &avx512vnni::kDepthwiseInt8, &avx512::kRecurrent,
+     &avx512::kCast, &avx512::kNumberLoops, &avx512::kMathF64},
+    {IsaLevel::kAmx,        &avx512::kVectorF32,
+     &avx512::kRowF32,      &avx512::kConvert,
+     &avx512::kGemmF32,     &avx512::kConvF32,
+     &avx512::kWinograd,    &avx512::kWinogradInt16,
+     &amx::kGemmInt8,       &avx512::kPool,
+     &avx512vnni::kNBits,   &avx512::kMove,
+     &avx512::kGemmF64,     &avx512vnni::kDepthwiseInt8,
+     &avx512::kRecurrent,   &avx512::kCast,
+     &avx512::kNumberLoops, &avx512::kMathF64,
+     &amx::kSplitF32,       &amx::kTileConv,
+     &amx::kSplitConv,      &amx::kNBitsTiles,
      &amx::kNBitsSlices},
 #endif
 };

@@ -23,6 +23,7 @@ struct NBitsSliceKernels;
 struct NBitsTileKernels;
 struct PoolKernels;
 struct WinogradKernels;
+struct WinogradInt16Kernels;
 struct ConvF32Kernels;
 struct RecurrentKernels;
 struct CastKernels;
@@ -138,6 +139,7 @@ struct KernelTable {
   const GemmF32Kernels* gemm_f32;
   const ConvF32Kernels* conv_f32;
   const WinogradKernels* winograd;
+  const WinogradInt16Kernels* winograd_int16;
   const GemmInt8Kernels* gemm_int8;
   const PoolKernels* pool;
   const NBitsKernels* nbits;

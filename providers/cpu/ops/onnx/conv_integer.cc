@@ -18,13 +18,17 @@ constexpr int64_t kBandRows = 64;  // whose sums stay in the cache until they ar
 
 using Packed = std::shared_ptr<const kernels::PackedConvWeightsInt8>;
 
+bool channels_last(const KernelInfo& info) { return info.node().int_or("channels_last", 0) != 0; }
+
 Packed pack(const KernelInfo& info, size_t i, const ConvolutionAttributes& attributes) {
   const Tensor* w = info.weights_input(i);
   if (!w || w->element_count() == 0) return nullptr;
-  auto pack_bytes = [](ThreadPool&, const Tensor& bytes, const ConvForm& f) {
-    return kernels::pack_conv_weights_int8(f.geometry, bytes.raw(), is_signed_byte(bytes));
+  auto pack_bytes = [](ThreadPool&, const Tensor& bytes, const ConvForm& f, int winograd) {
+    return kernels::pack_conv_weights_int8(f.geometry, bytes.raw(), is_signed_byte(bytes), winograd);
   };
-  return pack_once(info, *w, "conv_int8", pack_bytes, ConvForm{attributes.weight_geometry(w->shape())});
+  ConvForm form{attributes.weight_geometry(w->shape())};
+  int winograd = kernels::winograd_outputs_int8(form.geometry, output_positions(info, channels_last(info) ? 1 : 2));
+  return pack_once(info, *w, "conv_int8", pack_bytes, form, winograd);
 }
 
 /** One value, or one for each output channel (checked). */
@@ -248,7 +252,7 @@ class ChannelsLastQLinearConv final : public QLinearConv {
 };
 
 std::unique_ptr<OpKernel> make_any_layout(const KernelInfo& info) {
-  if (info.node().int_or("channels_last", 0) != 0) return std::make_unique<ChannelsLastQLinearConv>(info);
+  if (channels_last(info)) return std::make_unique<ChannelsLastQLinearConv>(info);
   return std::make_unique<QLinearConv>(info);
 }
 
