@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/files.h"
@@ -58,22 +59,9 @@ tools::CommandLine command_line(Settings& s) {
        {0, "json-file", "FILE", "write the result as JSON beside the table", tools::into(s.json_path)}}};
 }
 
-Model read_model(const std::string& argument, const Settings& settings) {
-  Model model;
-  size_t at = argument.rfind('@');
-  model.path = argument.substr(0, at);
-  model.rules = settings.rules;
-  std::string sizes = at == std::string::npos ? "" : argument.substr(at + 1);
-  for (const std::string& item : tools::split(sizes, ',')) {
-    auto [name, value] = tools::parse_pair(item, '=', argument);
-    model.rules.dims[name] = tools::parse_integer(value, argument);
-  }
-  if (fs::is_directory(model.path)) model.path = fs::path(model.path) / "model.onnx";
-  if (!fs::exists(model.path)) tools::fail("no model ", model.path);
-  fs::path file(model.path);
-  model.label = file.stem() == "model" ? file.parent_path().filename().string() : file.stem().string();
-  if (!sizes.empty()) model.label += "@" + sizes;
-  fs::path beside = file.parent_path() / "test_data_set_0";
+Model chosen_model(const std::string& argument, const Settings& settings) {
+  Model model = read_model(argument, settings.rules);
+  fs::path beside = fs::path(model.path).parent_path() / "test_data_set_0";
   model.data_folder = settings.data_folder;
   if (model.data_folder.empty() && !settings.made_up && fs::exists(beside)) model.data_folder = beside;
   return model;
@@ -182,7 +170,7 @@ int run(int argc, char** argv) {
   if (settings.effort.rounds < 1 || settings.effort.starts < 1) tools::fail_usage("--rounds and --starts: 1 or more");
   std::vector<int> threads = read_threads(settings.threads);
   std::vector<Model> models;
-  for (size_t i = 2; i < rest.size(); ++i) models.push_back(read_model(rest[i], settings));
+  for (size_t i = 2; i < rest.size(); ++i) models.push_back(chosen_model(rest[i], settings));
   const Side a{rest[0], settings.provider_a}, b{rest[1], settings.provider_b};
   std::vector<Comparison> results;
   bool good = true;

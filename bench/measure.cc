@@ -8,8 +8,6 @@
 #include <thread>
 
 #include "common/child_process.h"
-#include "common/data_set.h"
-#include "common/files.h"
 #include "neighbours.h"
 
 namespace ortolan::bench {
@@ -22,39 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-tools::SessionConfig session_config(const Side& side, int threads, int level) {
-  tools::SessionConfig config;
-  if (!side.provider.empty()) config.providers = {side.provider};
-  config.threads = threads;
-  config.inter_threads = 1;
-  config.level = level;
-  // Worker threads that still spin after a run would take the processor from the other library.
-  config.entries = {{"session.force_spinning_stop", "1"}};
-  return config;
-}
-
-void add_defaults(const std::string& list, std::map<std::string, int64_t>& target) {
-  for (const std::string& item : tools::split(list, ',')) {
-    auto [name, value] = tools::parse_pair(item, '=', "model metadata");
-    target.emplace(name, tools::parse_integer(value, name));
-  }
-}
-
-// The inputs: from the data folder, or made up; sizes and bounds that the user does not give come from the metadata.
-tools::DataSet make_data(const Session& session, const Model& model) {
-  if (!model.data_folder.empty()) return read_data_set(model.data_folder, session);
-  tools::RandomRules rules = model.rules;
-  auto metadata = session.metadata();
-  add_defaults(metadata["bench.dims"], rules.dims);
-  add_defaults(metadata["bench.bounds"], rules.bounds);
-  tools::DataSet data;
-  for (const tools::Port& input : session.inputs()) {
-    data.inputs.push_back(random_value(input.name, input.type, rules));
-    data.given.push_back(true);
-  }
-  return data;
 }
 
 // One library with a session on the model and inputs for it.

@@ -1,26 +1,13 @@
 // Measuring one model in two libraries: each in fresh processes for the start, both in one process for the runs.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "common/compare_values.h"
-#include "common/random_value.h"
+#include "model.h"
 
 namespace ortolan::bench {
-
-struct Model {
-  std::string label;
-  std::string path;
-  std::string data_folder;  // a test data set for the inputs; empty: made up by the rules
-  tools::RandomRules rules;
-};
-
-// A library, and which of its providers is asked first: "" for its CPU.
-struct Side {
-  std::string library, provider;
-};
 
 struct Effort {
   int starts = 5;        // fresh processes per library

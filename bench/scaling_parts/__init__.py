@@ -1,0 +1,1 @@
+"""The parts of bench/scaling: points, programs that measure them, results, and the page."""
