@@ -97,7 +97,7 @@ class Medians(unittest.TestCase):
     def test_ratios_are_those_of_the_rounds(self):
         point = Point("m", 1, 1, 1, False)
         results = Results(["a", "b"])
-        for ours, theirs in ((10, 5), (30, 10), (20, 20)):
+        for ours, theirs in ((10, 5), (60, 20), (20, 40)):
             for side, number in (("a", ours), ("b", theirs)):
                 results.add(point, side, dict.fromkeys(("per_second", "mean_ms", "p50_ms", "p99_ms", "cpu_ms"), number))
         self.assertEqual(results.median(point, "a", "p50_ms"), 20)
