@@ -232,6 +232,21 @@ TEST(ConvDivision, Bytes) {
   }
 }
 
+TEST(ConvDivision, BytesByWinograd) {
+  for (const Layer& layer : layers()) {
+    const ConvGeometry& g = layer.g;
+    if (g.kernel[1] != 3 || g.kernel[0] != 1 || g.groups != 1 || g.stride[1] != 1) continue;
+    for (const Vectors& v : kVectors) {
+      for (int64_t outputs : {2, 4}) {
+        const PanelSplit split(divide_up(g.out[1], outputs) * divide_up(g.out[2], outputs), v);
+        SCOPED_TRACE(testing::Message() << layer.name << " of batch " << g.batch << ", " << v.lanes << " lanes");
+        expect_all_good(winograd_grid({slabs(g), channels(g), divide_up(g.in_channels, 2), split, v.lanes, v.tile_rows},
+                                      (outputs + 2) * (outputs + 2)));
+      }
+    }
+  }
+}
+
 TEST(ConvDivision, BytesOnTiles) {
   for (const Layer& layer : layers()) {
     const ConvGeometry& g = layer.g;

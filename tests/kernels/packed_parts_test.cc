@@ -200,12 +200,13 @@ TEST_P(PackedPartsOf, ByteConvolutions) {
       for (uint8_t& value : *values) value = static_cast<uint8_t>(integer(0, 255));
     }
     for (bool is_signed : {true, false}) {  // bytes above 127 are no words of depthwise kernels
+      const int winograd = kernel == 3 && groups == 1 ? (is_signed ? 4 : 2) : 0;
       PackedParts noted;
       {
         const base::NotesParts noting(noted);
-        pack_conv_weights_int8(g, weights.data(), is_signed);
+        pack_conv_weights_int8(g, weights.data(), is_signed, winograd);
       }
-      const auto pack = [&](const uint8_t* w) { return pack_conv_weights_int8(g, w, is_signed); };
+      const auto pack = [&](const uint8_t* w) { return pack_conv_weights_int8(g, w, is_signed, winograd); };
       const auto use = [&](const PackedConvWeightsInt8& w) {
         std::vector<int32_t> y(channels * 81);
         conv_int8(&two_threads(), g, {.x = x.data()}, w, y.data());

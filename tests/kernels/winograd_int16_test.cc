@@ -18,9 +18,9 @@ class WinogradInt16 : public ByteTest {
 int outputs_of(const PackedConvWeightsInt8& packed) { return packed.storage()->winograd.outputs(); }
 
 std::vector<ConvGeometry> geometries() {
-  std::vector<ConvGeometry> all = {geometry(3, 8, 1, 12, 3, 1, 1, 1),   geometry(16, 20, 1, 7, 3, 1, 1, 0),
-                                   geometry(33, 17, 1, 30, 3, 1, 1, 1), geometry(64, 50, 1, 6, 3, 1, 1, 2),
-                                   geometry(5, 100, 1, 1, 3, 1, 1, 1),  geometry(12, 9, 1, 17, 3, 1, 1, 1)};
+  std::vector<ConvGeometry> all = {geometry(3, 8, 1, 12, 3, 1, 1, 1), geometry(16, 9, 1, 7, 3, 1, 1, 0),
+                                   geometry(7, 5, 1, 30, 3, 1, 1, 1), geometry(17, 13, 1, 6, 3, 1, 1, 2),
+                                   geometry(5, 60, 1, 1, 3, 1, 1, 1), geometry(12, 9, 1, 17, 3, 1, 1, 1)};
   ConvGeometry slices = geometry(6, 7, 1, 5, 3, 1, 1, 1);  // which padding surrounds
   slices.in[0] = 2, slices.out[0] = 4, slices.pad_begin[0] = 1;
   all.push_back(slices);
@@ -95,6 +95,29 @@ TEST_P(WinogradInt16, IsTheSameForEveryNumberOfThreads) {
       }
     }
   }
+}
+
+TEST(WinogradInt16Choice, DependsOnTheShapeAndTheInstructions) {
+  GemmInt8Kernels pairs{};
+  pairs.lanes = 8, pairs.group = 2;
+  GemmInt8Kernels fours = pairs, narrow = pairs;
+  fours.group = 4, narrow.lanes = 4;
+  const auto chosen = [&](const ConvGeometry& g, int64_t positions) {
+    return winograd_int16_outputs(g, pairs, positions);
+  };
+  const ConvGeometry layer = geometry(64, 64, 1, 56, 3, 1, 1, 1);
+  EXPECT_EQ(chosen(layer, 0), 4);
+  EXPECT_EQ(chosen(layer, 56 * 56), 4);
+  EXPECT_EQ(chosen(layer, 9), 0) << "few outputs";
+  EXPECT_EQ(chosen(geometry(512, 512, 1, 7, 3, 1, 1, 1), 49), 2);
+  EXPECT_EQ(chosen(geometry(1024, 512, 1, 7, 3, 1, 1, 1), 49), 0) << "weights that take long to read";
+  EXPECT_EQ(chosen(geometry(3, 64, 1, 56, 3, 1, 1, 1), 0), 0) << "few channels";
+  EXPECT_EQ(chosen(geometry(64, 64, 1, 56, 3, 2, 1, 1), 0), 0) << "steps";
+  EXPECT_EQ(chosen(geometry(64, 64, 1, 56, 3, 1, 2, 1), 0), 0) << "dilation";
+  EXPECT_EQ(chosen(geometry(64, 64, 2, 56, 3, 1, 1, 1), 0), 0) << "groups";
+  EXPECT_EQ(chosen(geometry(64, 64, 1, 56, 5, 1, 1, 2), 0), 0) << "5x5";
+  EXPECT_EQ(winograd_int16_outputs(layer, fours, 0), 0);
+  EXPECT_EQ(winograd_int16_outputs(layer, narrow, 0), 0);
 }
 
 ORTOLAN_FOR_EACH_ISA(WinogradInt16);

@@ -262,20 +262,22 @@ WinogradInt16Weights::WinogradInt16Weights(const ConvGeometry& g, const GemmInt8
 }
 
 void WinogradInt16Weights::fill(const ConvGeometry& g, const uint8_t* weights, bool is_signed) {
-  auto* halves = data_.as<int16_t>();
   auto* sums = data_.as<int32_t>() + positions() * (channels_ + 1) * words_;
-  const int64_t matrix = (channels_ + 1) * words_ * 2;
+  const int64_t line = 2 * words_;
+  std::vector<int16_t> lines(static_cast<size_t>(positions() * line));  // of one channel, for each position
   for (int64_t row = 0; row <= channels_; ++row) {
     int32_t sum = 0;
-    for (int64_t c = 0; c < 2 * words_; ++c) {
-      int32_t w[9] = {}, transformed[kLargestSide * kLargestSide];
-      for (int i = 0; c < g.in_channels && i < 9; ++i) {
+    for (int64_t c = 0; c < g.in_channels; ++c) {
+      int32_t w[9], transformed[kLargestSide * kLargestSide];
+      for (int i = 0; i < 9; ++i) {
         w[i] = row == channels_ ? 1 : byte_at(weights, (row * g.in_channels + c) * 9 + i, is_signed) + shift_;
         sum += w[i];
       }
       transform_filter(outputs_, w, transformed);
-      int16_t* to = halves + row * words_ * 2 + c;
-      for (int p = 0; p < positions(); ++p) to[p * matrix] = static_cast<int16_t>(transformed[p]);
+      for (int p = 0; p < positions(); ++p) lines[p * line + c] = static_cast<int16_t>(transformed[p]);
+    }
+    for (int p = 0; p < positions(); ++p) {
+      std::copy_n(lines.data() + p * line, line, data_.as<int16_t>() + (p * (channels_ + 1) + row) * line);
     }
     if (row < channels_) sums[row] = sum;
   }
