@@ -111,6 +111,17 @@ class ByteTest : public IsaTest {
       ASSERT_EQ(s[i], std::clamp(std::nearbyint(static_cast<float>(want) * factor) - 3.0, -128.0, 127.0));
     }
   }
+
+  void expect_same_for_every_number_of_threads(const ConvForm& f, const PackedConvWeightsInt8& packed) {
+    std::vector<int32_t> want(f.g.batch * f.g.out_channels * f.out_plane()), y(want.size());
+    conv_int8(nullptr, f.g, f.operands(), packed, want.data());
+    for (size_t i = 0; i < want.size(); i += 97) ASSERT_EQ(want[i], f.sum(static_cast<int64_t>(i)));
+    for (int threads : kThreadCounts) {
+      std::fill(y.begin(), y.end(), 77);
+      conv_int8(&pool_of(threads), f.g, f.operands(), packed, y.data());
+      ASSERT_EQ(y, want) << f.g.in_channels << " to " << f.g.out_channels << ", " << threads << " threads";
+    }
+  }
 };
 
 }  // namespace ortolan::cpu::kernels

@@ -82,16 +82,10 @@ TEST_P(WinogradInt16, IsTheSameForEveryNumberOfThreads) {
                                 geometry(40, 60, 1, 18, 3, 1, 1, 1)}) {
     for (int outputs : {2, 4}) {
       for (int form : {0, 15}) {
+        SCOPED_TRACE(testing::Message() << "form " << form << ", tiles of " << outputs);
         const ConvForm f = conv_form(g, form);
-        const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, f.w.data(), f.w_signed, outputs);
-        std::vector<int32_t> want(g.batch * g.out_channels * f.out_plane()), y(want.size());
-        conv_int8(nullptr, g, f.operands(), packed, want.data());
-        for (size_t i = 0; i < want.size(); i += 97) ASSERT_EQ(want[i], f.sum(static_cast<int64_t>(i)));
-        for (int threads : kThreadCounts) {
-          std::fill(y.begin(), y.end(), 77);
-          conv_int8(&pool_of(threads), g, f.operands(), packed, y.data());
-          ASSERT_EQ(y, want) << g.in_channels << " to " << g.out_channels << ", form " << form << ", " << threads;
-        }
+        expect_same_for_every_number_of_threads(f, pack_conv_weights_int8(g, f.w.data(), f.w_signed, outputs));
+        if (HasFatalFailure()) return;
       }
     }
   }

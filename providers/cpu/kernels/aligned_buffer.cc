@@ -75,8 +75,8 @@ class Slot {
 
 AlignedBuffer::AlignedBuffer(size_t bytes, Lifetime lifetime) : bytes_(bytes) {
   if (bytes == 0) return;
-  const bool in_run = base::run_scope().memory != nullptr;
-  if (lifetime == Lifetime::kSession && !in_run) {
+  const bool of_a_run = base::run_scope().memory != nullptr && !base::parts_are_kept();
+  if (lifetime == Lifetime::kSession && !of_a_run) {
     data_ = base::packed_block(bytes);
     return;
   }

@@ -21,7 +21,6 @@ namespace ortolan::cpu::kernels {
 
 namespace {
 
-constexpr int64_t kWidest = 64;           // columns of a panel at most
 constexpr int64_t kRowsAtOnce = 48;       // channels whose weights stay near while panels pass, about
 constexpr double kPlaneElementNs = 0.06;  // of a depthwise plane: widening an element, one of its products, its byte
 
@@ -139,7 +138,7 @@ void run_band(const ConvJob& job, const Band& b, Finish finish) {
   const int64_t group = b.slab % job.g.groups, image = job.first_image + b.slab / job.g.groups;
   const int64_t step = round_up(kRowsAtOnce, kernels.tile_rows), first = job.split.first_column(b.first_panel);
   const LeftInt8 left = job.w.group(group);
-  auto* c = thread_scratch<int32_t>(Scratch::kTile, step * kWidest);
+  auto* c = thread_scratch<int32_t>(Scratch::kTile, step * kMostColumns);
   auto* row_add = thread_scratch<int32_t>(Scratch::kSums, step);
   for (int64_t row = b.first_row; row < b.last_row; row += step) {
     const int64_t rows = std::min(step, b.last_row - row), channel = group * job.w.group_rows + row;
@@ -147,11 +146,11 @@ void run_band(const ConvJob& job, const Band& b, Finish finish) {
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
       const int64_t columns = job.split.columns(panel), at = job.split.first_column(panel) - first;
       kernels.block(job.split.vectors(panel),
-                    {left.data + row * left.stride, left.stride, panels.words + at * job.w.depth_words(), c, kWidest,
-                     rows, columns, job.w.depth_words()});
+                    {left.data + row * left.stride, left.stride, panels.words + at * job.w.depth_words(), c,
+                     kMostColumns, rows, columns, job.w.depth_words()});
       const int32_t* sums = job.needs_column_sums ? panels.sums + at : nullptr;
       finish(image * job.g.out_channels + channel, job.split.first_column(panel),
-             ChannelSums{rows, columns, c, kWidest, row_add, job.w_zeros.data() + channel, sums});
+             ChannelSums{rows, columns, c, kMostColumns, row_add, job.w_zeros.data() + channel, sums});
     }
   }
 }

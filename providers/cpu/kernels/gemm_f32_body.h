@@ -63,9 +63,10 @@ void tile(const GemmBlock& g, int64_t row, const float* a) {
   if (g.residual != nullptr) prefetch_tile<MR, NV>(g.residual + row * g.residual_stride, g.residual_stride);
   if constexpr (!kLongVectors) prefetch_tile<MR, NV>(g.c + row * g.ldc, g.ldc);
   // The first few row tiles ask for a line each of the panel beside this one, in step with the rows of this one.
+  constexpr bool kMayAsk = kOperands == Operands::kPackedA;
   const int64_t line = row / kTileRows;
-  if (kOperands == Operands::kPackedA && g.panel_beside && line * kLineFloats < NV * kLanes) {
-    sum_tile<MR, NV, kOperands, kOperands == Operands::kPackedA>(g, a, g.b + NV * kLanes + line * kLineFloats, t);
+  if (kMayAsk && g.panel_beside && line * kLineFloats < NV * kLanes) {
+    sum_tile<MR, NV, kOperands, kMayAsk>(g, a, g.b + NV * kLanes + line * kLineFloats, t);
   } else {
     sum_tile<MR, NV, kOperands, false>(g, a, nullptr, t);
   }

@@ -31,13 +31,14 @@ inline double units_ns(const Grid& grid) {
   return static_cast<double>(grid.rows * grid.columns * grid.times) * grid.unit_ns;
 }
 
+constexpr int64_t kByteRowsNear = 128;  // of A, which stay in the caches while panels pass over them
+
 /** Of a product of m rows; units are tile_rows of them and a panel. */
 inline Grid byte_product_grid(const GemmInt8Kernels& kernels, int64_t m, int64_t groups, const PanelSplit& split) {
-  constexpr int64_t kRowsNear = 128;  // stay in the caches while panels pass over them
   const int64_t rows = std::min<int64_t>(m, kernels.tile_rows), width = split.width(0);
   const double panel_ns = static_cast<double>(width * groups) * 4 * kByteNs;
   Grid grid{divide_up(m, kernels.tile_rows), split.count(), byte_sums_ns(kernels, rows, width, groups)};
-  grid.highest = std::max<int64_t>(1, kRowsNear / kernels.tile_rows);
+  grid.highest = std::max<int64_t>(1, kByteRowsNear / kernels.tile_rows);
   if (grid.rows == 1) grid.unit_ns = std::max(grid.unit_ns, panel_ns);
   return grid;
 }
@@ -45,8 +46,7 @@ inline Grid byte_product_grid(const GemmInt8Kernels& kernels, int64_t m, int64_t
 /** Whether a right operand that is not packed is packed before all tasks, since its panels are too tall or too few for
     one task each. */
 inline bool packs_before(int64_t m, int64_t panels, double panel_ns, int degree) {
-  constexpr int64_t kMostRows = 128;
-  return m > kMostRows || (panels < 2 * degree && panel_ns >= 4 * kGoodTaskNs);
+  return m > kByteRowsNear || (panels < 2 * degree && panel_ns >= 4 * kGoodTaskNs);
 }
 
 /** Images, or slices of them, whose words are made ready together: enough that all threads have work for longer than

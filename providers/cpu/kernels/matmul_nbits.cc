@@ -1,13 +1,11 @@
-// Products with narrow weights: packing, the choice of kernel for a shape, and the sharing of work among threads.
+// Products with narrow weights: the choice of kernel for a shape, and the sharing of work among threads.
 #include "cpu/kernels/matmul_nbits.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
-#include "base/packed_parts.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_product.h"
@@ -20,7 +18,6 @@
 
 namespace ortolan::cpu::kernels {
 namespace {
-constexpr int64_t kUnit = 16;            // K is filled up to a multiple of this
 constexpr int64_t kSlice = 256;          // rows of B that are made floats at a time
 constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
 
@@ -30,60 +27,6 @@ constexpr int64_t kMostByteBlock = 256;  // sums of a block of bytes fit 16 bits
 constexpr int64_t kFewestTileRows = 16, kShortestTileBlock = 32;
 
 constexpr double kWeightNs = 0.05;  // its product with an element, unpacking it among them
-constexpr size_t kNBitsSlack = 4096;
-
-int64_t padded(int64_t k) { return round_up(k, kUnit); }
-
-// 32 bits of consecutive elements in the kernels' order: element i at bit 8*(i%4) + bits*(i/4).
-uint32_t spread_nibbles(uint32_t x) {
-  x = (x | x << 8) & 0x00ff00ff;
-  return (x | x << 4) & 0x0f0f0f0f;
-}
-uint32_t spread_crumbs(uint32_t x) {
-  x = (x | x << 12) & 0x000f000f;
-  return (x | x << 6) & 0x03030303;
-}
-uint32_t reorder(uint32_t x, int bits) {
-  if (bits == 8) return x;
-  if (bits == 4) return spread_nibbles(x & 0xffff) | spread_nibbles(x >> 16) << 4;
-  return spread_crumbs(x & 0xff) | spread_crumbs(x >> 8 & 0xff) << 2 | spread_crumbs(x >> 16 & 0xff) << 4 |
-         spread_crumbs(x >> 24) << 6;
-}
-
-void pack_panel_words(const NBitsSource& s, int64_t lanes, int64_t groups, int64_t panel, uint32_t* out) {
-  const int64_t bytes = (s.k * s.bits + 7) / 8;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    const int64_t column = panel * lanes + lane;
-    const uint8_t* row = s.data + column * s.row_bytes;
-    for (int64_t g = 0; g < groups; ++g) {
-      uint32_t word = 0;
-      const int64_t left = column < s.n ? bytes - 4 * g : 0;
-      if (left > 0) std::memcpy(&word, row + 4 * g, static_cast<size_t>(std::min<int64_t>(left, 4)));
-      out[g * lanes + lane] = reorder(word, s.bits);
-    }
-  }
-}
-
-/** values[n][blocks] to [panel][block][lanes], with `convert`; columns beyond n become 0. */
-template <class T, class U, class F>
-AlignedBuffer pack_per_block(const NBitsSource& s, int64_t lanes, const U* values, F convert) {
-  const int64_t panels = divide_up(s.n, lanes), blocks = s.blocks();
-  AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kNBitsSlack, Lifetime::kSession);
-  T* out = buffer.as<T>();
-  for (int64_t column = 0; column < panels * lanes; ++column) {
-    T* to = out + column / lanes * blocks * lanes + column % lanes;
-    for (int64_t b = 0; b < blocks; ++b) to[b * lanes] = column < s.n ? convert(values[column * blocks + b]) : T{};
-  }
-  return buffer;
-}
-
-void set_table(const NBitsSource& s, NBitsMatrix& m) {
-  const int middle = 1 << (s.bits - 1);
-  for (int i = 0; i < 16; ++i) {
-    m.table[i] = s.table != nullptr ? s.table[i] : static_cast<float>(s.bits == 2 ? (i & 3) - middle : i - middle);
-  }
-  m.has_table = s.table != nullptr;
-}
 
 /** Calls body(first panel, how many) for all panels, `most` at a time. */
 template <class Body>
@@ -111,7 +54,7 @@ void for_bands(int64_t m, int64_t row_bytes, Body&& body) {
 
 /** False, and nothing done, where a block of the row has no finite sum, of which zeros would take a multiple. */
 bool multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, float* c, const float* bias) {
-  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
   float* sums = thread_scratch<float>(Scratch::kSums, blocks);
   if (wide != b.k) {
     float* copy = thread_scratch<float>(Scratch::kRows, wide);
@@ -143,7 +86,7 @@ const NBitsTileKernels* tiles_for(int64_t m, const NBitsMatrix& b) {
 /** Rows of A as bytes, in the calling thread's scratch space. Sets `misfits` where there are rows that do not fit. */
 NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
                          std::atomic<bool>& misfits) {
-  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
   int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
   float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
   int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
@@ -168,7 +111,7 @@ NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int6
 // 16 rows of A, of which `rows` exist; the values of each block go 16 apart. False where one of them does not fit.
 bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix& b, int64_t stride, int8_t* bytes,
                    float* scales, float* less_sums) {
-  const int64_t blocks = b.blocks(), wide = padded(b.k);
+  const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
   float* row_scales = thread_scratch<float>(Scratch::kOther, 2 * blocks);
   int32_t* row_sums = reinterpret_cast<int32_t*>(row_scales + blocks);
   std::fill_n(scales, blocks * kNBitsTileRows, 0.0f);
@@ -189,7 +132,7 @@ bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix&
 // The same for tiles. Rows are an odd number of cache lines apart, so that those of a tile are in different sets.
 NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
                              std::atomic<bool>& misfits) {
-  const int64_t stride = divide_up(padded(b.k) + kNBitsTileStep - kUnit, 64) * 64 | 64;
+  const int64_t stride = divide_up(wide_nbits(b.k) + kNBitsTileStep - kNBitsUnit, 64) * 64 | 64;
   const int64_t tiles = divide_up(m, kNBitsTileRows), values = b.blocks() * kNBitsTileRows;
   int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, tiles * kNBitsTileRows * stride);
   float* scales = thread_scratch<float>(Scratch::kRows, 2 * tiles * values);
@@ -323,7 +266,7 @@ NBitsPanels panels_of(const NBitsMatrix& b) {
   NBitsPanels p;
   p.bits = b.bits;
   p.words = b.words->as<int32_t>();
-  p.groups = padded(b.k) * b.bits / 32;
+  p.groups = wide_nbits(b.k) * b.bits / 32;
   p.scales = b.scales.as<float>();
   p.zeros = b.zeros.as<int8_t>();
   p.zero_values = b.zero_values.as<float>();
@@ -346,37 +289,6 @@ void multiply_in_vectors(base::ThreadPool* pool, int64_t m, const float* a, int6
       multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
     });
   });
-}
-
-std::shared_ptr<AlignedBuffer> pack_nbits_words(base::ThreadPool* pool, const NBitsSource& s) {
-  const int64_t lanes = kernels().nbits->lanes, panels = divide_up(s.n, lanes), groups = padded(s.k) * s.bits / 32;
-  auto buffer = std::make_shared<AlignedBuffer>(static_cast<size_t>(panels * groups * lanes) * 4 + kNBitsSlack,
-                                                Lifetime::kSession);
-  if (base::parts_are_kept()) return buffer;
-  uint32_t* words = buffer->as<uint32_t>();
-  const double panel_ns = static_cast<double>(groups * lanes) * kPackNs;
-  base::parallel_for(pool, panels, least_items(panel_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) pack_panel_words(s, lanes, groups, p, words + p * groups * lanes);
-  });
-  return buffer;
-}
-
-NBitsMatrix pack_nbits(base::ThreadPool* pool, const NBitsSource& s, std::shared_ptr<const AlignedBuffer> words) {
-  NBitsMatrix m;
-  m.kernels = kernels().nbits;
-  m.bits = s.bits, m.n = s.n, m.k = s.k, m.block = s.block;
-  m.words = words != nullptr ? std::move(words) : pack_nbits_words(pool, s);
-  const int middle = 1 << (s.bits - 1);
-  m.scales = pack_per_block<float>(s, m.kernels->lanes, s.scales, [](float x) { return x; });
-  if (s.zeros != nullptr) {
-    m.zeros = pack_per_block<int8_t>(s, m.kernels->lanes, s.zeros,
-                                     [&](uint8_t x) { return static_cast<int8_t>(x - middle); });
-  } else if (s.zero_values != nullptr) {
-    m.zero_values = pack_per_block<float>(s, m.kernels->lanes, s.zero_values,
-                                          [&](float x) { return x - static_cast<float>(middle); });
-  }
-  set_table(s, m);
-  return m;
 }
 
 bool can_multiply_bytes(const NBitsMatrix& b) {

@@ -1,10 +1,15 @@
 // What the files of products with narrow weights share. Internal to this folder.
 #pragma once
 
+#include "cpu/kernels/lengths.h"
 #include "cpu/kernels/matmul_nbits.h"
 #include "cpu/kernels/matmul_nbits_kernels.h"
 
 namespace ortolan::cpu::kernels {
+
+constexpr int64_t kNBitsUnit = 16;
+/** K is filled up to a multiple of that. */
+inline int64_t wide_nbits(int64_t k) { return round_up(k, kNBitsUnit); }
 
 NBitsPanels panels_of(const NBitsMatrix& b);
 
