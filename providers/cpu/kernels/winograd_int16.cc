@@ -42,16 +42,19 @@ void transform_filter(int outputs, const int32_t (&w)[9], int32_t* to) {
   }
 }
 
-// The most that an output of any bytes can be, either way.
+// The most that an output can be either way, of bytes with a sign (128 each way) or without (255 one way).
 int64_t largest_output(const ConvGeometry& g, const uint8_t* weights, bool is_signed, int32_t shift) {
   const int64_t count = g.in_channels * 9;
-  int64_t largest = count;  // the sum of windows
+  int64_t largest = 255 * count;  // the sum of windows
   for (int64_t row = 0; row < g.out_channels; ++row) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < count; ++i) sum += std::abs(byte_at(weights, row * count + i, is_signed) + shift);
-    largest = std::max(largest, sum);
+    int64_t above = 0, below = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int32_t weight = byte_at(weights, row * count + i, is_signed) + shift;
+      above += std::max(weight, 0), below -= std::min(weight, 0);
+    }
+    largest = std::max({largest, 255 * std::max(above, below), 128 * (above + below)});
   }
-  return largest * 255;
+  return largest;
 }
 
 // Outputs of a tile on a side, two for each of them: the bits of an output beside those of its factor.
