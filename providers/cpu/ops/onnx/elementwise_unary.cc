@@ -7,6 +7,8 @@
 #include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -43,9 +45,8 @@ void activation_loop(const void* x, void* y, int64_t count, const Parameters& p)
   kernels::unary(p.activation, static_cast<const float*>(x), static_cast<float*>(y), count);
 }
 
-/** Elements worth a second thread, by the cost of one. */
-constexpr int64_t kCheap = 65536;
-constexpr int64_t kVector = 32768;
+using kernels::kActivationNs;
+using kernels::kElementNs;
 
 using D = double;
 using P = const Parameters&;
@@ -56,7 +57,7 @@ struct FloatOperator {
   UnaryOp vector;
   Loop float_loop;
   Loop double_loop;
-  int64_t grain;
+  double element_ns;
   const char* a_name = nullptr;
   float a_default = 0;
   const char* b_name = nullptr;
@@ -65,9 +66,9 @@ struct FloatOperator {
 
 /** A line of an operator that has a vector function. */
 template <auto kFunction>
-constexpr FloatOperator vector(const char* name, UnaryOp op, int64_t grain, const char* a_name = nullptr, float a = 0,
-                               const char* b_name = nullptr, float b = 0) {
-  return {name, op, activation_loop, loop<double, kFunction>, grain, a_name, a, b_name, b};
+constexpr FloatOperator vector(const char* name, UnaryOp op, double element_ns, const char* a_name = nullptr,
+                               float a = 0, const char* b_name = nullptr, float b = 0) {
+  return {name, op, activation_loop, loop<double, kFunction>, element_ns, a_name, a, b_name, b};
 }
 /** The same of an operator that has a vector function for doubles, too. */
 template <kernels::NumberUnary kOp>
@@ -191,7 +192,7 @@ class ElementwiseUnary : public OpKernel {
     auto* from = static_cast<const char*>(x.raw());
     auto* to = static_cast<char*>(y.mutable_raw());
     int64_t size = bits_of(type_) / 8;
-    context.threads().parallel_for(x.element_count(), grain_, [&](int64_t begin, int64_t end) {
+    context.threads().parallel_for(x.element_count(), least_, [&](int64_t begin, int64_t end) {
       run(from + begin * size, to + begin * size, end - begin);
     });
   }
@@ -202,7 +203,7 @@ class ElementwiseUnary : public OpKernel {
     if (op.a_name) parameters_.a = node.float_or(op.a_name, old_selu ? 1.6732f : op.a_default);
     if (op.b_name) parameters_.b = node.float_or(op.b_name, old_selu ? 1.0507f : op.b_default);
     parameters_.activation = {op.vector, static_cast<float>(parameters_.a), static_cast<float>(parameters_.b)};
-    grain_ = op.grain;
+    least_ = kernels::least_items(op.element_ns * (type_ == ElementType::kDouble ? kernels::kDoubleTimes : 1));
     loop_ = type_ == ElementType::kDouble ? op.double_loop : op.float_loop;
   }
 
@@ -219,7 +220,7 @@ class ElementwiseUnary : public OpKernel {
 
   ElementType type_;
   Loop loop_ = nullptr;
-  int64_t grain_ = kCheap;
+  int64_t least_ = kernels::least_items(kElementNs);
   Parameters parameters_;
 };
 
