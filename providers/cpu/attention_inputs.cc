@@ -7,6 +7,8 @@
 #include "cpu/attention_math.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -15,7 +17,8 @@ namespace {
 template <class C, class Seen>
 ScoreBias fill_filter(KernelContext& context, const AttentionPlan& p, int64_t rows, float filter, Seen&& seen) {
   C* values = context.scratch<C>(checked_mul(checked_mul(p.batch, rows), p.keys)).data();
-  context.threads().parallel_for(p.batch * rows, 65536 / (p.keys + 1) + 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(p.keys, kernels::kScalarNs);
+  context.threads().parallel_for(p.batch * rows, least, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       for (int64_t j = 0; j < p.keys; ++j) {
         values[row * p.keys + j] = seen(row / rows, row % rows, j) ? C(0) : C(filter);

@@ -59,9 +59,9 @@ int64_t BroadcastPlan::offset(size_t k, int64_t element) const {
   return at;
 }
 
-void BroadcastPlan::run(ThreadPool& threads, int64_t grain, Row row) const {
+void BroadcastPlan::run(ThreadPool& threads, int64_t least, Row row) const {
   if (count_ == 0) return;
-  threads.parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_range(begin, end, row); });
+  threads.parallel_for(count_, least, [&](int64_t begin, int64_t end) { run_range(begin, end, row); });
 }
 
 namespace {

@@ -33,8 +33,8 @@ class BroadcastPlan {
 
   /** Called for a row, or a part of one: the operands' offsets in elements, the output's, and the length. */
   using Row = FunctionRef<void(const int64_t* offsets, int64_t output_offset, int64_t length)>;
-  /** Calls `row` for every row, on several threads when there are more than `grain` elements. */
-  void run(ThreadPool& threads, int64_t grain, Row row) const;
+  /** Calls `row` for every row, on several threads, each of which takes `least` elements or more. */
+  void run(ThreadPool& threads, int64_t least, Row row) const;
 
   /** Sets `to` to operand k as seen from output elements [begin, begin + count); `data` is the operand's first element.
       For plans of short rows, where a loop a row would cost more than these copies. Element sizes: 1, 2, 4, 8. */

@@ -5,6 +5,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/bytes.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 
@@ -40,7 +42,8 @@ ByteTable recoding_table(const ByteFormat& from, const ByteFormat& to) {
 void map_tensor(ThreadPool& threads, const ByteTable& table, const Tensor& x, Tensor& y) {
   auto* from = static_cast<const uint8_t*>(x.raw());
   auto* to = static_cast<uint8_t*>(y.mutable_raw());
-  threads.parallel_for(x.element_count(), 131072, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_items(kernels::kMovedByteNs);
+  threads.parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
     kernels::map_bytes(table.data(), from + begin, end - begin, to + begin);
   });
 }

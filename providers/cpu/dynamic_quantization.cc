@@ -5,11 +5,13 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16384, kMostParts = 64;
+constexpr int64_t kMostParts = 256;
 
 bool has_nan(const float* x, int64_t count) {
   int found = 0;
@@ -21,7 +23,8 @@ bool has_nan(const float* x, int64_t count) {
 
 kernels::ValueRange range_of(ThreadPool& threads, const float* x, int64_t count) {
   kernels::ValueRange ranges[kMostParts];
-  int64_t parts = std::clamp<int64_t>(count / (4 * kGrain), 1, kMostParts), part = (count + parts - 1) / parts;
+  int64_t parts = std::clamp<int64_t>(count / (2 * kernels::least_items(kernels::kElementNs)), 1, kMostParts),
+          part = (count + parts - 1) / parts;
   threads.parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t first = std::min(count, i * part);
@@ -42,13 +45,13 @@ DynamicFormat dynamic_format(const kernels::ValueRange& range) {
 }
 
 void quantize_dynamic(ThreadPool& threads, const DynamicFormat& format, const float* x, int64_t count, uint8_t* y) {
-  threads.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+  threads.parallel_for(count, kernels::least_items(kernels::kElementNs), [&](int64_t begin, int64_t end) {
     kernels::quantize<uint8_t>(x + begin, end - begin, format.scale, format.zero, y + begin);
   });
 }
 
 void spread_nan(ThreadPool& threads, int64_t rows, const float* x, int64_t k, float* y, int64_t n, int64_t ldy) {
-  threads.parallel_for(rows, 1 + kGrain / (k + 1), [&](int64_t begin, int64_t end) {
+  threads.parallel_for(rows, kernels::least_rows(k, kernels::kElementNs), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (has_nan(x + i * k, k)) std::fill_n(y + i * ldy, n, NAN);
     }

@@ -8,6 +8,8 @@
 
 #include "cpu/element_number.h"
 #include "cpu/kernels/cast.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/number_text.h"
 #include "cpu/small_floats.h"
 
@@ -201,22 +203,23 @@ void convert_elements(const Tensor& from, Tensor& to, const ConversionOptions& o
   if (size_t bytes = is_packed(to.type()) ? to.byte_count() : 0) std::memset(to.mutable_raw(), 0, bytes);  // spare bits
   if (from.type() == ElementType::kString) return strings_to_numbers(from, to, options);
   int64_t count = from.element_count();
-  int64_t grain = is_packed(from.type()) || is_packed(to.type()) ? count : 16384;  // threads must not share a byte
+  const bool share_bytes = is_packed(from.type()) || is_packed(to.type());  // which threads must not
+  const int64_t least = share_bytes ? count : kernels::least_items(kernels::kScalarNs);
   auto source = number_of(from.type()), target = number_of(to.type());
   if (source && target) {
     auto* x = static_cast<const char*>(from.raw());
     auto* y = static_cast<char*>(to.mutable_raw());
     const int64_t x_size = bits_of(from.type()) / 8, y_size = bits_of(to.type()) / 8;
-    return threads.parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    return threads.parallel_for(count, kernels::least_items(kernels::kElementNs), [&](int64_t begin, int64_t end) {
       kernels::cast(*source, x + begin * x_size, end - begin, *target, y + begin * y_size);
     });
   }
   if (source && source != kernels::Number::kF32 && kHalfTypes.contains(to.type())) {
-    return threads.parallel_for(count, grain,
+    return threads.parallel_for(count, least,
                                 [&](int64_t begin, int64_t end) { numbers_to_halves(from, *source, to, begin, end); });
   }
   dispatch<kWideTypes>(wide_type(from.type()), [&]<class Wide>(TypeTag<Wide>) {
-    threads.parallel_for(count, grain,
+    threads.parallel_for(count, least,
                          [&](int64_t begin, int64_t end) { convert_range<Wide>(from, to, begin, end, options); });
   });
 }

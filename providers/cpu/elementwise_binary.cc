@@ -59,7 +59,7 @@ void check_input(const Tensor& tensor, ElementType type, size_t index) {
 
 /** Inputs of equal shape, or one of them a single element: one row. */
 void run_one_row(const Operation& operation, RowArgs row, int64_t count, ThreadPool& threads) {
-  threads.parallel_for(count, operation.loops.grain, [&](int64_t begin, int64_t end) {
+  threads.parallel_for(count, operation.loops.least_elements(), [&](int64_t begin, int64_t end) {
     RowArgs part = row;
     if (!row.a_scalar) part.a += begin * operation.in_size;
     if (!row.b_scalar) part.b += begin * operation.in_size;
@@ -95,7 +95,7 @@ class BlockReader {
 };
 
 void run_short_rows(const Operation& operation, const BroadcastPlan& plan, const RowArgs& row, ThreadPool& threads) {
-  threads.parallel_for(plan.element_count(), operation.loops.grain, [&](int64_t begin, int64_t end) {
+  threads.parallel_for(plan.element_count(), operation.loops.least_elements(), [&](int64_t begin, int64_t end) {
     BlockReader a(plan, 0, operation.in_size, row.a), b(plan, 1, operation.in_size, row.b);
     for (int64_t i = begin; i < end; i += kBlock) {
       int64_t count = std::min(kBlock, end - i);
@@ -120,7 +120,7 @@ void run_binary(const BinaryLoops& loops, const Tensor& a, const Shape& a_shape,
   if (plan.row_length() < kShortRow && plan.element_count() > 2 * kBlock) {
     return run_short_rows(operation, plan, row, threads);
   }
-  plan.run(threads, loops.grain, [&](const int64_t* offsets, int64_t output_offset, int64_t length) {
+  plan.run(threads, loops.least_elements(), [&](const int64_t* offsets, int64_t output_offset, int64_t length) {
     RowArgs part = row;
     part.a += offsets[0] * operation.in_size;
     part.b += offsets[1] * operation.in_size;

@@ -3,6 +3,8 @@
 
 #include "cpu/broadcast.h"
 #include "cpu/kernels/number_loops.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -16,17 +18,19 @@ struct BinaryLoops {
   Loop vectors = nullptr;
   Loop scalar_a = nullptr;
   Loop scalar_b = nullptr;
-  int64_t grain = 32768;  // elements worth a second thread
+  double element_ns = kernels::kElementNs;
+
+  int64_t least_elements() const { return kernels::least_items(element_ns); }
 };
 
 /** The kernels' loops, which exist. */
-constexpr BinaryLoops loops_of(const kernels::NumberLoops& loops, int64_t grain = 32768) {
-  return {loops.vectors, loops.scalar_a, loops.scalar_b, grain};
+constexpr BinaryLoops loops_of(const kernels::NumberLoops& loops, double element_ns = kernels::kElementNs) {
+  return {loops.vectors, loops.scalar_a, loops.scalar_b, element_ns};
 }
 
 /** The three loops of `kFunction(In, In) -> Out`. Out may be the inputs element for element, which ivdep says. */
 template <class In, class Out, auto kFunction>
-constexpr BinaryLoops loops_of(int64_t grain = 32768) {
+constexpr BinaryLoops loops_of(double element_ns = kernels::kElementNs) {
   return {[](const void* a, const void* b, void* y, int64_t count) {
             auto *x0 = static_cast<const In*>(a), *x1 = static_cast<const In*>(b);
             auto* out = static_cast<Out*>(y);
@@ -47,7 +51,7 @@ constexpr BinaryLoops loops_of(int64_t grain = 32768) {
 #pragma GCC ivdep
             for (int64_t i = 0; i < count; ++i) out[i] = kFunction(x0[i], x1);
           },
-          grain};
+          element_ns};
 }
 
 /** y = a op b, broadcast. float16 and bfloat16 are computed in float. All tensors are on the CPU; `y` has the shape

@@ -7,11 +7,11 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/unaligned.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
-
-constexpr int64_t kConversionGrain = 32768;
 
 void to_float(const void* from, ElementType type, int64_t begin, int64_t count, float* to) {
   switch (type) {
@@ -64,7 +64,8 @@ void convert_floats(ThreadPool* pool, const void* from, ElementType from_type, v
       from_float(block, to_type, i, size, to);
     }
   };
-  pool != nullptr ? pool->parallel_for(count, kConversionGrain, convert) : base::polled_loop(count, convert);
+  pool != nullptr ? pool->parallel_for(count, kernels::least_items(kernels::kElementNs), convert)
+                  : base::polled_loop(count, convert);
 }
 
 Tensor to_float_tensor(const Tensor& tensor) {

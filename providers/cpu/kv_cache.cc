@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -48,8 +50,9 @@ void join_cache(ThreadPool& threads, const CacheJoin& j) {
   if (j.batch * j.heads == 0 || j.capacity * j.size == 0) return;
   if (moves_within(j)) move_heads(j);
   int64_t written = j.past == j.present ? std::max<int64_t>(j.fresh_rows, 1) : j.capacity;
-  int64_t grain = std::max<int64_t>(1, 65536 / (written * j.size));
-  threads.parallel_for(j.batch * j.heads, grain, [&](int64_t begin, int64_t end) {
+  const int64_t bytes = written * j.size * bits_of(j.fresh.type) / 8;
+  const int64_t least = kernels::least_rows(bytes, kernels::kMovedByteNs);
+  threads.parallel_for(j.batch * j.heads, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) join_head(j, i / j.heads, i % j.heads);
   });
 }

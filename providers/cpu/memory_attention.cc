@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -117,7 +119,7 @@ template <class C>
 void MemoryAttention<C>::attend(const C* hidden) {
   gate_product(pool_, batch_, hidden, query_, queries_, sizes_.width, false);
   int64_t cost = sizes_.steps * (sizes_.width + sizes_.depth);
-  pool_.parallel_for(batch_, 1 + 8192 / (1 + cost), [&](int64_t begin, int64_t end) {
+  pool_.parallel_for(batch_, kernels::least_rows(cost, kernels::kActivationNs), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) attend_row(b);
   });
   if (!layer_) return;

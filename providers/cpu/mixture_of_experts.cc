@@ -6,14 +6,14 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
 
 namespace ortolan::cpu {
 namespace {
 using kernels::Activation;
 using kernels::UnaryOp;
-
-constexpr int64_t kFewRows = 16;  // of an expert, so that experts rather than products are shared among threads
 
 Activation activation_of(std::string_view name) {
   if (name == "relu") return {UnaryOp::kRelu};
@@ -25,14 +25,27 @@ Activation activation_of(std::string_view name) {
 
 }  // namespace
 
-/** Rows of all routes by expert. Where experts run one after the other, all but `results` are for one expert. */
-struct MixtureOfExperts::Buffers {
+/** What all blocks read, and where their results go, in the order of the experts. */
+struct MixtureOfExperts::Operands {
   const RoutesByExpert* routes;
   int64_t top;
-  bool one_for_all;
   const float* tokens;
   const float *bias1, *bias2, *bias3;
-  float *gathered, *fc1, *fc3, *inner, *results;
+  float* results;
+};
+
+/** What lies between the tokens and the results of one block of at most so many rows. */
+struct MixtureOfExperts::Between {
+  Between(const Sizes& s, int64_t rows)
+      : memory(static_cast<size_t>(checked_mul(rows, s.hidden + s.fc1_columns + s.inter * (s.gated ? 2 : 1))) *
+               sizeof(float)),
+        gathered(memory.as<float>()),
+        fc1(gathered + rows * s.hidden),
+        inner(fc1 + rows * s.fc1_columns),
+        fc3(s.gated ? inner + rows * s.inter : nullptr) {}
+
+  kernels::AlignedBuffer memory;
+  float *gathered, *fc1, *inner, *fc3;
 };
 
 MixtureOfExperts::MixtureOfExperts(const KernelInfo& info)
@@ -93,7 +106,8 @@ void MixtureOfExperts::apply_swiglu(int64_t inner, float* linear, float* gate) c
 
 void MixtureOfExperts::activate(ThreadPool* threads, const Sizes& s, int64_t rows, float* fc1, float* fc3,
                                 float* out) const {
-  base::parallel_for(threads, rows, 1 + 8192 / std::max<int64_t>(s.inter, 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(s.fc1_columns, kernels::kActivationNs);
+  base::parallel_for(threads, rows, least, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       float *x = fc1 + r * s.fc1_columns, *y = out + r * s.inter, *linear = fc3 ? fc3 + r * s.inter : x;
       if (!swiglu_) {
@@ -112,21 +126,34 @@ void MixtureOfExperts::activate(ThreadPool* threads, const Sizes& s, int64_t row
   });
 }
 
-void MixtureOfExperts::run_expert(KernelContext& context, ThreadPool* threads, const Sizes& s, const Buffers& b,
-                                  int64_t expert) const {
-  int64_t first = b.routes->starts[expert], rows = b.routes->starts[expert + 1] - first;
-  if (rows == 0) return;
-  int64_t at = b.one_for_all ? 0 : first;
-  float *gathered = b.gathered + at * s.hidden, *fc1 = b.fc1 + at * s.fc1_columns, *inner = b.inner + at * s.inter;
-  float* fc3 = s.gated ? b.fc3 + at * s.inter : nullptr;
+void MixtureOfExperts::run_block(KernelContext& context, ThreadPool* threads, const Sizes& s, const Operands& o,
+                                 const ExpertRows& block, const Between& to) const {
+  const auto [expert, first, rows] = block;
   for (int64_t r = 0; r < rows; ++r) {
-    std::copy_n(b.tokens + b.routes->order[first + r] / b.top * s.hidden, s.hidden, gathered + r * s.hidden);
+    std::copy_n(o.tokens + o.routes->order[first + r] / o.top * s.hidden, s.hidden, to.gathered + r * s.hidden);
   }
-  auto of = [&](const float* bias, int64_t columns) { return bias ? bias + expert * columns : nullptr; };
-  multiply(context, threads, kFc1, s, expert, rows, gathered, of(b.bias1, s.fc1_columns), fc1);
-  if (fc3) multiply(context, threads, kFc3, s, expert, rows, gathered, of(b.bias3, s.inter), fc3);
-  activate(threads, s, rows, fc1, fc3, inner);
-  multiply(context, threads, kFc2, s, expert, rows, inner, of(b.bias2, s.hidden), b.results + first * s.hidden);
+  auto of = [expert = expert](const float* bias, int64_t columns) { return bias ? bias + expert * columns : nullptr; };
+  multiply(context, threads, kFc1, s, expert, rows, to.gathered, of(o.bias1, s.fc1_columns), to.fc1);
+  if (to.fc3) multiply(context, threads, kFc3, s, expert, rows, to.gathered, of(o.bias3, s.inter), to.fc3);
+  activate(threads, s, rows, to.fc1, to.fc3, to.inner);
+  multiply(context, threads, kFc2, s, expert, rows, to.inner, of(o.bias2, s.hidden), o.results + first * s.hidden);
+}
+
+void MixtureOfExperts::run_blocks(KernelContext& context, const Sizes& s, const Operands& o) const {
+  const ExpertSize size{s.hidden, s.inter, s.fc1_columns, s.gated};
+  const bool packed = is_packed(kFc1) && is_packed(kFc2) && (!s.gated || is_packed(kFc3));
+  const std::vector<ExpertRows> blocks = expert_rows(o.routes->starts, size, packed);
+  int64_t most = 0;
+  for (const ExpertRows& block : blocks) most = std::max(most, block.rows);
+  ThreadPool& threads = context.threads();
+  const auto count = static_cast<int64_t>(blocks.size());
+  auto run = [&](ThreadPool* inner, int64_t begin, int64_t end) {
+    const Between between(s, most);
+    for (int64_t i = begin; i < end; ++i) run_block(context, inner, s, o, blocks[static_cast<size_t>(i)], between);
+  };
+  if (!shares_blocks(blocks, size, kernels::threads_of(&threads))) return run(&threads, 0, count);
+  threads.parallel_for(count, least_blocks(blocks, size),
+                       [&](int64_t begin, int64_t end) { run(nullptr, begin, end); });
 }
 
 void MixtureOfExperts::compute(KernelContext& context) const {
@@ -135,33 +162,18 @@ void MixtureOfExperts::compute(KernelContext& context) const {
   Routes routes = route(context, s);
   RoutesByExpert by_expert(routes, s.experts);
   auto total = static_cast<int64_t>(by_expert.order.size());
-  int64_t most = 0, active = 0;
-  for (int64_t e = 0; e < s.experts; ++e) {
-    int64_t rows = by_expert.starts[e + 1] - by_expert.starts[e];
-    most = std::max(most, rows), active += rows > 0;
-  }
-  int degree = context.threads().degree();
-  bool share_experts = degree > 1 && most <= kFewRows && active >= 2 * degree;
-  int64_t rows = share_experts ? total : most;
-  Buffers b{&by_expert, top_, !share_experts, read_input<float>(context, 0)};
-  b.bias1 = bias(context, kFc1, s.experts, s.fc1_columns), b.bias2 = bias(context, kFc2, s.experts, s.hidden);
-  b.bias3 = s.gated ? bias(context, kFc3, s.experts, s.inter) : nullptr;
-  auto scratch = [&](int64_t count, int64_t columns) {
-    return context.scratch<float>(checked_mul(count, columns)).data();
-  };
-  b.gathered = scratch(rows, s.hidden), b.fc1 = scratch(rows, s.fc1_columns), b.inner = scratch(rows, s.inter);
-  b.fc3 = s.gated ? scratch(rows, s.inter) : nullptr, b.results = scratch(total, s.hidden);
-  base::parallel_for(share_experts ? &context.threads() : nullptr, s.experts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t e = begin; e < end; ++e) {
-      run_expert(context, share_experts ? nullptr : &context.threads(), s, b, e);
-    }
-  });
+  Operands o{&by_expert, top_, read_input<float>(context, 0)};
+  o.bias1 = bias(context, kFc1, s.experts, s.fc1_columns), o.bias2 = bias(context, kFc2, s.experts, s.hidden);
+  o.bias3 = s.gated ? bias(context, kFc3, s.experts, s.inter) : nullptr;
+  o.results = context.scratch<float>(checked_mul(total, s.hidden)).data();
+  run_blocks(context, s, o);
   std::vector<int64_t> place(static_cast<size_t>(total));
   for (int64_t i = 0; i < total; ++i) place[by_expert.order[i]] = i;
   std::fill_n(y.data(), s.tokens * s.hidden, 0.0f);
-  context.threads().parallel_for(s.tokens, 1 + 16384 / std::max<int64_t>(s.hidden, 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(top_ * s.hidden, kernels::kElementNs);
+  context.threads().parallel_for(s.tokens, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin * top_; i < end * top_; ++i) {
-      kernels::accumulate_scaled(b.results + place[i] * s.hidden, routes.weights[i], y.data() + i / top_ * s.hidden,
+      kernels::accumulate_scaled(o.results + place[i] * s.hidden, routes.weights[i], y.data() + i / top_ * s.hidden,
                                  s.hidden);
     }
   });

@@ -1,6 +1,7 @@
 // What MoE and QMoE share: routing, activation, and the sum of the experts' results.
 #pragma once
 
+#include "cpu/expert_division.h"
 #include "cpu/kernels/activation.h"
 #include "cpu/moe_routing.h"
 
@@ -32,17 +33,21 @@ class MixtureOfExperts : public OpKernel {
   virtual RoutingWeights plain_routing() const = 0;
   /** Experts, hidden and inner sizes as the weights say; checks them against each other. */
   virtual Sizes weight_sizes(const KernelContext& context) const = 0;
+  /** Whether the layer's weights are packed; else multiply does it each time. */
+  virtual bool is_packed(Layer layer) const = 0;
   /** c[m, columns] = a * weights of the expert's layer + bias. */
   virtual void multiply(KernelContext& context, ThreadPool* threads, Layer layer, const Sizes& sizes, int64_t expert,
                         int64_t m, const float* a, const float* bias, float* c) const = 0;
 
  private:
-  struct Buffers;
+  struct Operands;
+  struct Between;
   Sizes sizes(const KernelContext& context) const;
   const float* bias(KernelContext& context, Layer layer, int64_t experts, int64_t columns) const;
   Routes route(KernelContext& context, const Sizes& sizes) const;
-  void run_expert(KernelContext& context, ThreadPool* threads, const Sizes& sizes, const Buffers& buffers,
-                  int64_t expert) const;
+  void run_blocks(KernelContext& context, const Sizes& sizes, const Operands& operands) const;
+  void run_block(KernelContext& context, ThreadPool* threads, const Sizes& sizes, const Operands& operands,
+                 const ExpertRows& block, const Between& between) const;
   void activate(ThreadPool* threads, const Sizes& sizes, int64_t rows, float* fc1, float* fc3, float* out) const;
   void apply_swiglu(int64_t inner, float* linear, float* gate) const;
 

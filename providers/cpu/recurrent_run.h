@@ -5,6 +5,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/cell_walk.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/memory_attention.h"
 #include "cpu/recurrent.h"
 
@@ -67,7 +69,8 @@ struct Recurrent::Run {
   /** Calls body(b) for the sequences that are not over. */
   template <class Body>
   void for_active(const Walk& w, int64_t step, Body&& body) const {
-    context.threads().parallel_for(size.batch, 1 + 8192 / width(), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(width(), kernels::kActivationNs);
+    context.threads().parallel_for(size.batch, least, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         if (time(w.direction, step, b) >= 0) body(b);
       }

@@ -8,6 +8,8 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -104,8 +106,8 @@ void rotate(ThreadPool* pool, const RotaryGeometry& g, const RotaryCaches& cache
     require(rows[i] >= 0 && rows[i] < caches.rows, ErrorCode::kInvalidArgument, "position ", rows[i],
             " lies outside the ", caches.rows, " rows of cos_cache; positions must be within it");
   }
-  int64_t grain = std::max<int64_t>(1, 16384 / work);
-  base::parallel_for(pool, positions, grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(work, kernels::kActivationNs);
+  base::parallel_for(pool, positions, least, [&](int64_t begin, int64_t end) {
     auto* rotate_range = type == ElementType::kDouble ? rotate_positions<double> : rotate_positions<float>;
     rotate_range(g, caches, rows, type, static_cast<const char*>(x), static_cast<char*>(y), begin, end);
   });

@@ -5,11 +5,11 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
-
-constexpr int64_t kGrain = 16384;
 
 /** The scales of a head's elements: steps of 0 where there is one for all. */
 struct Scales {
@@ -61,7 +61,8 @@ HeadRows quantize_rows(KernelContext& context, const RowCodes& codes, const Head
                        int64_t rows) {
   const int64_t count = checked_mul(checked_mul(batch, rows), codes.heads), bytes = codes.row_bytes();
   auto* to = context.scratch<uint8_t>(checked_mul(count, bytes)).data();
-  context.threads().parallel_for(count, 1 + kGrain / (codes.size + 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(codes.size, kernels::kScalarNs);
+  context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
     std::vector<float> row(static_cast<size_t>(codes.size));
     for (int64_t n = begin; n < end; ++n) {
       const int64_t head = n % codes.heads, i = n / codes.heads % rows, b = n / (codes.heads * rows);
@@ -78,7 +79,8 @@ HeadRows dequantize_rows(KernelContext& context, const RowCodes& codes, const He
                          int64_t rows) {
   const int64_t count = checked_mul(checked_mul(batch, codes.heads), rows);
   float* to = context.scratch<float>(checked_mul(count, codes.size)).data();
-  context.threads().parallel_for(count, 1 + kGrain / (codes.size + 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(codes.size, kernels::kScalarNs);
+  context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       const int64_t i = n % rows, head = n / rows % codes.heads, b = n / (rows * codes.heads);
       const auto* row = static_cast<const uint8_t*>(from.data) + b * from.batch + head * from.head + i * from.row;

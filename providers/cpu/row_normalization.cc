@@ -5,6 +5,8 @@
 
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -52,7 +54,8 @@ void normalize_rows(base::ThreadPool* pool, const RowNormalization<float>& args)
 }
 
 void normalize_rows(base::ThreadPool* pool, const RowNormalization<double>& args) {
-  base::parallel_for(pool, args.rows, 1 + 4096 / (args.columns + 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(args.columns, kernels::kScalarNs);
+  base::parallel_for(pool, args.rows, least, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) normalize_row(args, row);
   });
 }
@@ -63,7 +66,7 @@ void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t c
 
 void row_moments(base::ThreadPool* pool, const double* x, int64_t rows, int64_t columns, double* mean,
                  double* variance) {
-  base::parallel_for(pool, rows, 1 + 4096 / (columns + 1), [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, rows, kernels::least_rows(columns, kernels::kScalarNs), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       mean[row] = mean_of(x + row * columns, columns);
       variance[row] = mean_square(x + row * columns, columns, mean[row]);

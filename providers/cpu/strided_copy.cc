@@ -7,6 +7,8 @@
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -89,6 +91,20 @@ void strided_copy(ThreadPool& threads, ElementType type, StridedWalk walk, const
     }
     kernels::copy_strided(&threads, sizeof(E), static_cast<int>(walk.sizes.size()), walk.sizes.data(), from,
                           walk.from.data(), to, walk.to.data());
+  });
+}
+
+void copy_elements(ThreadPool& threads, const Tensor& from, Tensor& to) {
+  constexpr int64_t kLeast = kernels::least_items(kernels::kMovedByteNs);
+  const auto bytes = static_cast<int64_t>(from.byte_count());
+  const bool alike = from.type() == to.type() && from.element_count() == to.element_count();
+  if (!alike || from.type() == ElementType::kString || bytes < 2 * kLeast || from.raw() == to.raw()) {
+    return copy_elements(from, to);
+  }
+  auto* source = static_cast<const char*>(from.raw());
+  auto* target = static_cast<char*>(to.mutable_raw());
+  threads.parallel_for(bytes, kLeast, [&](int64_t begin, int64_t end) {
+    base::polled_copy(target + begin, source + begin, end - begin);
   });
 }
 

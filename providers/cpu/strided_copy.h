@@ -22,6 +22,8 @@ struct StridedWalk {
 Dims row_strides(const Shape& shape);
 /** Copies sizes[0] * sizes[1] * … elements of that type. Not for packed types. The pool is used above a size. */
 void strided_copy(ThreadPool& threads, ElementType type, StridedWalk walk, const void* from, void* to);
+/** As the function of two arguments does, by several threads where that is worth it. */
+void copy_elements(ThreadPool& threads, const Tensor& from, Tensor& to);
 /** The address `offset` elements after `data`; not for packed types. */
 const void* element_at(ElementType type, const void* data, int64_t offset);
 void* element_at(ElementType type, void* data, int64_t offset);

@@ -10,6 +10,8 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -40,9 +42,11 @@ int64_t tile_of(const WindowsNd& windows, int64_t rows) {
 
 /** Calls body(tap, block, size, places) for blocks of the windows [first, first + count), in parallel. */
 template <class Body>
-void for_blocks(ThreadPool& pool, const WindowsNd& windows, int64_t first, int64_t count, Body&& body) {
+void for_blocks(ThreadPool& pool, const WindowsNd& windows, int64_t channels, int64_t first, int64_t count,
+                Body&& body) {
   int64_t blocks = (count + kBlock - 1) / kBlock;
-  pool.parallel_for(windows.taps() * blocks, 8, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(kBlock * channels, kernels::kScalarNs);
+  pool.parallel_for(windows.taps() * blocks, least, [&](int64_t begin, int64_t end) {
     int64_t places[kBlock];
     for (int64_t i = begin; i < end; ++i) {
       int64_t block = i % blocks * kBlock, size = std::min(kBlock, count - block);
@@ -61,7 +65,7 @@ void convolve(KernelContext& context, const WindowsNd& windows, const Channels& 
     for (int64_t first = 0; first < windows.positions(); first += tile) {
       base::check_terminate();
       int64_t count = std::min(tile, windows.positions() - first);
-      for_blocks(context.threads(), windows, first, count,
+      for_blocks(context.threads(), windows, channels, first, count,
                  [&](int64_t tap, int64_t block, int64_t size, const int64_t* places) {
                    for (int64_t channel = 0; channel < channels; ++channel) {
                      const C* plane = x + channel * windows.plane();
@@ -93,7 +97,8 @@ void convolve_transposed(KernelContext& context, const WindowsNd& windows, const
       int64_t count = std::min(tile, windows.positions() - first);
       product<C>(context.threads(), rows, count, c.inputs, weights, rows, true,
                  x + part * c.inputs * windows.positions() + first, windows.positions(), columns, count);
-      context.threads().parallel_for(c.outputs, 1, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(windows.taps() * count, kernels::kScalarNs);
+      context.threads().parallel_for(c.outputs, least, [&](int64_t begin, int64_t end) {
         std::vector<int64_t> places(static_cast<size_t>(count));
         for (int64_t tap = 0; tap < windows.taps(); ++tap) {
           windows.elements(tap, first, count, places.data());
@@ -122,7 +127,8 @@ void finish(KernelContext& context, const Shape& shape, const After& after, C* y
   int64_t plane = shape.count_from(2), channels = shape[1];
   const C* bias = read_input<C>(context, after.bias);
   const C* residual = read_input<C>(context, after.residual);
-  context.threads().parallel_for(shape[0] * channels, 1 + 16384 / (plane + 1), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(plane, kernels::kElementNs);
+  context.threads().parallel_for(shape[0] * channels, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       C* row = y + i * plane;
       for (int64_t p = 0; bias && p < plane; ++p) row[p] += bias[i % channels];
@@ -163,7 +169,8 @@ void run(KernelContext& context, const After& after, Body&& body) {
 template <class Body>
 void for_windows(ThreadPool& pool, const WindowsNd& windows, Body&& body) {
   int64_t blocks = (windows.positions() + kBlock - 1) / kBlock;
-  pool.parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(windows.taps() * kBlock, kernels::kScalarNs);
+  pool.parallel_for(blocks, least, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> places(static_cast<size_t>(checked_mul(windows.taps(), kBlock)));
     for (int64_t block = begin; block < end; ++block) {
       int64_t first = block * kBlock, size = std::min(kBlock, windows.positions() - first);

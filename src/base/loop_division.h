@@ -11,14 +11,21 @@ struct LoopDivision {
   int helpers = 0;    // threads beside the caller
 };
 
+/** The size of chunks of at least `least` items, of which none but a small remainder of many is left for the last. */
+inline int64_t even_chunk(int64_t count, int64_t least) {
+  constexpr int64_t kMany = 8;
+  const int64_t whole = std::max<int64_t>(1, count / least);
+  return whole < kMany || least >= kMany ? (count - 1) / whole + 1 : least;
+}
+
 /** For `count` items, of which a thread takes `grain` at least, in a pool of `degree` threads on so many processors.
-    There are eight chunks for each thread that can be at work at once, where the grain allows it; threads beyond the
-    processors would only take them from each other. */
+    There are eight chunks for each thread that can be at work at once, or as many as the grain allows; threads beyond
+    the processors would only take them from each other. */
 inline LoopDivision division_of(int64_t count, int64_t grain, int degree, int processors) {
   constexpr int64_t kChunksPerThread = 8;
   const int at_once = std::clamp(processors, 1, std::max(degree, 1));
   LoopDivision division;
-  division.chunk = std::max(std::max<int64_t>(grain, 1), count / (at_once * kChunksPerThread));
+  division.chunk = even_chunk(count, std::max({grain, int64_t{1}, count / (at_once * kChunksPerThread)}));
   division.helpers = static_cast<int>(std::clamp<int64_t>((count - 1) / division.chunk, 0, at_once - 1));
   return division;
 }

@@ -84,10 +84,10 @@ class ThreadPool {
   // Calls body(begin, end) on ranges that together cover [0, count) once each. Ranges have at least `grain` items (the
   // last may be shorter) and are claimed as threads become free, so which thread runs a range, and in what order, is
   // not fixed. Loops of several callers share the workers and part the processors among them. In the caller alone when
-  // count <= grain, degree() is 1, as many callers as there are processors are in loops, or the call comes from inside
-  // a body: then in one range, or in several where somebody may ask the run to stop (RunScope::terminate). Throws
-  // base::Error between two ranges where that is asked for. The first exception is rethrown here when all threads are
-  // done.
+  // count < 2 * grain, degree() is 1, as many callers as there are processors are in loops, or the call comes from
+  // inside a body: then in one range, or in several where somebody may ask the run to stop (RunScope::terminate).
+  // Throws base::Error between two ranges where that is asked for. The first exception is rethrown here when all
+  // threads are done.
   template <class Body>
   void parallel_for(int64_t count, int64_t grain, Body&& body) {
     if (count <= 0) return;

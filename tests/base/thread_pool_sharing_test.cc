@@ -83,13 +83,15 @@ TEST(LoopDivision, HoldsForAnyPoolAndMachine) {
           const LoopDivision division = division_of(count, grain, degree, processors);
           SCOPED_TRACE(testing::Message()
                        << degree << " threads, " << processors << " processors, " << count << " by " << grain);
-          EXPECT_GE(division.chunk, grain);
+          EXPECT_GE(division.chunk, std::min(grain, count));
           EXPECT_GE(division.helpers, 0);
           EXPECT_LT(division.helpers, at_once);
           const int64_t chunks = (count + division.chunk - 1) / division.chunk;
           EXPECT_LT(division.helpers, chunks) << "one of them would find nothing";
           if (chunks >= at_once) EXPECT_EQ(division.helpers, at_once - 1);
-          if (division.chunk > grain) EXPECT_GE(chunks, 8 * at_once);
+          const int64_t worth = std::max<int64_t>(1, count / grain), last = count - (chunks - 1) * division.chunk;
+          EXPECT_GE(9 * chunks, 8 * std::min<int64_t>(worth, 8 * at_once));
+          if (count > grain) EXPECT_GE(2 * last, chunks <= 8 ? grain : 0) << "a chunk that is not worth a thread";
         }
       }
     }

@@ -41,6 +41,15 @@ TEST(ThreadPool, CoversEachIndexOnce) {
   }
 }
 
+TEST(ThreadPool, LoopsOfLessThanTwoGrainsStayWithTheirCaller) {
+  ThreadPool pool(threads(4));
+  for (auto [count, grain] : {std::pair<int64_t, int64_t>{1, 1}, {5, 3}, {199, 100}, {9, INT64_MAX}}) {
+    std::vector<int64_t> ranges;
+    pool.parallel_for(count, grain, [&](int64_t begin, int64_t end) { ranges.push_back(end - begin); });
+    EXPECT_EQ(ranges, std::vector<int64_t>{count}) << count << " by " << grain;
+  }
+}
+
 TEST(ThreadPool, WorkersTakePart) {
   ThreadPool pool(threads(2));
   std::atomic<int> arrived{0};

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::generation {
 namespace {
@@ -93,8 +95,8 @@ BeamScorer::BeamScorer(const Attributes& attributes, const Parameters& parameter
 }
 
 void BeamScorer::choose(std::span<float> scores, const Sequences& sequences) {
-  int64_t grain = std::max<int64_t>(1, 32768 / vocabulary_);
-  threads_.parallel_for(sequences.rows(), grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(vocabulary_, kernels::kElementNs);
+  threads_.parallel_for(sequences.rows(), least, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       float* own = scores.data() + row * vocabulary_;
       for (int64_t i = 0; i < vocabulary_; ++i) own[i] += sums_[row];
@@ -103,7 +105,8 @@ void BeamScorer::choose(std::span<float> scores, const Sequences& sequences) {
   if (log_ != nullptr) log_ = std::ranges::copy(scores, log_).out;
   auto size = static_cast<size_t>(beams_ * vocabulary_);
   int64_t entries = std::ssize(ended_);
-  threads_.parallel_for(entries, std::max<int64_t>(1, grain / beams_), [&](int64_t begin, int64_t end) {
+  const int64_t least_entries = kernels::least_rows(beams_ * vocabulary_, kernels::kElementNs);
+  threads_.parallel_for(entries, least_entries, [&](int64_t begin, int64_t end) {
     for (int64_t entry = begin; entry < end; ++entry) {
       choose_for(entry, scores.subspan(static_cast<size_t>(entry) * size, size), sequences);
     }

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::generation {
 
@@ -22,8 +24,8 @@ Tensor take_rows(KernelContext& context, const Tensor& source, size_t axis, std:
   auto* from = static_cast<const char*>(source.raw());
   auto* to = static_cast<char*>(result.mutable_raw());
   if (bytes == 0) return result;
-  int64_t grain = std::max<int64_t>(1, 65536 / static_cast<int64_t>(bytes));
-  context.threads().parallel_for(outer * count, grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(static_cast<int64_t>(bytes), kernels::kMovedByteNs);
+  context.threads().parallel_for(outer * count, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t place = i / count * have + rows[i % count];
       std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(place) * bytes, bytes);

@@ -6,6 +6,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/generation/timestamps.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::generation {
 namespace {
@@ -107,8 +109,8 @@ void LogitsProcessors::add_whisper(const Attributes& attributes, const Parameter
 void LogitsProcessors::apply(ThreadPool& threads, const Sequences& sequences, int64_t step,
                              std::span<float> scores) const {
   if (processors_.empty()) return;
-  int64_t grain = std::max<int64_t>(1, 16384 / vocabulary_);
-  threads.parallel_for(sequences.rows(), grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(vocabulary_, kernels::kActivationNs);
+  threads.parallel_for(sequences.rows(), least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       RowState row{sequences.row(i), i / beams_, step};
       auto own = scores.subspan(static_cast<size_t>(i * vocabulary_), static_cast<size_t>(vocabulary_));

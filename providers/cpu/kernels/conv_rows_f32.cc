@@ -7,6 +7,8 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -15,7 +17,6 @@ constexpr int64_t kBandFloats = 64 << 10;  // of the input, written out
 constexpr int64_t kMostChannels = 64;      // output channels: more are worth gathering for
 constexpr int64_t kFewestTaps = 4;
 constexpr int64_t kLargestReach = 64;  // of pads and kernels
-constexpr double kRowsGrainFlops = 4e5;
 
 // One channel's part of a band of `rows` output rows.
 DepthwiseLayout band_layout(ConvGeometry g, int64_t rows) {
@@ -144,9 +145,9 @@ void conv_rows(base::ThreadPool* pool, const ConvGeometry& g, const float* x, co
   const int64_t rows = rows_that_fit(g, w.group_depth, pool == nullptr ? 1 : pool->degree());
   Rows r{g, x, w, epilogue, y, PanelSplit(g.out[2], *w.kernels), rows};
   find_offsets(r);
-  const double flops = 2.0 * static_cast<double>(rows * g.out[2]) * static_cast<double>(w.group_rows) *
-                       static_cast<double>(w.group_depth * w.taps);
-  base::parallel_for(pool, r.units(), static_cast<int64_t>(kRowsGrainFlops / (flops + 1)) + 1,
+  const double products = static_cast<double>(rows * g.out[2]) * static_cast<double>(w.group_rows) *
+                          static_cast<double>(w.group_depth * w.taps);
+  base::parallel_for(pool, r.units(), least_items(products * multiply_ns(w.kernels->lanes)),
                      [&r](int64_t begin, int64_t end) {
                        for (int64_t unit = begin; unit < end; ++unit) run_band(r, unit);
                      });

@@ -10,13 +10,14 @@
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kMostPhases = 64;
-constexpr int64_t kFewestInputs = 8;        // that are worth packed weights
-constexpr int64_t kElementsAtOnce = 16384;  // worth a thread
+constexpr int64_t kFewestInputs = 8;  // that are worth packed weights
 
 /** The taps of one dimension that the results of a phase meet: first, first + step, and so on. A phase is told by its
     `residue`: the place of its results before padding is cut, modulo the stride. */
@@ -112,7 +113,7 @@ PackedConvWeights pack_phase(base::ThreadPool* pool, const ConvGeometry& g, cons
   if (size * g.out_channels == 0) return {};
   if (base::parts_are_kept()) return pack_conv_weights(pool, phase, weights, packing);  // which reads no weights
   AlignedBuffer picked(static_cast<size_t>(g.out_channels * size) * sizeof(float));
-  base::parallel_for(pool, g.out_channels, kElementsAtOnce / size + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, g.out_channels, least_rows(size, kPackNs), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) pick_taps(g, taps, i, weights, picked.as<float>() + i * size);
   });
   return pack_conv_weights(pool, phase, picked.as<float>(), packing);
@@ -145,7 +146,7 @@ class PhaseRow {
 
   void lay_out(base::ThreadPool* pool, float* y) const {
     const int64_t rows = g_.batch * g_.out_channels * slices_.count * rows_.count;
-    base::parallel_for(pool, rows, kElementsAtOnce / g_.out[2] + 1, [&](int64_t begin, int64_t end) {
+    base::parallel_for(pool, rows, least_rows(g_.out[2], kPackNs), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) lay_out_row(row, y);
     });
   }

@@ -8,7 +8,11 @@
 #include "cpu/kernels/conv_transpose_f32.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/row_division.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -25,8 +29,20 @@ Landing landing(const ConvGeometry& g, int axis, int64_t tap) {
   return {first, end, shift};
 }
 
-void add_tap(const ConvGeometry& g, const float* shares, int64_t kd, int64_t kh, int64_t kw, float* y) {
-  const Landing d = landing(g, 0, kd), h = landing(g, 1, kh), w = landing(g, 2, kw);
+/** Rows of a plane of results, or all of them where planes have several slices. */
+struct ResultRows {
+  int64_t plane, first, end;
+};
+
+/** What is left of a landing whose results lie in rows [first, end). */
+Landing within(const ConvGeometry& g, const ResultRows& rows, Landing h) {
+  const auto input_of = [&](int64_t row) { return row <= h.shift ? 0 : divide_up(row - h.shift, g.stride[1]); };
+  return {std::max(h.first, input_of(rows.first)), std::min(h.end, input_of(rows.end)), h.shift};
+}
+
+void add_tap(const ConvGeometry& g, const ResultRows& rows, const float* shares, int64_t kd, int64_t kh, int64_t kw,
+             float* y) {
+  const Landing d = landing(g, 0, kd), h = within(g, rows, landing(g, 1, kh)), w = landing(g, 2, kw);
   for (int64_t id = d.first; id < d.end; ++id) {
     for (int64_t ih = h.first; ih < h.end; ++ih) {
       const int64_t od = id * g.stride[0] + d.shift, oh = ih * g.stride[1] + h.shift;
@@ -37,12 +53,12 @@ void add_tap(const ConvGeometry& g, const float* shares, int64_t kd, int64_t kh,
   }
 }
 
-void add_shares(const ConvGeometry& g, const float* shares, float start, float* y) {
-  std::fill(y, y + volume(g.out), start);
+/** Adds them to the rows, which hold what the sums start with. `y` is the plane. */
+void add_shares(const ConvGeometry& g, const ResultRows& rows, const float* shares, float* y) {
   const int64_t in_plane = volume(g.in);
   for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
     for (int64_t kh = 0; kh < g.kernel[1]; ++kh) {
-      for (int64_t kw = 0; kw < g.kernel[2]; ++kw, shares += in_plane) add_tap(g, shares, kd, kh, kw, y);
+      for (int64_t kw = 0; kw < g.kernel[2]; ++kw, shares += in_plane) add_tap(g, rows, shares, kd, kh, kw, y);
     }
   }
 }
@@ -57,6 +73,29 @@ void compute_shares(base::ThreadPool* pool, const ConvGeometry& g, const float* 
   } else {
     gemm(pool, rows, in_plane, depth, weights, stride, true, x, in_plane, false, shares, in_plane, {});
   }
+}
+
+/** The results of `count` planes from their shares. */
+void add_channels(base::ThreadPool* pool, const ConvGeometry& g, int64_t first, int64_t count, const float* shares,
+                  const ConvEpilogue& epilogue, float* y) {
+  const int64_t plane_shares = volume(g.kernel) * volume(g.in), out_plane = volume(g.out);
+  const double row_ns = static_cast<double>(plane_shares + out_plane) * kPackNs / static_cast<double>(g.out[1]);
+  const int64_t rows = g.out[0] == 1 ? plane_rows(count, g.out[1], row_ns, threads_of(pool)) : g.out[1];
+  const int64_t parts = divide_up(g.out[1], rows), least = least_items(static_cast<double>(rows) * row_ns);
+  base::parallel_for(pool, count * parts, least, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t from = i % parts * rows;
+      const ResultRows part{first + i / parts, from, std::min(g.out[1], from + rows)};
+      float* plane = y + part.plane * out_plane;
+      const int64_t at = part.first * g.out[2], size = (part.end - part.first) * g.out[2] * g.out[0];
+      std::fill_n(plane + at, size, epilogue.bias != nullptr ? epilogue.bias[part.plane % g.out_channels] : 0.0f);
+      add_shares(g, part, shares + i / parts * plane_shares, plane);
+      if (epilogue.residual != nullptr) {
+        binary(BinaryOp::kAdd, plane + at, epilogue.residual + part.plane * out_plane + at, plane + at, size);
+      }
+      unary(epilogue.activation, plane + at, plane + at, size);
+    }
+  });
 }
 
 }  // namespace
@@ -78,18 +117,7 @@ void conv_transpose(base::ThreadPool* pool, const ConvGeometry& g, const float* 
     for (int64_t first = 0; first < channels; first += at_once) {
       const int64_t count = std::min(at_once, channels - first);
       compute_shares(pool, g, w + first * taps, count, x + group * depth * in_plane, shares.as<float>());
-      base::parallel_for(pool, count, 1 + 16384 / (taps * in_plane + 1), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t plane = group * channels + first + i;
-          const int64_t channel = plane % g.out_channels;
-          float* out = y + plane * out_plane;
-          add_shares(g, shares.as<float>() + i * taps * in_plane, epilogue.bias ? epilogue.bias[channel] : 0, out);
-          if (epilogue.residual != nullptr) {
-            binary(BinaryOp::kAdd, out, epilogue.residual + plane * out_plane, out, out_plane);
-          }
-          unary(epilogue.activation, out, out, out_plane);
-        }
-      });
+      add_channels(pool, g, group * channels + first, count, shares.as<float>(), epilogue, y);
     }
   }
 }

@@ -6,22 +6,37 @@
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/lengths.h"
+#include "cpu/kernels/row_division.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr double kDepthwiseGrainFlops = 5e4;
+/** Rows of a plane of outputs. */
+struct PlanePart {
+  int64_t plane, first, rows;
+};
 
-// Every output plane, by what prepare() returns once for each piece of the work.
+double output_row_ns(const ConvGeometry& g, int64_t taps) {
+  return static_cast<double>(g.out[2] * taps) * kDepthwiseTapNs;
+}
+
+// Every output plane in parts of `rows` rows, by what prepare() returns once for each piece of the work.
 template <class Prepare>
-void for_each_plane(base::ThreadPool* pool, const ConvGeometry& g, int64_t taps, Prepare prepare) {
-  const double flops = 2.0 * static_cast<double>(volume(g.out) * taps);
-  base::parallel_for(pool, g.batch * g.out_channels, static_cast<int64_t>(kDepthwiseGrainFlops / flops) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       auto run = prepare();
-                       for (int64_t plane = begin; plane < end; ++plane) run(plane);
-                     });
+void for_each_part(base::ThreadPool* pool, const ConvGeometry& g, int64_t rows, double row_ns, Prepare prepare) {
+  const int64_t parts = divide_up(g.out[1], rows);
+  const int64_t least = least_items(static_cast<double>(rows) * row_ns);
+  base::parallel_for(pool, g.batch * g.out_channels * parts, least, [&](int64_t begin, int64_t end) {
+    auto run = prepare();
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % parts * rows;
+      run(PlanePart{i / parts, first, std::min(rows, g.out[1] - first)});
+    }
+  });
 }
 
 // The depthwise convolution of one call, plane by plane.
@@ -45,19 +60,47 @@ struct Depthwise {
     return epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * out_plane;
   }
   float* output(int64_t plane) const { return y + plane * out_plane; }
-  void activate(int64_t plane) const {
+  void activate(const PlanePart& part) const {
     if (is_clamp(epilogue.activation.op)) return;
-    unary(epilogue.activation, output(plane), output(plane), out_plane);
+    float* rows = output(part.plane) + part.first * geometry.out[2];
+    unary(epilogue.activation, rows, rows, part.rows * geometry.out[2]);
   }
 };
 
-void depthwise_from_input(base::ThreadPool* pool, const Depthwise& d, DepthwiseDirect kernel) {
+/** The rows of the input that those of `part` meet, as a plane. */
+DirectPlane direct_plane(const Depthwise& d, const PlanePart& part) {
   const ConvGeometry& g = d.geometry;
-  for_each_plane(pool, g, d.weights.taps, [&] {
-    return [&d, &g, kernel](int64_t plane) {
-      kernel({d.input(plane), g.in[1], g.in[2], g.pad_begin[1], g.pad_begin[2], d.taps(plane), g.out[1], g.out[2],
-              d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane)});
-      d.activate(plane);
+  const int64_t top = part.first * g.stride[1] - g.pad_begin[1], above = std::max<int64_t>(top, 0);
+  const int64_t at = part.first * g.out[2];
+  const float* residual = d.residual(part.plane);
+  return {d.input(part.plane) + above * g.in[2],
+          g.in[1] - above,
+          g.in[2],
+          above - top,
+          g.pad_begin[2],
+          d.taps(part.plane),
+          part.rows,
+          g.out[2],
+          d.bias(part.plane),
+          residual == nullptr ? nullptr : residual + at,
+          d.clamp.low,
+          d.clamp.high,
+          d.output(part.plane) + at};
+}
+
+/** Rows of parts; whole planes where the last rows meet nothing but padding. */
+int64_t direct_rows(const ConvGeometry& g, double row_ns, int degree) {
+  const bool meets_input = (g.out[1] - 1) * g.stride[1] - g.pad_begin[1] < g.in[1];
+  return meets_input ? plane_rows(g.batch * g.out_channels, g.out[1], row_ns, degree) : g.out[1];
+}
+
+void depthwise_from_input(base::ThreadPool* pool, const Depthwise& d, DepthwiseDirect kernel) {
+  const double row_ns = output_row_ns(d.geometry, d.weights.taps);
+  const int64_t rows = direct_rows(d.geometry, row_ns, threads_of(pool));
+  for_each_part(pool, d.geometry, rows, row_ns, [&] {
+    return [&d, kernel](const PlanePart& part) {
+      kernel(direct_plane(d, part));
+      d.activate(part);
     };
   });
 }
@@ -68,15 +111,16 @@ void depthwise_from_spread(base::ThreadPool* pool, const Depthwise& d) {
   const auto& kernel = *kernels().conv_f32;
   AlignedBuffer offsets(static_cast<size_t>(d.weights.taps) * sizeof(int64_t));
   layout.offsets(g, offsets.as<int64_t>());
-  for_each_plane(pool, g, d.weights.taps, [&] {
+  for_each_part(pool, g, g.out[1], output_row_ns(g, d.weights.taps), [&] {
     float* spread = thread_scratch<float>(Scratch::kColumns, layout.size());
     float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
     std::fill_n(spread, layout.size(), 0.0f);
-    return [&, spread, scratch](int64_t plane) {
+    return [&, spread, scratch](const PlanePart& part) {
+      const int64_t plane = part.plane;
       kernel.spread_plane(g, d.input(plane), layout.plane(), layout.row(), spread);
       kernel.depthwise({spread, layout.row(), d.taps(plane), offsets.as<int64_t>(), d.weights.taps, g.out[1], g.out[2],
                         d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane), scratch});
-      d.activate(plane);
+      d.activate(part);
     };
   });
 }

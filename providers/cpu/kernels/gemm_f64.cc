@@ -7,13 +7,14 @@
 #include "cpu/kernels/gemm_f64_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/move_kernels.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kDepth = 128;
-constexpr int64_t kBand = 192;              // rows that one thread takes with a panel
-constexpr int64_t kGemmF64Grain = 1 << 16;  // multiplications worth a thread
+constexpr int64_t kBand = 192;  // rows that one thread takes with a panel
 
 struct Operand {
   const double* data;
@@ -77,8 +78,10 @@ void gemm_f64(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, double al
               bool trans_a, const double* b, int64_t ldb, bool trans_b, double beta, double* c, int64_t ldc) {
   const Operand left{a, trans_a ? 1 : lda, trans_a ? lda : 1}, right{b, trans_b ? 1 : ldb, trans_b ? ldb : 1};
   const ProductF64 product{m, n, k, alpha, beta, left, right, c, ldc, *kernels().gemm_f64};
-  const int64_t bands = product.bands(), work = std::max<int64_t>(1, std::min(m, kBand) * k * product.kernels.columns);
-  base::parallel_for(pool, product.panels() * bands, kGemmF64Grain / work + 1, [&](int64_t begin, int64_t end) {
+  const int64_t bands = product.bands();
+  const double multiplied = static_cast<double>(std::min(m, kBand) * product.kernels.columns) * static_cast<double>(k);
+  const int64_t least = least_items(multiplied * multiply_ns(4));
+  base::parallel_for(pool, product.panels() * bands, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) product.run(i / bands, i % bands);
   });
 }

@@ -12,15 +12,16 @@
 #include "cpu/kernels/long_rows_f32.h"
 #include "cpu/kernels/move_kernels.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kRowsGrain = 8192;  // elements worth a thread
 constexpr int64_t kTurnedRows = 256;
 constexpr int64_t kShortSoftmax = 24;
 
-int64_t row_grain(int64_t columns) { return kRowsGrain / std::max<int64_t>(columns, 1) + 1; }
+int64_t least_rows_of(int64_t columns) { return least_rows(columns, kRowElementNs); }
 
 bool has_sum(const LayerNorm& args) { return args.skip != nullptr || args.skip_bias != nullptr || args.sum != nullptr; }
 
@@ -73,7 +74,7 @@ void normalize(const LayerNorm& args, int64_t begin, int64_t end, ValueRange* ra
 void softmax_short_rows(base::ThreadPool* pool, const float* x, int64_t count, int64_t n, bool logarithm, float* y) {
   const auto& table = kernels();
   const auto transpose = table.move->transpose[2];
-  base::parallel_for(pool, (count + kTurnedRows - 1) / kTurnedRows, row_grain(kTurnedRows * n),
+  base::parallel_for(pool, (count + kTurnedRows - 1) / kTurnedRows, least_rows_of(kTurnedRows * n),
                      [&](int64_t begin, int64_t end) {
                        float* scratch = thread_scratch<float>(Scratch::kRows, (n + 2) * kTurnedRows);
                        float* turned = scratch + 2 * kTurnedRows;
@@ -94,7 +95,7 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
   const auto& rows = *kernels().rows;
   if (inner == 1 && axis <= kShortSoftmax && outer > 1) return softmax_short_rows(pool, x, outer, axis, logarithm, y);
   if (inner == 1) {
-    base::parallel_for(pool, outer, row_grain(axis), [&](int64_t begin, int64_t end) {
+    base::parallel_for(pool, outer, least_rows_of(axis), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         if (axis > kLongRow) [[unlikely]] {
           softmax_long_row(x + row * axis, axis, logarithm, y + row * axis);
@@ -107,7 +108,7 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
   }
   const int64_t pieces = (inner + kTurnedRows - 1) / kTurnedRows;
   base::parallel_for(
-      pool, outer * pieces, row_grain(axis * std::min(inner, kTurnedRows)), [&](int64_t begin, int64_t end) {
+      pool, outer * pieces, least_rows_of(axis * std::min(inner, kTurnedRows)), [&](int64_t begin, int64_t end) {
         auto* scratch = thread_scratch<float>(Scratch::kRows, 2 * kTurnedRows);
         for (int64_t i = begin; i < end; ++i) {
           const int64_t column = i % pieces * kTurnedRows, at = i / pieces * axis * inner + column;
@@ -134,7 +135,7 @@ void scale_rows(const float* x, int64_t rows, int64_t n, const float* factors, f
 
 void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
   std::mutex mutex;
-  base::parallel_for(pool, args.rows, row_grain(args.columns), [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, args.rows, least_rows_of(args.columns), [&](int64_t begin, int64_t end) {
     ValueRange range;
     normalize(args, begin, end, args.range != nullptr ? &range : nullptr);
     if (args.range == nullptr) return;
@@ -145,7 +146,7 @@ void layer_norm(base::ThreadPool* pool, const LayerNorm& args) {
 
 void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t n, float* mean, float* variance) {
   const auto moments = kernels().rows->moments;
-  base::parallel_for(pool, rows, row_grain(n), [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, rows, least_rows_of(n), [&](int64_t begin, int64_t end) {
     const auto of_row = n > kLongRow ? long_row_moments : moments;
     for (int64_t row = begin; row < end; ++row) of_row(x + row * n, n, true, mean + row, variance + row);
   });
@@ -154,14 +155,14 @@ void row_moments(base::ThreadPool* pool, const float* x, int64_t rows, int64_t n
 void scale_channels(base::ThreadPool* pool, const float* x, int64_t outer, int64_t channels, int64_t inner,
                     const float* scale, const float* shift, float* y) {
   if (inner == 1) {
-    base::parallel_for(pool, outer, row_grain(channels), [&](int64_t begin, int64_t end) {
+    base::parallel_for(pool, outer, least_rows(channels, kElementNs), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         multiply_add(x + row * channels, scale, shift, y + row * channels, channels);
       }
     });
     return;
   }
-  base::parallel_for(pool, outer * channels, row_grain(inner), [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, outer * channels, least_rows(inner, kElementNs), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       scale_shift(x + i * inner, scale[i % channels], shift[i % channels], y + i * inner, inner);
     }

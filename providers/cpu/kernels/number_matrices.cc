@@ -6,11 +6,11 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/number_loops_kernels.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
-
-constexpr int64_t kMatrixGrain = 1 << 17;  // multiplications worth a thread
 
 const auto& product_of(uint32_t) { return kernels().numbers->product_u32; }
 const auto& product_of(uint64_t) { return kernels().numbers->product_u64; }
@@ -25,9 +25,8 @@ void multiply_words(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, Str
   // Threads take rows, or columns where there are few rows.
   const bool by_rows = m >= n / 64;
   const int64_t count = by_rows ? (m + 3) / 4 : (n + 63) / 64, step = by_rows ? 4 : 64;
-  const int64_t work =
-      std::max<int64_t>(1, step * (by_rows ? n : m) * std::min<int64_t>(std::max<int64_t>(k, 1), kMatrixGrain));
-  base::parallel_for(pool, count, std::max<int64_t>(1, kMatrixGrain / work), [&](int64_t begin, int64_t end) {
+  const double products = static_cast<double>(step * (by_rows ? n : m)) * static_cast<double>(k);
+  base::parallel_for(pool, count, least_items(products * multiply_ns(4)), [&](int64_t begin, int64_t end) {
     const int64_t first = begin * step, last = std::min(end * step, by_rows ? m : n);
     if (by_rows) {
       product(last - first, n, k, {a.data + first * a.row, a.row, a.column}, b, c + first * n, n);

@@ -16,11 +16,12 @@
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/window_reach.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kPoolGrain = 16384;
 constexpr int64_t kHalvesAtOnce = 128 << 10;  // elements that stay in a processor's own cache
 constexpr int64_t kShortSum = 128;            // elements whose sum may run in fp32 one after the other
 
@@ -47,8 +48,8 @@ struct Window {
 template <class Visit>
 void for_each_window(base::ThreadPool* pool, const PoolGeometry& g, Visit visit, int64_t depth = 1) {
   const int64_t rows = g.planes * g.out[0] * g.out[1];
-  const int64_t work = row_work(g) * (depth / 8 + 1);
-  base::parallel_for(pool, rows, kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = least_rows(row_work(g) * (depth / 8 + 1), kScalarNs);
+  base::parallel_for(pool, rows, least, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t oh = row % g.out[1], od = row / g.out[1] % g.out[0], plane = row / (g.out[1] * g.out[0]);
       Window window{reach_of(g, 0, od), reach_of(g, 1, oh), {}, 0};
@@ -169,18 +170,17 @@ class PoolRows {
 
   void run(base::ThreadPool* pool, const T* x, T* y) const {
     const int64_t slices = g.planes * g.out[0], groups = (g.out[1] + rows_ - 1) / rows_;
-    const int64_t work = (row_work(g) / 4 + 1) * rows_ * planes_;
-    base::parallel_for(
-        pool, (slices + planes_ - 1) / planes_ * groups, kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
-          const int64_t rows = rows_ * planes_;
-          T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
-          std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t slice = i / groups * planes_, first = i % groups * rows_;
-            const Part part{slice, std::min(planes_, slices - slice), first, std::min(rows_, g.out[1] - first)};
-            pool_part(part, x, joined, y);
-          }
-        });
+    const int64_t least = least_rows(row_work(g) * rows_ * planes_, kPooledNs);
+    base::parallel_for(pool, (slices + planes_ - 1) / planes_ * groups, least, [&](int64_t begin, int64_t end) {
+      const int64_t rows = rows_ * planes_;
+      T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
+      std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t slice = i / groups * planes_, first = i % groups * rows_;
+        const Part part{slice, std::min(planes_, slices - slice), first, std::min(rows_, g.out[1] - first)};
+        pool_part(part, x, joined, y);
+      }
+    });
   }
 
  private:
@@ -249,7 +249,8 @@ void max_pool_halves(base::ThreadPool* pool, const PoolGeometry& g, uint16_t inf
   const int64_t in = volume(g.in), out = volume(g.out);
   const int64_t together = std::max<int64_t>(1, std::min(kHalvesAtOnce / std::max<int64_t>(in + out, 1), g.planes));
   const OrderedHalves& halves = kernels().pool->halves;
-  base::parallel_for(pool, (g.planes + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = least_rows(row_work(g) * g.out[0] * g.out[1] * together, kPooledNs);
+  base::parallel_for(pool, (g.planes + together - 1) / together, least, [&](int64_t begin, int64_t end) {
     auto ordered = std::make_unique_for_overwrite<int16_t[]>(static_cast<size_t>(together * (in + out)));
     int16_t* pooled = ordered.get() + together * in;
     PoolGeometry some = g;
@@ -329,8 +330,8 @@ void max_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, int64
   const int64_t plane_size = volume(g.in), row = g.in[2] * channels;
   const std::vector<PoolBand> depths = bands_of(g, 0, g.in[1] * row), heights = bands_of(g, 1, row),
                               widths = bands_of(g, 2, channels);
-  const int64_t work = row_work(g) * (channels / 32 + 1);
-  base::parallel_for(pool, g.planes * g.out[0] * g.out[1], kPoolGrain / work + 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = least_rows(row_work(g) * (channels / 32 + 1), kScalarNs);
+  base::parallel_for(pool, g.planes * g.out[0] * g.out[1], least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const PoolBand &h = heights[i % g.out[1]], &d = depths[i / g.out[1] % g.out[0]];
       const T* plane = x + i / (g.out[1] * g.out[0]) * plane_size * channels;

@@ -12,6 +12,8 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/recurrent_kernels.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -58,10 +60,10 @@ void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, in
 }
 
 void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool from_end) {
-  constexpr double kGrainFlops = 4e5;  // work worth a thread
-  const double flops = 2.0 * static_cast<double>(step.rows) * static_cast<double>(cell.block() * cell.gates()) *
-                       static_cast<double>(cell.hidden());
-  base::parallel_for(pool, cell.hidden() / cell.block(), static_cast<int64_t>(kGrainFlops / (flops + 1)) + 1,
+  const double products = static_cast<double>(step.rows) * static_cast<double>(cell.block() * cell.gates()) *
+                          static_cast<double>(cell.hidden());
+  base::parallel_for(pool, cell.hidden() / cell.block(),
+                     least_items(products * multiply_ns(kernels().recurrent->lanes)),
                      [&](int64_t begin, int64_t end) { cell_blocks(cell, step, begin, end, from_end); });
 }
 

@@ -8,11 +8,13 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/move_kernels.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
 
-constexpr int64_t kGrainBytes = 64 << 10;
+constexpr int64_t kLeastBytes = least_items(kMovedByteNs);
 constexpr int64_t kTile = 32;
 
 struct Axis {
@@ -187,7 +189,7 @@ struct Bands {
   int64_t count = 1;
 
   Bands(const Axis& plane_rows, const Axis& plane_columns, int64_t size) : rows(plane_rows), columns(plane_columns) {
-    const int64_t pieces = rows.size * columns.size * size / kGrainBytes;
+    const int64_t pieces = rows.size * columns.size * size / kLeastBytes;
     across = rows.size < kTile && columns.size > rows.size;
     count = std::max<int64_t>(1, std::min((across ? columns : rows).size / kTile, pieces));
   }
@@ -211,7 +213,7 @@ void run(base::ThreadPool* pool, Nest& nest, int64_t size, const char* from, cha
   int64_t pieces = bands.count;
   for (int i = 0; i < nest.rank - 2; ++i) pieces *= nest.axes[i].size;
   const int64_t bytes = std::max<int64_t>(1, bands.rows.size * bands.columns.size * size / bands.count);
-  base::parallel_for(pool, pieces, kGrainBytes / bytes + 1, [&](int64_t begin, int64_t end) {
+  base::parallel_for(pool, pieces, least_rows(bytes, kMovedByteNs), [&](int64_t begin, int64_t end) {
     Walk walk(nest, nest.rank - 2, begin / bands.count);
     int64_t band = begin % bands.count;
     for (int64_t piece = begin; piece < end; ++piece) {

@@ -22,6 +22,19 @@ constexpr double kPackByteNs = 0.1, kSumByteNs = 0.03, kStrideNs = 1, kRequantiz
     slices of bfloat16, the end of a block of 32 x 32 sums. */
 constexpr double kTileProductNs = 6.6, kTileSplitNs = 0.2, kTileSumsNs = 200;
 
-constexpr double kActivationNs = 0.3;  // an activation of a float
+/** An element of a loop over vectors: little is computed of it; it lies in a row that is passed over several times,
+   such as for a softmax; an elementary function; a loop that takes elements one by one, with a branch or an index for
+   each; a number that is drawn or hashed; a function of the standard library. */
+constexpr double kElementNs = 0.15, kRowElementNs = 0.4, kActivationNs = 0.3, kScalarNs = 1, kHashNs = 2,
+                 kFunctionNs = 10;
+constexpr double kDoubleTimes = 4;  // what elements cost as doubles
+
+/** A byte that is read and written elsewhere. */
+constexpr double kMovedByteNs = 2 * kByteNs;
+
+/** An element of a plane under a tap: multiplied by a weight, or joined with its neighbours. */
+constexpr double kDepthwiseTapNs = 0.05, kPooledNs = 0.08;
+
+constexpr double kTextNs = 100;  // a short text that is searched or written
 
 }  // namespace ortolan::cpu::kernels

@@ -12,8 +12,13 @@ constexpr double kLeastTaskNs = 5e3;  // less is not worth a thread
 constexpr double kGoodTaskNs = 2e4;   // beside it, claiming a task and the end of a loop cost little
 
 /** Items of a loop that a thread takes at least, where each costs so many nanoseconds. */
-inline int64_t least_items(double item_ns) {
+constexpr int64_t least_items(double item_ns) {
   return item_ns >= kLeastTaskNs ? 1 : static_cast<int64_t>(kLeastTaskNs / std::max(item_ns, 1e-9)) + 1;
+}
+
+/** The same for rows of so many elements. */
+constexpr int64_t least_rows(int64_t elements, double element_ns) {
+  return least_items(static_cast<double>(elements) * element_ns);
 }
 
 /** Work of units in rows and columns, any of which can be done alone. */

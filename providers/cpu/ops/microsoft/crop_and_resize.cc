@@ -4,6 +4,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -81,7 +83,8 @@ class CropAndResize final : public OpKernel {
     const C *images = read_input<C>(context, 0), *boxes = read_input<C>(context, 1);
     const int32_t* chosen = context.input(2).data<int32_t>();
     int64_t crop = out[1] * out[2] * out[3], image = x.count_from(1);
-    context.threads().parallel_for(out[0], 1 + 4096 / crop, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(crop, kernels::kScalarNs);
+    context.threads().parallel_for(out[0], least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const C* box = boxes + 4 * r;
         auto rows = sources(box[0], box[2], x[2], out[2], nearest_),

@@ -5,12 +5,12 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {
-
-constexpr int64_t kGrain = 8192;
 
 void require_shape(const Tensor& tensor, const Shape& wanted, const char* what) {
   require(tensor.shape() == wanted, ErrorCode::kInvalidArgument, what, " has shape ", tensor.shape(), "; it needs ",
@@ -34,7 +34,8 @@ class GatedAdd final : public OpKernel {
     dispatch<kHalfTypes | ElementType::kFloat>(x.type(), [&]<class T>(TypeTag<T>) {
       const T *a = x.data<T>(), *b = context.input(1).data<T>(), *gates = context.input(2).data<T>();
       T* out = output.mutable_data<T>();
-      context.threads().parallel_for(gate.element_count(), 1 + kGrain / (row + 1), [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(row, kernels::kScalarNs);
+      context.threads().parallel_for(gate.element_count(), least, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           auto factor = static_cast<float>(gates[r]);
           for (int64_t i = r * row; i < (r + 1) * row; ++i) {
@@ -64,7 +65,8 @@ class GatedRmsNorm final : public OpKernel {
     norm.epsilon = epsilon_, norm.rms = true, norm.y = y.data();
     const float* gate = read_input<float>(context, 2);
     if (norm.rows > 0) kernels::layer_norm(&context.threads(), norm);
-    context.threads().parallel_for(x.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kActivationNs);
+    context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
       float factors[512];
       for (int64_t i = begin; i < end; i += 512) {
         int64_t count = std::min<int64_t>(512, end - i);
@@ -92,7 +94,8 @@ class LinearAttentionGate final : public OpKernel {
     const float *a = read_input<float>(context, 0), *bias = context.input(1).data<float>();
     const float* scale = context.input(2).data<float>();
     OutputAs<float> decay(context, 0);
-    context.threads().parallel_for(rows, 1 + kGrain / (8 * heads + 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(heads, kernels::kScalarNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         float* y = decay.data() + r * heads;
         kernels::binary(kernels::BinaryOp::kAdd, a + r * heads, bias, y, heads);
@@ -109,7 +112,8 @@ class LinearAttentionGate final : public OpKernel {
     require_shape(context.input(3), shape, "b");
     OutputAs<float> beta(context, 1);
     const float* b = read_input<float>(context, 3);
-    context.threads().parallel_for(shape.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kActivationNs);
+    context.threads().parallel_for(shape.element_count(), least, [&](int64_t begin, int64_t end) {
       kernels::unary({kernels::UnaryOp::kSigmoid}, b + begin, beta.data() + begin, end - begin);
     });
     beta.finish();
@@ -133,7 +137,8 @@ class EngramGate final : public OpKernel {
     const float *value = read_input<float>(context, 2), *key_scale = read_input<float>(context, 3);
     const float* query_scale = read_input<float>(context, 4);
     OutputAs<float> y(context, 0);
-    context.threads().parallel_for(shape.count_to(3), 1 + kGrain / (4 * size + 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(size, kernels::kScalarNs);
+    context.threads().parallel_for(shape.count_to(3), least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         int64_t scales = r % copies * size, at = r * size;
         float agreement = dot(key + at, query + at, key_scale + scales, query_scale + scales, size);

@@ -2,6 +2,8 @@
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -137,7 +139,8 @@ void GatherBlockQuantized::compute(KernelContext& context) const {
   ElementType type = output.type();
   auto picks = static_cast<int64_t>(indices.size());
   int64_t rows = output.element_count() / p.row, size = bits_of(type) / 8;
-  context.threads().parallel_for(rows, 1 + 16384 / p.row, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(p.row, kernels::kActivationNs);
+  context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
     float block[kBlock];
     for (int64_t r = begin; r < end; ++r) {
       int64_t from = (r / picks * p.axis + indices[static_cast<size_t>(r % picks)]) * p.row;

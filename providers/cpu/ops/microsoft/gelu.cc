@@ -4,6 +4,8 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -52,7 +54,8 @@ class GeluKernel : public OpKernel {
               "the bias needs one value for the last dimension of ", x.shape());
       if (count == 0) return y.finish();
       int64_t rows = (count + row - 1) / row;
-      context.threads().parallel_for(rows, 1 + 4096 / row, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(row, kernels::kActivationNs);
+      context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           int64_t at = r * row, size = std::min(row, count - at);
           if (bias) add(values + at, bias, y.data() + at, size);

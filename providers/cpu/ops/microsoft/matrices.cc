@@ -10,6 +10,8 @@
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/number_matrices.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -98,8 +100,8 @@ class CDist : public OpKernel {
       right = squares(b, n, k);
       products(threads, m, n, k, a, b, c);
     }
-    int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, n * (by_product ? 1 : k)));
-    threads.parallel_for(m, grain, [&, n = n, k = k](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(n * (by_product ? 1 : k), kernels::kActivationNs);
+    threads.parallel_for(m, least, [&, n = n, k = k](int64_t begin, int64_t end) {
       base::TerminatePoll poll;
       for (int64_t i = begin; i < end; ++i) {
         T* row = c + i * n;
@@ -201,7 +203,7 @@ class Inverse : public OpKernel {
       bool in_double = std::is_same_v<T, double> || n < kLargeMatrix;
       auto* invert_range = in_double ? &invert_all<double, T> : &invert_all<float, T>;
       int64_t work = std::min<int64_t>(n, 4096);
-      context.threads().parallel_for(count, std::max<int64_t>(1, 32768 / (work * work * work)),
+      context.threads().parallel_for(count, kernels::least_rows(work * work * work, kernels::kActivationNs),
                                      [&](int64_t begin, int64_t end) {
                                        int64_t first = begin * n * n;
                                        invert_range(x.data<T>() + first, y.mutable_data<T>() + first, end - begin, n);

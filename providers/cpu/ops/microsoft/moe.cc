@@ -40,6 +40,7 @@ class MoE final : public MixtureOfExperts {
 
   size_t weights_input(Layer layer) const override { return 2 + 2 * static_cast<size_t>(layer); }
   size_t bias_input(Layer layer) const override { return 3 + 2 * static_cast<size_t>(layer); }
+  bool is_packed(Layer layer) const override { return packed_[layer] != nullptr; }
   const float* given_weights(KernelContext&, const Sizes&) const override { return nullptr; }
   RoutingWeights plain_routing() const override { return RoutingWeights::kSoftmax; }
 
@@ -164,6 +165,7 @@ class QMoE final : public MixtureOfExperts {
   static size_t zeros_input(Layer layer) { return 11 + static_cast<size_t>(layer); }
   /** Without router_weights, the CPU kernel that users know weighs by the softmax of the chosen logits. */
   RoutingWeights plain_routing() const override { return RoutingWeights::kSoftmaxOfTop; }
+  bool is_packed(Layer layer) const override { return !packed_[layer].empty(); }
   int64_t per_byte() const { return 8 / bits_; }
 
   const float* given_weights(KernelContext& context, const Sizes& s) const override {

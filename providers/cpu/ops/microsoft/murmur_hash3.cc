@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -45,7 +47,8 @@ class MurmurHash3 : public OpKernel {
   void compute(KernelContext& context) const override {
     const Tensor& x = context.input(0);
     auto* to = static_cast<uint32_t*>(context.output(0).mutable_raw());
-    context.threads().parallel_for(x.element_count(), 4096, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kHashNs);
+    context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
       if (x.type() == ElementType::kString) {
         const std::string* from = x.data<std::string>();
         for (int64_t i = begin; i < end; ++i) to[i] = hash_of(from[i].data(), from[i].size(), seed_);

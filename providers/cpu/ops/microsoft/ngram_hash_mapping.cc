@@ -1,5 +1,7 @@
 // NGramHashMapping: products wrap around in the tensors' own type.
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -33,7 +35,8 @@ class NGramHashMapping final : public OpKernel {
     std::span<T> whole = with_history<T>(context, batch, tokens);
     T* hashes = context.output(0).mutable_data<T>();
     const T *factors = context.input(1).data<T>(), *limits = sizes.data<T>();
-    context.threads().parallel_for(batch * tokens, 1 + 4096 / (carried * heads_), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(carried * heads_, kernels::kScalarNs);
+    context.threads().parallel_for(batch * tokens, least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T* token = whole.data() + i / tokens * width + carried + i % tokens;
         hash(token, factors, limits, hashes + i * carried * heads_);

@@ -4,6 +4,8 @@
 #include "cpu/broadcast.h"
 #include "cpu/byte_formats.h"
 #include "cpu/kernels/bytes.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -16,7 +18,8 @@ using JoinBytes = void (*)(const kernels::BytePair&, const uint8_t*, const uint8
 /** Operands laid out whole, a block at a time: a loop for each short row would cost more. */
 void join_short_rows(const BroadcastPlan& plan, ThreadPool& threads, JoinBytes join, const kernels::BytePair& pair,
                      const uint8_t* a, const uint8_t* b, uint8_t* y) {
-  threads.parallel_for(plan.element_count(), 32768, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_items(kernels::kElementNs);
+  threads.parallel_for(plan.element_count(), least, [&](int64_t begin, int64_t end) {
     uint8_t left[kBlock], right[kBlock];
     for (int64_t i = begin; i < end; i += kBlock) {
       int64_t count = std::min(kBlock, end - i);
@@ -39,7 +42,7 @@ void join_rows(ThreadPool& threads, JoinBytes join, kernels::BytePair pair, cons
   pair.scalar_a = one_a, pair.scalar_b = one_b;
   bool both = one_a && plan.is_scalar(1);  // then each row has one element, for which any form will do
   if (both) pair.scalar_a = false;
-  plan.run(threads, 32768, [&](const int64_t* at, int64_t begin, int64_t count) {
+  plan.run(threads, kernels::least_items(kernels::kElementNs), [&](const int64_t* at, int64_t begin, int64_t count) {
     join(pair, x0 + at[0], x1 + at[1], count, out + begin);
   });
 }
@@ -76,10 +79,12 @@ class MulInteger final : public OpKernel {
     dispatch<ElementType::kInt8 | ElementType::kUInt8>(a.type(), [&]<class T>(TypeTag<T>) {
       const T *x0 = a.data<T>(), *x1 = b.data<T>();
       int32_t* out = y.mutable_data<int32_t>();
-      plan.run(context.threads(), 32768, [&](const int64_t* at, int64_t begin, int64_t count) {
-        const T *left = x0 + at[0], *right = x1 + at[1];
-        for (int64_t i = 0; i < count; ++i) out[begin + i] = (left[i * step_a] - zero_a) * (right[i * step_b] - zero_b);
-      });
+      plan.run(context.threads(), kernels::least_items(kernels::kElementNs),
+               [&](const int64_t* at, int64_t begin, int64_t count) {
+                 const T *left = x0 + at[0], *right = x1 + at[1];
+                 for (int64_t i = 0; i < count; ++i)
+                   out[begin + i] = (left[i * step_a] - zero_a) * (right[i * step_b] - zero_b);
+               });
     });
   }
 };

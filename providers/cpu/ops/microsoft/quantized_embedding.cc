@@ -3,6 +3,8 @@
 #include "cpu/byte_formats.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -89,7 +91,8 @@ class QEmbedLayerNormalization final : public OpKernel {
   static const float* sums(KernelContext& context, const std::vector<ByteEmbedding>& parts, int64_t rows,
                            int64_t sequence, int64_t hidden) {
     float* total = context.scratch<float>(checked_mul(rows, hidden)).data();
-    context.threads().parallel_for(rows, 1 + 8192 / std::max<int64_t>(hidden, 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(std::ssize(parts) * hidden, kernels::kActivationNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       std::vector<float> part(static_cast<size_t>(hidden));
       for (int64_t i = begin; i < end; ++i) {
         float* to = total + i * hidden;

@@ -8,13 +8,14 @@
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_int8.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/pool_geometry.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {
 
-constexpr int64_t kGrain = 16384;
 constexpr FormatInputs kFrom{1, 2, "X"}, kTo{3, 4, "Y"};
 
 const uint8_t* bytes_of(const Tensor& tensor) { return static_cast<const uint8_t*>(tensor.raw()); }
@@ -47,11 +48,12 @@ class QLinearAveragePool final : public OpKernel {
     dispatch<ElementType::kInt8 | ElementType::kUInt8>(x.type(), [&]<class T>(TypeTag<T>) {
       const T* in = x.data<T>();
       T* out = y.mutable_data<T>();
-      context.threads().parallel_for(x.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
         kernels::dequantize<T>(in + begin, end - begin, from.scale, from.zero, wide + begin);
       });
       kernels::average_pool<float>(&context.threads(), g, count_pad_, wide, means);
-      context.threads().parallel_for(y.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+      context.threads().parallel_for(y.element_count(), least, [&](int64_t begin, int64_t end) {
         kernels::quantize<T>(means + begin, end - begin, to.scale, to.zero, out + begin);
       });
     });
@@ -66,7 +68,7 @@ void row_means(ThreadPool& threads, const ByteFormat& from, const ByteFormat& to
                int64_t length, uint8_t* y) {
   float scale = from.scale / to.scale / static_cast<float>(length);
   ByteFormat units{1, to.zero, to.is_signed};
-  threads.parallel_for(rows, 1 + 8 * kGrain / std::max<int64_t>(length, 1), [&](int64_t begin, int64_t end) {
+  threads.parallel_for(rows, kernels::least_rows(length, kernels::kByteNs), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t sum = kernels::sum_bytes(x + i * length, length, from.is_signed) - length * from.zero;
       y[i] = units.byte(static_cast<float>(sum) * scale);
@@ -132,7 +134,8 @@ class QLinearGlobalAveragePool final : public OpKernel {
       return row_means(context.threads(), from, to, bytes_of(x), planes, shape.count_from(2), bytes_of(y));
     }
     int64_t channels = shape.back(), rows = x.element_count() / shape[0] / channels;
-    context.threads().parallel_for(shape[0], 1 + kGrain / (rows * channels), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(rows * channels, kernels::kElementNs);
+    context.threads().parallel_for(shape[0], least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         column_means(from, to, bytes_of(x) + i * rows * channels, rows, channels, bytes_of(y) + i * channels);
       }
@@ -206,7 +209,7 @@ class ReduceSumInteger final : public OpKernel {
     ReducedRows rows(context, x, axes_);
     auto* y = static_cast<uint32_t*>(context.output(0).mutable_raw());
     context.threads().parallel_for(
-        rows.rows, 1 + 8 * kGrain / std::max<int64_t>(rows.length, 1), [&](int64_t begin, int64_t end) {
+        rows.rows, kernels::least_rows(rows.length, kernels::kByteNs), [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
             y[i] =
                 static_cast<uint32_t>(kernels::sum_bytes(rows.data + i * rows.length, rows.length, is_signed_byte(x)));

@@ -5,6 +5,8 @@
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/instruction_sets.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/matmul_integer_to_float.h"
 #include "runtime/kernel_registry.h"
 
@@ -131,7 +133,8 @@ class QGemm final : public OpKernel {
     auto* to = reinterpret_cast<uint32_t*>(sums);
     int64_t column_step = shape.rank() > 0 && shape.back() > 1, row_step = 0;
     if (shape.rank() == 2 && shape[0] > 1) row_step = shape[1];
-    context.threads().parallel_for(size.m, 1 + 16384 / size.n, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(size.n, kernels::kElementNs);
+    context.threads().parallel_for(size.m, least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const uint32_t* from = values + i * row_step;
         for (int64_t j = 0; j < size.n; ++j) to[i * size.n + j] += from[j * column_step];
@@ -192,7 +195,8 @@ class MatMulInteger16 final : public OpKernel {
     uint32_t s = shifts.a ? 32768 : 0, t = shifts.b ? 32768 : 0, rest = static_cast<uint32_t>(p.k) * s * t;
     std::vector<uint32_t> column_sums(shifts.a ? p.n : 0);
     for (size_t j = 0; j < column_sums.size(); ++j) column_sums[j] = sum(columns + j * p.k, p.k);
-    context.threads().parallel_for(p.m, 1 + 65536 / (p.n * (p.k + 1)), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(p.n * (p.k + 1), kernels::kElementNs);
+    context.threads().parallel_for(p.m, least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         uint32_t row = rest + (shifts.b ? t * sum(a + i * p.k, p.k) : 0);
         for (int64_t j = 0; j < p.n; ++j) {

@@ -6,6 +6,8 @@
 #include "cpu/byte_formats.h"
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -69,7 +71,8 @@ class QLinearWhere final : public RecodingKernel {
     with_recodings(context, kFrom, kTo, x.type(), [&](const std::vector<Recoding>& recodings) {
       BroadcastPlan plan(out.shape(), {&condition.shape(), &x.shape(), &y.shape()});
       auto* to = static_cast<uint8_t*>(out.mutable_raw());
-      context.threads().parallel_for(plan.element_count(), 16384, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kActivationNs);
+      context.threads().parallel_for(plan.element_count(), least, [&](int64_t begin, int64_t end) {
         uint8_t chosen[kBlock], left[kBlock], right[kBlock];
         for (int64_t i = begin; i < end; i += kBlock) {
           int64_t count = std::min(kBlock, end - i);
@@ -119,10 +122,10 @@ class QLinearConcat final : public RecodingKernel {
   static void copy(ThreadPool& threads, const Recoding& recode, const uint8_t* x, int64_t outer, int64_t part,
                    uint8_t* y, int64_t stride) {
     if (outer == 1) {
-      return threads.parallel_for(part, 131072,
+      return threads.parallel_for(part, kernels::least_items(kernels::kMovedByteNs),
                                   [&](int64_t begin, int64_t end) { recode(x + begin, end - begin, y + begin); });
     }
-    threads.parallel_for(outer, 1 + 131072 / part, [&](int64_t begin, int64_t end) {
+    threads.parallel_for(outer, kernels::least_rows(part, kernels::kMovedByteNs), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) recode(x + i * part, part, y + i * stride);
     });
   }
@@ -209,7 +212,7 @@ class QLinearSoftmax final : public OpKernel {
   static void run(ThreadPool& threads, const Exponentials& exps, const ByteFormat& to, const uint8_t* x, int64_t rows,
                   int64_t length, uint8_t* y) {
     uint8_t flip = to.is_signed ? 128 : 0;
-    threads.parallel_for(rows, 1 + 16384 / length, [&](int64_t begin, int64_t end) {
+    threads.parallel_for(rows, kernels::least_rows(length, kernels::kActivationNs), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) softmax_row(exps, to, flip, x + i * length, length, y + i * length);
     });
   }

@@ -4,6 +4,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/row_normalization.h"
 #include "runtime/kernel_registry.h"
 
@@ -96,7 +98,8 @@ class SkipNormalization : public OpKernel {
     auto mean = OutputAs<float>::optional(context, 1), inverse = OutputAs<float>::optional(context, 2);
     double* sums = sum.data() ? sum.data() : context.scratch<double>(sizes.rows * columns).data();
     double* result = y.data() ? y.data() : context.scratch<double>(sizes.rows * columns).data();
-    context.threads().parallel_for(sizes.rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(columns, kernels::kScalarNs);
+    context.threads().parallel_for(sizes.rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         row.normalize(x + r * columns, skip + r % skip_rows * columns, sums + r * columns, result + r * columns,
                       mean.data() ? mean.data() + r : nullptr, inverse.data() ? inverse.data() + r : nullptr);
@@ -145,7 +148,8 @@ class SimplifiedLayerNormalization final : public OpKernel {
     OutputAs<double> y(context, 0);
     auto inverse = OutputAs<float>::optional(context, 1);
     double* sums = context.scratch<double>(checked_mul(rows, columns)).data();
-    context.threads().parallel_for(rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(columns, kernels::kScalarNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin, at = begin * columns; r < end; ++r, at += columns) {
         row.normalize(x + at, nullptr, sums + at, y.data() + at, nullptr,
                       inverse.data() ? inverse.data() + r : nullptr);
@@ -204,7 +208,8 @@ class EmbedLayerNormalization final : public OpKernel {
     auto sum = OutputAs<float>::optional(context, 2);
     int64_t rows = batch * sequence;
     float* total = sum.data() ? sum.data() : context.scratch<float>(checked_mul(rows, hidden)).data();
-    context.threads().parallel_for(rows, 8, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(hidden, kernels::kRowElementNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const float *word = words.row(r, hidden), *place = places.row(r, hidden);
         const float* segment = segments.ids ? segments.row(r, hidden) : nullptr;

@@ -3,6 +3,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/saturate.h"
 #include "runtime/kernel_registry.h"
 
@@ -115,18 +117,19 @@ class SparseToDenseMatMul final : public OpKernel {
     int64_t width = y.shape()[1], count = static_cast<int64_t>(places.rows.size());
     if (count == 0) return;
     const auto &to = trans_a_ ? places.columns : places.rows, &from = trans_a_ ? places.rows : places.columns;
-    context.threads().parallel_for(width, 16 + 32768 / count, [&](int64_t begin, int64_t end) {
-      base::TerminatePoll poll;
-      for (int64_t i = 0; i < count; ++i) {
-        poll.work(8 + end - begin);
-        add_scaled(b + from[i] * width + begin, values[i], out + to[i] * width + begin, end - begin);
-      }
-      if (alpha_ == 1) return;
-      for (int64_t r = 0; r < y.shape()[0]; ++r) {
-        poll.work(end - begin);
-        scale(out + r * width + begin, end - begin);
-      }
-    });
+    context.threads().parallel_for(
+        width, std::max<int64_t>(16, kernels::least_rows(count, kernels::kElementNs)), [&](int64_t begin, int64_t end) {
+          base::TerminatePoll poll;
+          for (int64_t i = 0; i < count; ++i) {
+            poll.work(8 + end - begin);
+            add_scaled(b + from[i] * width + begin, values[i], out + to[i] * width + begin, end - begin);
+          }
+          if (alpha_ == 1) return;
+          for (int64_t r = 0; r < y.shape()[0]; ++r) {
+            poll.work(end - begin);
+            scale(out + r * width + begin, end - begin);
+          }
+        });
   }
 
   /** B, or its transposed copy. */

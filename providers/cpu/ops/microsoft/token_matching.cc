@@ -5,6 +5,8 @@
 
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -28,7 +30,7 @@ class NGramRepeatBlock : public OpKernel {
     if (size_ > length) return;
     dispatch<kFloatTypes>(scores.type(), [&]<class T>(TypeTag<T>) {
       T* to = output.mutable_data<T>();
-      context.threads().parallel_for(ids.shape()[0], std::max<int64_t>(1, 16384 / length),
+      context.threads().parallel_for(ids.shape()[0], kernels::least_rows(length, kernels::kScalarNs),
                                      [&](int64_t begin, int64_t end) {
                                        for (int64_t i = begin; i < end; ++i) {
                                          std::span row(ids.data<int64_t>() + i * length, static_cast<size_t>(length));

@@ -1,6 +1,8 @@
 // Tokenizer: strings are cut in parallel into views, which are copied once the widest row is known.
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/regex.h"
 #include "cpu/text_pieces.h"
 #include "runtime/kernel_registry.h"
@@ -103,7 +105,8 @@ class Tokenizer final : public OpKernel {
     shape.push_back(static_cast<int64_t>(width));
     std::string* to = context.output(0, shape).mutable_data<std::string>();
     if (width == 0) return;
-    context.threads().parallel_for(static_cast<int64_t>(texts.size()), 128, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kTextNs);
+    context.threads().parallel_for(static_cast<int64_t>(texts.size()), least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         std::string_view text = texts[static_cast<size_t>(i)];
         write(to + static_cast<size_t>(i) * width, width, [&](std::string* at) {

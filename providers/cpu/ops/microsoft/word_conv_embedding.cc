@@ -2,6 +2,8 @@
 // one matrix (rows overlap), and one product serves all words; windows that reach into the next word are left unread.
 #include "base/thread_pool.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/packed_weights.h"
 #include "runtime/kernel_registry.h"
 
@@ -37,7 +39,8 @@ class WordConvEmbedding final : public OpKernel {
       const float* characters = embed(context, s, lengths);
       float* sums = context.scratch<float>(checked_mul(rows, s.filters)).data();
       multiply(context, s, rows, characters, sums);
-      context.threads().parallel_for(s.words, 1 + 16384 / (s.length * s.filters), [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(s.length * s.filters, kernels::kActivationNs);
+      context.threads().parallel_for(s.words, least, [&](int64_t begin, int64_t end) {
         for (int64_t w = begin; w < end; ++w) {
           pool(s, lengths[static_cast<size_t>(w)], sums + w * s.length * s.filters, y.data() + w * s.filters);
         }

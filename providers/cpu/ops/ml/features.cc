@@ -7,6 +7,8 @@
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/score_rows.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -49,7 +51,8 @@ class Binarizer : public OpKernel {
     dispatch<kFeatureTypes>(input.type(), [&]<class T>(TypeTag<T>) {
       const T* from = input.data<T>();
       T* to = output.mutable_data<T>();
-      context.threads().parallel_for(input.element_count(), 32768, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      context.threads().parallel_for(input.element_count(), least, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(static_cast<double>(from[i]) > threshold_);
       });
     });

@@ -1,6 +1,8 @@
 // Kernels of LinearClassifier and LinearRegressor.
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/score_rows.h"
 #include "runtime/kernel_registry.h"
 
@@ -43,7 +45,7 @@ class LinearModel {
                   result, stride, epilogue);
   }
   int64_t features() const { return features_; }
-  int64_t grain() const { return 1 + (1 << 16) / (features_ * targets_); }
+  int64_t least_rows() const { return kernels::least_rows(features_ * targets_, kernels::kElementNs); }
 
  private:
   void score_row(const float* row, float* result) const {
@@ -66,7 +68,7 @@ class LinearRegressor : public OpKernel {
     const float* from = features_as_floats(context, context.input(0));
     Tensor& output = context.output(0);
     float* to = output.mutable_data<float>();
-    context.threads().parallel_for(output.shape()[0], model_.grain(), [&](int64_t begin, int64_t end) {
+    context.threads().parallel_for(output.shape()[0], model_.least_rows(), [&](int64_t begin, int64_t end) {
       float* scores = to + begin * model_.targets();
       model_.scores(from + begin * model_.features(), end - begin, scores, model_.targets());
       transform_rows(post_, scores, end - begin, model_.targets());
@@ -94,7 +96,7 @@ class LinearClassifier : public OpKernel {
     const int64_t width = two ? 2 : model_.targets();
     float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
                                       : context.scratch<float>(checked_mul(rows, width)).data();
-    context.threads().parallel_for(rows, model_.grain(), [&](int64_t begin, int64_t end) {
+    context.threads().parallel_for(rows, model_.least_rows(), [&](int64_t begin, int64_t end) {
       const int64_t targets = model_.targets(), first = width - targets;
       float* scores = to + begin * width;
       model_.scores(from + begin * model_.features(), end - begin, scores + first, width);

@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/score_rows.h"
 #include "runtime/kernel_registry.h"
 
@@ -149,7 +151,8 @@ class SvmRegressor : public OpKernel {
     Tensor& output = context.output(0);
     float* to = output.mutable_data<float>();
     context.threads().parallel_for(
-        output.shape()[0], 1 + (1 << 16) / (count_ * features_), [&](int64_t begin, int64_t end) {
+        output.shape()[0], kernels::least_rows(count_ * features_, kernels::kElementNs),
+        [&](int64_t begin, int64_t end) {
           std::vector<float> like(static_cast<size_t>(std::min(kBlockRows, end - begin) * count_));
           for (int64_t r = begin; r < end; r += kBlockRows) {
             int64_t rows = std::min(kBlockRows, end - r);
@@ -240,7 +243,8 @@ class SvmClassifier : public OpKernel {
     float* to = context.has_output(1) ? context.output(1).mutable_data<float>()
                                       : context.scratch<float>(checked_mul(rows, width)).data();
     int64_t work = std::max<int64_t>(static_cast<int64_t>(support_.columns.size()), 1);
-    context.threads().parallel_for(rows, 1 + (1 << 16) / work, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(work, kernels::kElementNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       const int64_t count = vector_count();
       std::vector<float> like(static_cast<size_t>(std::min(kBlockRows, end - begin) * count));
       for (int64_t first = begin; first < end; first += kBlockRows) {

@@ -4,6 +4,8 @@
 
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/forest_division.h"
+#include "cpu/kernels/threads.h"
 #include "cpu/score_rows.h"
 #include "cpu/tree_forest.h"
 #include "runtime/kernel_registry.h"
@@ -25,6 +27,81 @@ Aggregate aggregate_called(std::string_view name) {
           "' is unknown; it must be AVERAGE, SUM, MIN or MAX");
   return static_cast<Aggregate>(found - std::begin(kNames));
 }
+
+/** Of some rows, for each target of each. */
+class Scores {
+ public:
+  Scores(Aggregate aggregate, int64_t count)
+      : aggregate_(aggregate),
+        values_(static_cast<size_t>(count)),
+        seen_(aggregate >= Aggregate::kMin ? static_cast<size_t>(count) : 0) {}
+
+  void clear() {
+    std::ranges::fill(values_, 0.0);
+    std::ranges::fill(seen_, uint8_t{0});
+  }
+  void add(std::span<const LeafWeight> weights, int64_t first) {
+    for (LeafWeight leaf : weights) add(static_cast<size_t>(first + leaf.target), leaf.weight);
+  }
+  /** Scores of the same rows from other trees. */
+  void join(const Scores& other) {
+    for (size_t at = 0; at < values_.size(); ++at) {
+      if (seen_.empty() || other.seen_[at] != 0) add(at, other.values_[at]);
+    }
+  }
+  void average(int64_t trees) {
+    if (aggregate_ != Aggregate::kAverage || trees == 0) return;
+    for (double& value : values_) value /= static_cast<double>(trees);
+  }
+  std::span<double> of_row(int64_t row, int64_t targets) {
+    return std::span(values_).subspan(static_cast<size_t>(row * targets), static_cast<size_t>(targets));
+  }
+
+ private:
+  void add(size_t at, double weight) {
+    if (aggregate_ < Aggregate::kMin) {
+      values_[at] += weight;
+      return;
+    }
+    if (aggregate_ == Aggregate::kMin && seen_[at] != 0) weight = std::min(values_[at], weight);
+    if (aggregate_ == Aggregate::kMax && seen_[at] != 0) weight = std::max(values_[at], weight);
+    values_[at] = weight;
+    seen_[at] = 1;
+  }
+
+  Aggregate aggregate_;
+  std::vector<double> values_;
+  std::vector<uint8_t> seen_;
+};
+
+/** Rows on their way through trees. */
+template <class C>
+struct Walks {
+  const TreeForest<C>& forest;
+  const C* from;
+  int64_t features, targets;
+  bool together;  // rows that branches on what they hold would slow down
+  Aggregate aggregate;
+
+  /** The scores that a part of the trees gives `rows` rows from `first` on. */
+  void score(int64_t first, int64_t rows, int64_t part, Scores& scores) const {
+    scores.clear();
+    constexpr int kTogether = TreeForest<C>::kTogether;
+    const C* x = from + first * features;
+    base::TerminatePoll poll;
+    const int64_t end = std::min(forest.tree_count(), (part + 1) * kPartTrees);
+    for (int64_t tree = part * kPartTrees; tree < end; ++tree) {
+      poll.work(16 * rows);
+      int64_t row = 0;
+      for (; together && row + kTogether <= rows; row += kTogether) {
+        int32_t ends[kTogether];
+        forest.leaves(tree, x + row * features, features, ends);
+        for (int i = 0; i < kTogether; ++i) scores.add(forest.weights(ends[i]), (row + i) * targets);
+      }
+      for (; row < rows; ++row) scores.add(forest.weights(forest.leaf(tree, x + row * features)), row * targets);
+    }
+  }
+};
 
 /** A forest over floats, or over doubles for all other inputs. */
 class Forest {
@@ -60,20 +137,59 @@ class Forest {
     require(forest.feature_count() <= table.features, ErrorCode::kInvalidArgument, "the input of shape ", input.shape(),
             " has ", table.features, " features, but the trees test feature ", forest.feature_count() - 1);
     const C* from = as_numbers<C>(context, input.data<T>(), input.element_count());
-    int64_t block = std::clamp<int64_t>(kBlockRows * 64 / targets_, 1, kBlockRows);
-    int64_t grain = 1 + 2048 / std::max<int64_t>(forest.tree_count(), 1);
     const bool together = checked_mul(table.rows, forest.tree_count()) >= kManyWalks;
-    context.threads().parallel_for(table.rows, grain, [&](int64_t begin, int64_t end) {
-      std::vector<double> scores(static_cast<size_t>(std::min(block, end - begin) * targets_));
-      std::vector<uint8_t> seen(aggregate >= Aggregate::kMin ? scores.size() : 0);
+    const Walks<C> walks{forest, from, table.features, targets_, together, aggregate};
+    const ForestDivision d =
+        divide_forest(table.rows, forest.tree_count(), targets_, kernels::threads_of(&context.threads()));
+    d.by_parts ? run_parts(context, walks, table.rows, d.least, finish)
+               : run_rows(context, walks, table.rows, d.least, finish);
+  }
+
+  /** All trees for some rows at a time. */
+  template <class C, class Finish>
+  void run_rows(KernelContext& context, const Walks<C>& walks, int64_t count, int64_t least, Finish&& finish) const {
+    const int64_t block = std::clamp<int64_t>(kBlockRows * 64 / targets_, 1, kBlockRows);
+    const int64_t parts = forest_parts(walks.forest.tree_count());
+    context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
+      const int64_t most = std::min(block, end - begin);
+      Scores scores(walks.aggregate, most * targets_), part(walks.aggregate, parts > 1 ? most * targets_ : 0);
       for (int64_t row = begin; row < end; row += block) {
-        int64_t rows = std::min(block, end - row);
-        score_block(forest, from + row * table.features, table.features, rows, together, aggregate, scores, seen);
-        for (int64_t i = 0; i < rows; ++i) {
-          finish(row + i, std::span(scores).subspan(static_cast<size_t>(i * targets_), static_cast<size_t>(targets_)));
+        const int64_t rows = std::min(block, end - row);
+        walks.score(row, rows, 0, scores);
+        for (int64_t p = 1; p < parts; ++p) {
+          walks.score(row, rows, p, part);
+          scores.join(part);
         }
+        finish_rows(walks, scores, row, rows, finish);
       }
     });
+  }
+
+  /** Parts of the trees for a few rows at a time, which are then joined in their order. */
+  template <class C, class Finish>
+  void run_parts(KernelContext& context, const Walks<C>& walks, int64_t count, int64_t least, Finish&& finish) const {
+    const int64_t parts = forest_parts(walks.forest.tree_count()), groups = kernels::divide_up(count, kRowsTogether);
+    std::vector<Scores> scores;
+    for (int64_t i = 0; i < parts * groups; ++i) {
+      scores.emplace_back(walks.aggregate, std::min(kRowsTogether, count - i % groups * kRowsTogether) * targets_);
+    }
+    context.threads().parallel_for(parts * groups, least, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = i % groups * kRowsTogether;
+        walks.score(row, std::min(kRowsTogether, count - row), i / groups, scores[static_cast<size_t>(i)]);
+      }
+    });
+    for (int64_t g = 0; g < groups; ++g) {
+      Scores& first = scores[static_cast<size_t>(g)];
+      for (int64_t p = 1; p < parts; ++p) first.join(scores[static_cast<size_t>(p * groups + g)]);
+      finish_rows(walks, first, g * kRowsTogether, std::min(kRowsTogether, count - g * kRowsTogether), finish);
+    }
+  }
+
+  template <class C, class Finish>
+  void finish_rows(const Walks<C>& walks, Scores& scores, int64_t row, int64_t rows, Finish&& finish) const {
+    scores.average(walks.forest.tree_count());
+    for (int64_t i = 0; i < rows; ++i) finish(row + i, scores.of_row(i, targets_));
   }
 
   template <class C, class T>
@@ -84,45 +200,6 @@ class Forest {
       auto copy = context.scratch<C>(count);
       std::transform(values, values + count, copy.begin(), [](T value) { return static_cast<C>(value); });
       return copy.data();
-    }
-  }
-
-  template <class C>
-  void score_block(const TreeForest<C>& forest, const C* from, int64_t features, int64_t rows, bool together,
-                   Aggregate aggregate, std::vector<double>& scores, std::vector<uint8_t>& seen) const {
-    std::ranges::fill(scores, 0.0);
-    std::ranges::fill(seen, uint8_t{0});
-    constexpr int kTogether = TreeForest<C>::kTogether;
-    base::TerminatePoll poll;
-    for (int64_t tree = 0; tree < forest.tree_count(); ++tree) {
-      poll.work(16 * rows);
-      int64_t row = 0;
-      for (; together && row + kTogether <= rows; row += kTogether) {
-        int32_t ends[kTogether];
-        forest.leaves(tree, from + row * features, features, ends);
-        for (int i = 0; i < kTogether; ++i) add_leaf(forest.weights(ends[i]), row + i, aggregate, scores, seen);
-      }
-      for (; row < rows; ++row) {
-        add_leaf(forest.weights(forest.leaf(tree, from + row * features)), row, aggregate, scores, seen);
-      }
-    }
-    if (aggregate != Aggregate::kAverage || forest.tree_count() == 0) return;
-    for (double& score : scores) score /= static_cast<double>(forest.tree_count());
-  }
-
-  void add_leaf(std::span<const LeafWeight> weights, int64_t row, Aggregate aggregate, std::vector<double>& scores,
-                std::vector<uint8_t>& seen) const {
-    if (aggregate < Aggregate::kMin) {
-      for (LeafWeight leaf : weights) scores[static_cast<size_t>(row * targets_ + leaf.target)] += leaf.weight;
-      return;
-    }
-    for (LeafWeight leaf : weights) {
-      auto at = static_cast<size_t>(row * targets_ + leaf.target);
-      double weight = leaf.weight;
-      if (aggregate == Aggregate::kMin) weight = seen[at] ? std::min(scores[at], weight) : weight;
-      if (aggregate == Aggregate::kMax) weight = seen[at] ? std::max(scores[at], weight) : weight;
-      scores[at] = weight;
-      seen[at] = 1;
     }
   }
 

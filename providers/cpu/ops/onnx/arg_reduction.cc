@@ -5,6 +5,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -94,7 +96,8 @@ class ArgReduction : public OpKernel {
   /** The extreme of a row by the vector function, then its place. */
   template <class T>
   void run_rows(ThreadPool& threads, const T* x, const Extent& extent, int64_t* y) const {
-    threads.parallel_for(extent.outer, std::max<int64_t>(1, 65536 / extent.axis), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(extent.axis, kernels::kElementNs);
+    threads.parallel_for(extent.outer, least, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         const T* row = x + o * extent.axis;
         if (extent.axis <= kShortRow && row[0] == row[0]) {
@@ -150,7 +153,8 @@ class ArgReduction : public OpKernel {
     auto best = context.scratch<T>(extent.outer * extent.inner);
     auto at = context.scratch<Index>(extent.outer * extent.inner);
     int64_t size = extent.axis * extent.inner;
-    context.threads().parallel_for(extent.outer, std::max<int64_t>(1, 16384 / size), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(size, kernels::kActivationNs);
+    context.threads().parallel_for(extent.outer, least, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         int64_t to = o * extent.inner;
         function(x + o * size, extent, best.data() + to, at.data() + to, y + to);

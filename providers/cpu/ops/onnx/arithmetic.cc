@@ -7,6 +7,8 @@
 #include "cpu/float_loops.h"
 #include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
@@ -85,7 +87,7 @@ BinaryLoops division(const Node&, ElementType type) {
   if (type == ElementType::kDouble) return loops_of(kernels::number_loops(NumberOp::kDiv, kernels::Number::kF64));
   if (type == ElementType::kInt32) return int32_division();
   return dispatch<kIntegerTypes.without(ElementType::kInt32)>(
-      type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(8192); });
+      type, []<class T>(TypeTag<T>) { return loops_of<T, T, divide<T>>(kernels::kScalarNs); });
 }
 
 /** The vector function takes spans; a scalar becomes one, a block at a time. */
@@ -111,7 +113,8 @@ BinaryLoops remainders(const Node& node, ElementType type) {
             4096};
   }
   return dispatch<kIntegerTypes | ElementType::kDouble>(type, [&]<class T>(TypeTag<T>) {
-    return sign_of_dividend ? loops_of<T, T, remainder_of<T>>(4096) : loops_of<T, T, modulo<T>>(4096);
+    return sign_of_dividend ? loops_of<T, T, remainder_of<T>>(kernels::kScalarNs)
+                            : loops_of<T, T, modulo<T>>(kernels::kScalarNs);
   });
 }
 
@@ -139,7 +142,7 @@ class SwiGlu : public OpKernel {
     require(a.type() == b.type(), ErrorCode::kInvalidArgument, "inputs hold ", name_of(a.type()), " and ",
             name_of(b.type()), "; they must be of one type");
     Tensor gate(a.type(), a.shape(), context.services().allocator);
-    context.threads().parallel_for(a.element_count(), 8192,
+    context.threads().parallel_for(a.element_count(), kernels::least_items(kernels::kActivationNs),
                                    [&](int64_t begin, int64_t end) { swish(a, gate, begin, end); });
     run_binary(multiply_, gate, gate.shape(), b, b.shape(), context.output(0), context.threads());
   }
@@ -175,7 +178,8 @@ class Mean : public ElementwiseVariadic {
 
  protected:
   void finish(Tensor& y, size_t inputs, ThreadPool& threads) const override {
-    threads.parallel_for(y.element_count(), 32768, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kElementNs);
+    threads.parallel_for(y.element_count(), least, [&](int64_t begin, int64_t end) {
       if (y.type() == ElementType::kFloat) {
         float* values = y.mutable_data<float>() + begin;
         return kernels::binary(BinaryOp::kDiv, values, static_cast<float>(inputs), values, end - begin);

@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -23,7 +25,8 @@ void scale_channels(ThreadPool& pool, const float* x, const Layout& l, const flo
 
 void scale_channels(ThreadPool& pool, const double* x, const Layout& l, const double* scale, const double* shift,
                     double* y) {
-  pool.parallel_for(l.outer * l.channels, 1 + 8192 / l.inner, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(l.inner, kernels::kActivationNs);
+  pool.parallel_for(l.outer * l.channels, least, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       double a = scale[row % l.channels], b = shift[row % l.channels];
       base::polled_loop(l.inner, [&](int64_t first, int64_t last) {
@@ -37,7 +40,8 @@ void scale_channels(ThreadPool& pool, const double* x, const Layout& l, const do
 template <class C>
 void channel_moments(ThreadPool& pool, const C* x, const Layout& l, C* mean, C* variance) {
   double count = static_cast<double>(l.outer * l.inner);
-  pool.parallel_for(l.channels, 1, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(l.outer * l.inner, kernels::kScalarNs);
+  pool.parallel_for(l.channels, least, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       auto total = [&](auto&& term) {
         double sum = 0;

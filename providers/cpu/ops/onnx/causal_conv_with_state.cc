@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -37,11 +39,12 @@ class CausalConvWithState final : public OpKernel {
     r.y = y.data(), r.present = present ? present->data() : nullptr;
     int64_t work = std::max<int64_t>(1, (r.length + 8) * r.taps);
     if (channels_last_) {
-      context.threads().parallel_for(r.batch, 1, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(work * r.channels, kernels::kElementNs);
+      context.threads().parallel_for(r.batch, least, [&](int64_t begin, int64_t end) {
         for (int64_t b = begin; b < end; ++b) positions(r, b);
       });
     } else {
-      context.threads().parallel_for(r.batch * r.channels, std::max<int64_t>(1, 65536 / work),
+      context.threads().parallel_for(r.batch * r.channels, kernels::least_rows(work, kernels::kElementNs),
                                      [&](int64_t begin, int64_t end) { rows(r, begin, end); });
     }
     y.finish();

@@ -4,6 +4,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -72,7 +74,8 @@ class Clip : public OpKernel {
       T low = from_attributes_ ? attribute<T>(min_) : limit<T>(context, 1, kLowest<T>);
       T high = from_attributes_ ? attribute<T>(max_) : limit<T>(context, 2, kHighest<T>);
       size_t size = bits_of(x.type()) / 8;
-      context.threads().parallel_for(x.element_count(), 32768, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
         clip<T>(x.type(), static_cast<const char*>(x.raw()) + begin * size,
                 static_cast<char*>(y.mutable_raw()) + begin * size, end - begin, low, high);
       });

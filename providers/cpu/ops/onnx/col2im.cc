@@ -2,6 +2,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/kernels/number_matrices.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -177,7 +179,8 @@ class Col2Im : public OpKernel {
     dispatch<kTypes>(input.type(), [&]<class T>(TypeTag<T>) {
       const T* from = input.data<T>();
       T* to = output.mutable_data<T>();
-      context.threads().parallel_for(channels, 1, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(blocks.taps * blocks.positions, kernels::kScalarNs);
+      context.threads().parallel_for(channels, least, [&](int64_t begin, int64_t end) {
         ChannelImage<T> image(blocks);
         for (int64_t c = begin; c < end; ++c) {
           image.make(from + c * blocks.taps * blocks.positions, to + c * blocks.image_size);

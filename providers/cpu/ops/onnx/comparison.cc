@@ -1,6 +1,8 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual; And, Or, Xor of bool; bitwise operators and BitShift of integers.
 #include "cpu/element_number.h"
 #include "cpu/elementwise_binary.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
@@ -42,9 +44,10 @@ class EqualStrings : public OpKernel {
     bool* out = y.mutable_data<bool>();
     BroadcastPlan plan(y.shape(), {&a.shape(), &b.shape()});
     int64_t step_a = plan.is_scalar(0) ? 0 : 1, step_b = plan.is_scalar(1) ? 0 : 1;
-    plan.run(context.threads(), 4096, [&](const int64_t* at, int64_t to, int64_t length) {
-      for (int64_t i = 0; i < length; ++i) out[to + i] = x0[at[0] + i * step_a] == x1[at[1] + i * step_b];
-    });
+    plan.run(context.threads(), kernels::least_items(kernels::kScalarNs),
+             [&](const int64_t* at, int64_t to, int64_t length) {
+               for (int64_t i = 0; i < length; ++i) out[to + i] = x0[at[0] + i * step_a] == x1[at[1] + i * step_b];
+             });
   }
 };
 

@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -126,7 +128,8 @@ class Cumulative : public OpKernel {
   template <class T>
   void run(ThreadPool& threads, const T* x, T* y, const Extent& extent) const {
     int64_t size = extent.axis * extent.inner;
-    threads.parallel_for(extent.outer, std::max<int64_t>(1, 16384 / size), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(size, kernels::kScalarNs);
+    threads.parallel_for(extent.outer, least, [&](int64_t begin, int64_t end) {
       using R = typename Running<T>::type;
       std::vector<R> running;
       for (int64_t o = begin; o < end; ++o) {

@@ -8,6 +8,8 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/plane_mixes.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
 
@@ -197,21 +199,20 @@ void DeformConv::sample(ThreadPool& pool, const Geometry& g, const Operands<C>& 
                         int64_t count, C* columns) {
   int64_t blocks = (count + kBlock - 1) / kBlock, channels = g.channels / g.offset_groups;
   auto dims = static_cast<int64_t>(g.in.size());
-  pool.parallel_for(g.offset_groups * g.taps * blocks, 1 + 4096 / (kBlock * (channels + 1)),
-                    [&](int64_t begin, int64_t end) {
-                      Finder corners(g);
-                      for (int64_t i = begin; i < end; ++i) {
-                        int64_t row = i / blocks, block = i % blocks * kBlock, size = std::min(kBlock, count - block);
-                        int64_t group = row / g.taps, tap = row % g.taps;
-                        int64_t each = image * g.offset_groups * g.taps + row;
-                        corners.find(tap, first + block, size, o.offset + each * dims * g.positions,
-                                     o.mask ? o.mask + each * g.positions : nullptr);
-                        for (int64_t c = group * channels; c < (group + 1) * channels; ++c) {
-                          corners.sample(o.x + (image * g.channels + c) * g.plane, size,
-                                         columns + (c * g.taps + tap) * count + block);
-                        }
-                      }
-                    });
+  const int64_t least = kernels::least_rows(kBlock * (channels + 1), kernels::kScalarNs);
+  pool.parallel_for(g.offset_groups * g.taps * blocks, least, [&](int64_t begin, int64_t end) {
+    Finder corners(g);
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t row = i / blocks, block = i % blocks * kBlock, size = std::min(kBlock, count - block);
+      int64_t group = row / g.taps, tap = row % g.taps;
+      int64_t each = image * g.offset_groups * g.taps + row;
+      corners.find(tap, first + block, size, o.offset + each * dims * g.positions,
+                   o.mask ? o.mask + each * g.positions : nullptr);
+      for (int64_t c = group * channels; c < (group + 1) * channels; ++c) {
+        corners.sample(o.x + (image * g.channels + c) * g.plane, size, columns + (c * g.taps + tap) * count + block);
+      }
+    }
+  });
 }
 
 template <class C>

@@ -7,6 +7,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/number_matrices.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -71,9 +73,8 @@ class Det : public OpKernel {
       const T* from = x.data<T>();
       T* to = y.mutable_data<T>();
       int64_t size = std::min<int64_t>(n, 4096);
-      int64_t work = std::max<int64_t>(1, size * size * size);
       context.threads().parallel_for(
-          y.element_count(), std::max<int64_t>(1, 32768 / work),
+          y.element_count(), kernels::least_rows(size * size * size, kernels::kActivationNs),
           [&](int64_t begin, int64_t end) { determinants(from + begin * n * n, n, to + begin, end - begin); });
     });
   }

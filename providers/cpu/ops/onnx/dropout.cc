@@ -3,6 +3,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/element_conversion.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/random_stream.h"
 #include "runtime/kernel_registry.h"
 
@@ -49,7 +51,8 @@ class Dropout : public OpKernel {
       const T* from = x.data<T>();
       T* to = context.output(0).mutable_data<T>();
       auto scale = static_cast<Wide>(1 / (1 - ratio));
-      context.threads().parallel_for(x.element_count(), 8192, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kHashNs);
+      context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           bool keep = stream.uniform(i) >= ratio;
           to[i] = keep ? T(static_cast<Wide>(from[i]) * scale) : T(Wide{0});

@@ -11,6 +11,8 @@
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "ops/einsum_equation.h"
 #include "runtime/kernel_registry.h"
@@ -240,7 +242,7 @@ class Evaluation {
   void multiply_integers(const Product& p, const T* a, const T* b, T* c) {
     using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, T>;
     context_.threads().parallel_for(
-        p.m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, p.n * p.k)), [&](int64_t begin, int64_t end) {
+        p.m, kernels::least_rows(p.n * p.k, kernels::kScalarNs), [&](int64_t begin, int64_t end) {
           base::TerminatePoll poll;
           for (int64_t m = begin; m < end; ++m) {
             for (int64_t n = 0; n < p.n; ++n) {

@@ -7,6 +7,8 @@
 #include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -43,9 +45,8 @@ void activation_loop(const void* x, void* y, int64_t count, const Parameters& p)
   kernels::unary(p.activation, static_cast<const float*>(x), static_cast<float*>(y), count);
 }
 
-/** Elements worth a second thread, by the cost of one. */
-constexpr int64_t kCheap = 65536;
-constexpr int64_t kVector = 32768;
+using kernels::kActivationNs;
+using kernels::kElementNs;
 
 using D = double;
 using P = const Parameters&;
@@ -56,7 +57,7 @@ struct FloatOperator {
   UnaryOp vector;
   Loop float_loop;
   Loop double_loop;
-  int64_t grain;
+  double element_ns;
   const char* a_name = nullptr;
   float a_default = 0;
   const char* b_name = nullptr;
@@ -65,14 +66,14 @@ struct FloatOperator {
 
 /** A line of an operator that has a vector function. */
 template <auto kFunction>
-constexpr FloatOperator vector(const char* name, UnaryOp op, int64_t grain, const char* a_name = nullptr, float a = 0,
-                               const char* b_name = nullptr, float b = 0) {
-  return {name, op, activation_loop, loop<double, kFunction>, grain, a_name, a, b_name, b};
+constexpr FloatOperator vector(const char* name, UnaryOp op, double element_ns, const char* a_name = nullptr,
+                               float a = 0, const char* b_name = nullptr, float b = 0) {
+  return {name, op, activation_loop, loop<double, kFunction>, element_ns, a_name, a, b_name, b};
 }
 /** The same of an operator that has a vector function for doubles, too. */
 template <kernels::NumberUnary kOp>
 constexpr FloatOperator vectors(const char* name, UnaryOp op, const char* a_name = nullptr, float a = 0) {
-  return {name, op, activation_loop, number_loop<double, kOp>, kCheap, a_name, a};
+  return {name, op, activation_loop, number_loop<double, kOp>, kElementNs, a_name, a};
 }
 template <kernels::MathOp kOp>
 void math_loop(const void* x, void* y, int64_t count, const Parameters&) {
@@ -80,7 +81,7 @@ void math_loop(const void* x, void* y, int64_t count, const Parameters&) {
 }
 template <kernels::MathOp kOp>
 constexpr FloatOperator vectors(const char* name, UnaryOp op) {
-  return {name, op, activation_loop, math_loop<kOp>, kVector};
+  return {name, op, activation_loop, math_loop<kOp>, kActivationNs};
 }
 constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
   using T = decltype(x);
@@ -95,51 +96,51 @@ constexpr auto kShrink = [](auto x, P p) -> decltype(x) {
 
 constexpr FloatOperator kFloatOperators[] = {
     vectors<NumberUnary::kAbs>("Abs", UnaryOp::kAbs),
-    vector<[](D x, P) { return std::acos(x); }>("Acos", UnaryOp::kAcos, kVector),
-    vector<[](D x, P) { return std::acosh(x); }>("Acosh", UnaryOp::kAcosh, kVector),
-    vector<[](D x, P) { return std::asin(x); }>("Asin", UnaryOp::kAsin, kVector),
-    vector<[](D x, P) { return std::asinh(x); }>("Asinh", UnaryOp::kAsinh, kVector),
-    vector<[](D x, P) { return std::atan(x); }>("Atan", UnaryOp::kAtan, kVector),
-    vector<[](D x, P) { return std::atanh(x); }>("Atanh", UnaryOp::kAtanh, kVector),
+    vector<[](D x, P) { return std::acos(x); }>("Acos", UnaryOp::kAcos, kActivationNs),
+    vector<[](D x, P) { return std::acosh(x); }>("Acosh", UnaryOp::kAcosh, kActivationNs),
+    vector<[](D x, P) { return std::asin(x); }>("Asin", UnaryOp::kAsin, kActivationNs),
+    vector<[](D x, P) { return std::asinh(x); }>("Asinh", UnaryOp::kAsinh, kActivationNs),
+    vector<[](D x, P) { return std::atan(x); }>("Atan", UnaryOp::kAtan, kActivationNs),
+    vector<[](D x, P) { return std::atanh(x); }>("Atanh", UnaryOp::kAtanh, kActivationNs),
     vectors<NumberUnary::kCeil>("Ceil", UnaryOp::kCeil),
     vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>("Celu", UnaryOp::kCelu,
-                                                                                               kVector, "alpha", 1),
+                                                                                               kActivationNs, "alpha", 1),
     vectors<MathOp::kCos>("Cos", UnaryOp::kCos),
-    vector<[](D x, P) { return std::cosh(x); }>("Cosh", UnaryOp::kCosh, kVector),
-    vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kVector, "alpha", 1),
-    vector<[](D x, P) { return std::erf(x); }>("Erf", UnaryOp::kErf, kVector),
+    vector<[](D x, P) { return std::cosh(x); }>("Cosh", UnaryOp::kCosh, kActivationNs),
+    vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kActivationNs, "alpha", 1),
+    vector<[](D x, P) { return std::erf(x); }>("Erf", UnaryOp::kErf, kActivationNs),
     vectors<MathOp::kExp>("Exp", UnaryOp::kExp),
     vectors<NumberUnary::kFloor>("Floor", UnaryOp::kFloor),
-    vector<[](D x, P) { return x / 2 * (1 + std::erf(x * kSqrtHalf)); }>("Gelu", UnaryOp::kGelu, kVector),
+    vector<[](D x, P) { return x / 2 * (1 + std::erf(x * kSqrtHalf)); }>("Gelu", UnaryOp::kGelu, kActivationNs),
     vector<[](D x, P) { return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }>(
-        "Gelu:tanh", UnaryOp::kGeluTanh, kVector),
+        "Gelu:tanh", UnaryOp::kGeluTanh, kActivationNs),
     vector<[](D x, P p) { return std::fmax(0, std::fmin(1, p.a * x + p.b)); }>("HardSigmoid", UnaryOp::kHardSigmoid,
-                                                                               kCheap, "alpha", 0.2f, "beta", 0.5f),
+                                                                               kElementNs, "alpha", 0.2f, "beta", 0.5f),
     vector<[](D x, P) { return x * std::fmax(0, std::fmin(1, x / 6 + 0.5)); }>("HardSwish", UnaryOp::kHardSwish,
-                                                                               kCheap),
+                                                                               kElementNs),
     vectors<NumberUnary::kLeakyRelu>("LeakyRelu", UnaryOp::kLeakyRelu, "alpha", 0.01f),
     vectors<MathOp::kLog>("Log", UnaryOp::kLog),
     vector<[](D x, P) { return x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))); }>(
-        "Mish", UnaryOp::kMish, kVector),
+        "Mish", UnaryOp::kMish, kActivationNs),
     vectors<NumberUnary::kNeg>("Neg", UnaryOp::kNeg),
-    vector<[](D x, P) { return 1 / x; }>("Reciprocal", UnaryOp::kReciprocal, kCheap),
+    vector<[](D x, P) { return 1 / x; }>("Reciprocal", UnaryOp::kReciprocal, kElementNs),
     vectors<NumberUnary::kRelu>("Relu", UnaryOp::kRelu),
     vectors<NumberUnary::kRound>("Round", UnaryOp::kRound),
     vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>(
-        "Selu", UnaryOp::kSelu, kVector, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
-    vector<kShrink>("Shrink", UnaryOp::kShrink, kCheap, "lambd", 0.5f, "bias", 0),
+        "Selu", UnaryOp::kSelu, kActivationNs, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
+    vector<kShrink>("Shrink", UnaryOp::kShrink, kElementNs, "lambd", 0.5f, "bias", 0),
     vectors<MathOp::kSigmoid>("Sigmoid", UnaryOp::kSigmoid),
     vectors<NumberUnary::kSign>("Sign", UnaryOp::kSign),
     vectors<MathOp::kSin>("Sin", UnaryOp::kSin),
-    vector<[](D x, P) { return std::sinh(x); }>("Sinh", UnaryOp::kSinh, kVector),
+    vector<[](D x, P) { return std::sinh(x); }>("Sinh", UnaryOp::kSinh, kActivationNs),
     vector<[](D x, P) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }>("Softplus", UnaryOp::kSoftplus,
-                                                                                         kVector),
-    vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kCheap),
+                                                                                         kActivationNs),
+    vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kElementNs),
     vectors<NumberUnary::kSqrt>("Sqrt", UnaryOp::kSqrt),
-    vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kVector, "alpha", 1),
-    vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kVector),
+    vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kActivationNs, "alpha", 1),
+    vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kActivationNs),
     vectors<MathOp::kTanh>("Tanh", UnaryOp::kTanh),
-    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kCheap, "alpha", 1),
+    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha", 1),
 };
 
 /** The loop of an integer operator, or NULL. */
@@ -191,7 +192,7 @@ class ElementwiseUnary : public OpKernel {
     auto* from = static_cast<const char*>(x.raw());
     auto* to = static_cast<char*>(y.mutable_raw());
     int64_t size = bits_of(type_) / 8;
-    context.threads().parallel_for(x.element_count(), grain_, [&](int64_t begin, int64_t end) {
+    context.threads().parallel_for(x.element_count(), least_, [&](int64_t begin, int64_t end) {
       run(from + begin * size, to + begin * size, end - begin);
     });
   }
@@ -202,7 +203,7 @@ class ElementwiseUnary : public OpKernel {
     if (op.a_name) parameters_.a = node.float_or(op.a_name, old_selu ? 1.6732f : op.a_default);
     if (op.b_name) parameters_.b = node.float_or(op.b_name, old_selu ? 1.0507f : op.b_default);
     parameters_.activation = {op.vector, static_cast<float>(parameters_.a), static_cast<float>(parameters_.b)};
-    grain_ = op.grain;
+    least_ = kernels::least_items(op.element_ns * (type_ == ElementType::kDouble ? kernels::kDoubleTimes : 1));
     loop_ = type_ == ElementType::kDouble ? op.double_loop : op.float_loop;
   }
 
@@ -219,7 +220,7 @@ class ElementwiseUnary : public OpKernel {
 
   ElementType type_;
   Loop loop_ = nullptr;
-  int64_t grain_ = kCheap;
+  int64_t least_ = kernels::least_items(kElementNs);
   Parameters parameters_;
 };
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -41,7 +43,8 @@ class ScaledFunction : public OpKernel {
     dispatch<kFloatTypes>(x.type(), [&]<class T>(TypeTag<T>) {
       const T* from = x.data<T>();
       T* to = y.mutable_data<T>();
-      context.threads().parallel_for(x.element_count(), 4096, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kFunctionNs);
+      context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = round_to<T>(function_(wide(from[i]), alpha_, beta_));
       });
     });

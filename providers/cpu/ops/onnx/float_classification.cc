@@ -4,6 +4,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/cast.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -51,7 +53,8 @@ class FloatClassification : public OpKernel {
       for (int64_t i = 0; i < x.element_count(); ++i) y[i] = found[from[i]];
       return;
     }
-    context.threads().parallel_for(x.element_count(), 32768, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kElementNs);
+    context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
       switch (x.type()) {
         case ElementType::kFloat:
           return classify<uint32_t>(x, begin, end, 0x7f800000u, wanted_, y);

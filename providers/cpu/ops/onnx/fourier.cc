@@ -5,6 +5,8 @@
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -56,7 +58,8 @@ class Dft final : public OpKernel {
     const C* x = read_input<C>(context, 0);
     Fourier fourier(length);
     double scale = inverse_ ? 1.0 / static_cast<double>(length) : 1.0;
-    context.threads().parallel_for(outer * inner, 1 + 2048 / length, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(length, kernels::kFunctionNs);
+    context.threads().parallel_for(outer * inner, least, [&](int64_t begin, int64_t end) {
       auto line = base::polled_vector<Complex>(length);
       for (int64_t l = begin; l < end; ++l) {
         load(x, from, l, parts, real_result, line);
@@ -120,7 +123,8 @@ class Stft final : public OpKernel {
     const C* weights = window ? read_as<C>(context, *window) : nullptr;
     int64_t shift = window ? (length - window->element_count()) / 2 : 0;
     Fourier fourier(length);
-    context.threads().parallel_for(signal[0] * frames, 1 + 2048 / length, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(length, kernels::kFunctionNs);
+    context.threads().parallel_for(signal[0] * frames, least, [&](int64_t begin, int64_t end) {
       auto line = base::polled_vector<Complex>(length);
       for (int64_t i = begin; i < end; ++i) {
         int64_t first = i / frames * signal[1] + i % frames * step;

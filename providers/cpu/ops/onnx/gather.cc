@@ -3,13 +3,14 @@
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
-constexpr int64_t kGrainBytes = 32 << 10;
 constexpr int64_t kMostTyped = 8;  // longer blocks go by memcpy
 
 template <class E>
@@ -24,8 +25,9 @@ void copy_block(const E* from, E* to, int64_t count) {
 
 /** How many blocks of `count` elements make a thread's work. */
 template <class E>
-int64_t block_grain(int64_t count) {
-  return 1 + kGrainBytes / (std::max<int64_t>(count, 1) * static_cast<int64_t>(sizeof(E)));
+int64_t least_blocks(int64_t count) {
+  const double bytes = static_cast<double>(count) * sizeof(E);
+  return kernels::least_items(kernels::kScalarNs + bytes * kernels::kMovedByteNs);
 }
 
 class Gather : public OpKernel {
@@ -50,7 +52,7 @@ class Gather : public OpKernel {
     dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
       auto* from = static_cast<const E*>(data.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
-      context.threads().parallel_for(outer * picks, block_grain<E>(inner), [&](int64_t begin, int64_t end) {
+      context.threads().parallel_for(outer * picks, least_blocks<E>(inner), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t row = i / picks * length + indices[static_cast<size_t>(i % picks)];
           copy_block(from + row * inner, to + i * inner, inner);
@@ -100,7 +102,8 @@ class GatherElements : public OpKernel {
           along == 1 && step == 0 ? of.gather(to + number * line) : of.gather_strided(to + number * line, step, along);
         });
       };
-      context.threads().parallel_for(output.element_count() / line, block_grain<E>(line), body);
+      const int64_t least = kernels::least_rows(line, kernels::kScalarNs);
+      context.threads().parallel_for(output.element_count() / line, least, body);
     });
   }
 
@@ -145,7 +148,7 @@ class GatherNd : public OpKernel {
     dispatch_moved(data.type(), [&]<class E>(TypeTag<E>) {
       auto* from = static_cast<const E*>(data.raw());
       auto* to = static_cast<E*>(output.mutable_raw());
-      context.threads().parallel_for(batches * picks, block_grain<E>(block), [&](int64_t begin, int64_t end) {
+      context.threads().parallel_for(batches * picks, least_blocks<E>(block), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           copy_block(from + i / picks * batch_size + offsets[static_cast<size_t>(i)], to + i * block, block);
         }

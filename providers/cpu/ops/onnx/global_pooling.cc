@@ -6,6 +6,8 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -61,7 +63,7 @@ void reduce_planes(KernelContext& context, Reduce&& reduce) {
 /** Calls `body(plane, size)` for each plane; its result is that plane's output. */
 template <class C, class Body>
 void for_each_plane(KernelContext& context, const C* x, int64_t planes, int64_t size, C* y, Body&& body) {
-  context.threads().parallel_for(planes, std::max<int64_t>(1, 16384 / std::max<int64_t>(size, 1)),
+  context.threads().parallel_for(planes, kernels::least_rows(size, kernels::kActivationNs),
                                  [&](int64_t begin, int64_t end) {
                                    for (int64_t i = begin; i < end; ++i) y[i] = body(x + i * size, size);
                                  });

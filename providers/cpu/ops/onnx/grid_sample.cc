@@ -4,6 +4,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/kernels/plane_mixes.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -210,7 +212,8 @@ class GridSample : public OpKernel {
     if (spatial == 2 && mode_ == SampleMode::kLinear && shape[2] > 1 && shape[3] > 1) {
       return sample_images<T, C>(context.threads(), samplers.data(), shape, out_plane, points.data(), from, to);
     }
-    context.threads().parallel_for(shape[0] * out_plane, 1 + 4096 / channels, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(channels, kernels::kScalarNs);
+    context.threads().parallel_for(shape[0] * out_plane, least, [&](int64_t begin, int64_t end) {
       Mix<C> mix;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t batch = i / out_plane;
@@ -230,7 +233,8 @@ class GridSample : public OpKernel {
                             const double* points, const T* from, T* to) {
     constexpr int64_t most = kernels::PlaneMixes<C>::kMost;
     const int64_t channels = shape[1], plane = shape.count_from(2), blocks = (out_plane + most - 1) / most;
-    threads.parallel_for(shape[0] * blocks, 1 + 64 / channels, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(channels * most, kernels::kScalarNs);
+    threads.parallel_for(shape[0] * blocks, least, [&](int64_t begin, int64_t end) {
       kernels::PlaneMixes<C> mixes;
       mixes.width = shape[3];
       for (int64_t i = begin; i < end; ++i) {
@@ -298,7 +302,8 @@ class AffineGrid : public OpKernel {
       if constexpr (std::is_same_v<T, C>) {
         if (spatial == 2) return plane(context, shape, maps, to);
       }
-      context.threads().parallel_for(shape[0] * points, 4096, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kFunctionNs);
+      context.threads().parallel_for(shape[0] * points, least, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           C at[8] = {};
           int64_t rest = i % points;
@@ -322,7 +327,8 @@ class AffineGrid : public OpKernel {
     const int64_t height = shape[1], width = shape[2];
     auto across = context.scratch<C>(width);
     for (int64_t x = 0; x < width; ++x) across[static_cast<size_t>(x)] = base<C>(x, width);
-    context.threads().parallel_for(shape[0] * height, 1 + 4096 / (width + 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(width, kernels::kScalarNs);
+    context.threads().parallel_for(shape[0] * height, least, [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
         const C* map = maps + line / height * 6;
         const C down = base<C>(line % height, height);

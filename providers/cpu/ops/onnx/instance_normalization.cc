@@ -4,6 +4,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/row_normalization.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
@@ -18,7 +20,7 @@ void scale_rows(ThreadPool& pool, const float* x, int64_t rows, int64_t columns,
 
 void scale_rows(ThreadPool& pool, const double* x, int64_t rows, int64_t columns, const double* scale,
                 const double* shift, double* y) {
-  pool.parallel_for(rows, 1 + 8192 / (columns + 1), [&](int64_t begin, int64_t end) {
+  pool.parallel_for(rows, kernels::least_rows(columns, kernels::kActivationNs), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       base::polled_loop(columns, [&](int64_t first, int64_t last) {
         for (int64_t i = row * columns + first; i < row * columns + last; ++i) y[i] = x[i] * scale[row] + shift[row];
@@ -152,7 +154,8 @@ class MeanVarianceNormalization final : public OpKernel {
       factor[runs.set[i]] += (variances[i] + apart * apart) / each;
     }
     for (double& f : factor) f = 1 / (std::sqrt(f) + 1e-9);
-    context.threads().parallel_for(count, 1 + 8192 / runs.length, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(runs.length, kernels::kActivationNs);
+    context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const auto shift = static_cast<C>(mean[runs.set[i]]), scale = static_cast<C>(factor[runs.set[i]]);
         const C* from = x + i * runs.length;

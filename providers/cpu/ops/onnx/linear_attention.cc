@@ -8,6 +8,8 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/recurrent_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -83,7 +85,8 @@ Rows LinearAttention::decay_rows(KernelContext& context, const Sizes& s) {
   int64_t count = decay->element_count();
   float* factors = context.scratch<float>(count).data();
   convert_floats(&context.threads(), decay->raw(), decay->type(), factors, ElementType::kFloat, count);
-  context.threads().parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_items(kernels::kActivationNs);
+  context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
     kernels::unary({kernels::UnaryOp::kExp}, factors + begin, factors + begin, end - begin);
   });
   return {factors, s.heads * step, step};
@@ -159,7 +162,8 @@ void LinearAttention::compute(KernelContext& context) const {
   all.decay_per_key = all.decay.step != 1 || s.key == 1;
   float scale = scale_ != 0 ? scale_ : 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(s.key, 1)));
   int64_t work = std::max<int64_t>(1, s.tokens * state_size * 2 * (1 + s.group()));
-  context.threads().parallel_for(count, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(work, kernels::kElementNs);
+  context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       Head head = all;
       head.first_token = i / s.heads * s.tokens;

@@ -8,6 +8,8 @@
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
 #include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -26,7 +28,8 @@ void log_softmax(ThreadPool& threads, const float* x, const Extent& extent, floa
 }
 
 void log_softmax(ThreadPool& threads, const double* x, const Extent& extent, double* y) {
-  threads.parallel_for(extent.batch * extent.places, 64, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(extent.classes, kernels::kFunctionNs);
+  threads.parallel_for(extent.batch * extent.places, least, [&](int64_t begin, int64_t end) {
     base::TerminatePoll poll;
     for (int64_t slice = begin; slice < end; ++slice) {
       poll.work(8 * extent.classes);

@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/kernels/reduce_f32.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -66,7 +68,8 @@ class LpNormalization : public OpKernel {
     if (shape.element_count() == 0) return;
     int64_t count = shape[axis], stride = shape.count_from(axis + 1);
     int64_t slices = shape.element_count() / count;
-    context.threads().parallel_for(slices, std::max<int64_t>(1, 8192 / count), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(count, kernels::kScalarNs);
+    context.threads().parallel_for(slices, least, [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) {
         int64_t first = s / stride * stride * count + s % stride;
         if constexpr (std::is_same_v<T, float>) {

@@ -5,6 +5,8 @@
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -41,7 +43,8 @@ class Lrn final : public OpKernel {
   template <class C>
   void run(KernelContext& context, const Shape& shape, const C* x, C* y) const {
     int64_t channels = shape[1], inner = shape.count_from(2);
-    context.threads().parallel_for(shape[0] * channels, 1 + 4096 / inner, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(inner, kernels::kScalarNs);
+    context.threads().parallel_for(shape[0] * channels, least, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         int64_t c = row % channels;
         int64_t first = std::max<int64_t>(0, c - (size_ - 1) / 2);

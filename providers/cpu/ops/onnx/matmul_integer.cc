@@ -4,6 +4,8 @@
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -117,7 +119,8 @@ class Float8MatMul final : public OpKernel {
     int64_t line_step = by_row ? k : 1, size = std::max<int64_t>(lines * k, 1);
     dispatch<kCodes>(x.type(), [&]<class T>(TypeTag<T>) {
       const T* from = x.data<T>();
-      context.threads().parallel_for(x.element_count(), 16384, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kScalarNs);
+      context.threads().parallel_for(x.element_count(), least, [&](int64_t begin, int64_t end) {
         for (int64_t at = begin; at < end; ++at) {
           int64_t line = at / line_step % lines, matrix = at / size;
           float less = value_at(zero, zeros.single() ? 0 : zeros.first(matrix) + line);
@@ -133,7 +136,8 @@ class Float8MatMul final : public OpKernel {
                    Tensor& y) {
     dispatch<kCodes>(y.type(), [&]<class T>(TypeTag<T>) {
       T* out = y.mutable_data<T>() + at;
-      context.threads().parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
         if constexpr (kFloat8Types.contains(kTypeOf<T>)) {
           for (int64_t i = begin; i < end; ++i) out[i] = T(sums[i] / scale + zero, true);
         } else {

@@ -6,6 +6,8 @@
 #include "base/thread_pool.h"
 #include "cpu/checked_indices.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/saturate.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
@@ -102,7 +104,7 @@ class PadCopy {
   void copy(ThreadPool& threads, const E* from, E* to, const E& fill) const {
     int64_t length = dims_.output.back() * dims_.inner, lines = dims_.output.count_to(dims_.output.rank() - 1);
     if (length == 0) return;
-    threads.parallel_for(lines, 1 + (32 << 10) / (length * static_cast<int64_t>(sizeof(E))),
+    threads.parallel_for(lines, kernels::least_rows(length * static_cast<int64_t>(sizeof(E)), kernels::kMovedByteNs),
                          [&](int64_t begin, int64_t end) {
                            for (int64_t i = begin; i < end; ++i) line(i, from, to + i * length, fill);
                          });

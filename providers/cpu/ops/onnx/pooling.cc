@@ -5,6 +5,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/float_tensors.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/pool_geometry.h"
 #include "cpu/windows_nd.h"
 #include "runtime/kernel_registry.h"
@@ -172,7 +174,8 @@ class MaxpoolWithMask final : public WindowPool {
     run_floats(context, [&]<class C>(const Shape& from, const Shape& to, const C* x, C* y) {
       kernels::PoolGeometry g = geometry(from, to);
       int64_t in = shape.count_from(2), out = g.out[0] * g.out[1] * g.out[2];
-      context.threads().parallel_for(g.planes, 1 + 8192 / out, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(out, kernels::kScalarNs);
+      context.threads().parallel_for(g.planes, least, [&](int64_t begin, int64_t end) {
         for (int64_t p = begin; p < end; ++p) plane(g, x + p * in, mask + p % mask_planes * in, y + p * out);
       });
     });

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "cpu/float_loops.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
@@ -68,9 +70,11 @@ void run(KernelContext& context, const T* base, const std::vector<Exponent>& exp
   const Tensor& out = context.output(0);
   BroadcastPlan plan(out.shape(), {&context.input(0).shape(), &context.input(1).shape()});
   int64_t step_a = plan.is_scalar(0) ? 0 : 1, step_b = plan.is_scalar(1) ? 0 : 1;
-  plan.run(context.threads(), 2048, [&](const int64_t* at, int64_t to, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) y[to + i] = power(base[at[0] + i * step_a], exponents[at[1] + i * step_b]);
-  });
+  plan.run(context.threads(), kernels::least_items(kernels::kFunctionNs),
+           [&](const int64_t* at, int64_t to, int64_t count) {
+             for (int64_t i = 0; i < count; ++i)
+               y[to + i] = power(base[at[0] + i * step_a], exponents[at[1] + i * step_b]);
+           });
 }
 
 /** Any pair of types. */
@@ -128,7 +132,7 @@ void scalar_exponent_f64(const void* a, const void* b, void* y, int64_t count) {
 
 BinaryLoops floating_loops(const Node&, ElementType type) {
   if (type == ElementType::kFloat) return float_loops(kernels::BinaryOp::kPow);
-  BinaryLoops loops = loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(2048);
+  BinaryLoops loops = loops_of<double, double, [](double a, double b) { return std::pow(a, b); }>(kernels::kFunctionNs);
   loops.scalar_b = scalar_exponent_f64;
   return loops;
 }

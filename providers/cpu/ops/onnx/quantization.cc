@@ -6,13 +6,14 @@
 #include "cpu/dynamic_quantization.h"
 #include "cpu/float_tensors.h"
 #include "cpu/kernels/convert.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
 
 constexpr TypeSet kIntegers = ElementType::kInt8 | ElementType::kUInt8 | ElementType::kInt16 | ElementType::kUInt16;
-constexpr int64_t kGrain = 16384;
 
 /** The scale tensor in float. */
 const float* read_scales(KernelContext& context, const Tensor& scale) {
@@ -56,9 +57,11 @@ struct ScaleMap {
   void for_runs(ThreadPool& pool, Body&& body) const {
     int64_t total = outer * size * inner;
     if (per_tensor) {
-      return pool.parallel_for(total, kGrain, [&](int64_t begin, int64_t end) { body(begin, end, int64_t{0}); });
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      return pool.parallel_for(total, least, [&](int64_t begin, int64_t end) { body(begin, end, int64_t{0}); });
     }
-    pool.parallel_for(outer * size, 1 + kGrain / inner, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kFunctionNs + static_cast<double>(inner) * kernels::kElementNs);
+    pool.parallel_for(outer * size, least, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         int64_t at = row % size / block;
         if (!per_inner) {
@@ -205,7 +208,8 @@ class DequantizeLinear final : public ScaledConversion {
   static void dequantize_rows(KernelContext& context, const ScaleMap& map, const T* x, const float* scales,
                               const int32_t* zeros, float* y) {
     const int64_t width = map.size;
-    context.threads().parallel_for(map.outer, 1 + kGrain / width, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(width, kernels::kElementNs);
+    context.threads().parallel_for(map.outer, least, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin * width; row < end * width; row += width) {
         if (zeros == nullptr) {
           for (int64_t i = 0; i < width; ++i) y[row + i] = static_cast<float>(x[row + i]) * scales[i];

@@ -8,6 +8,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/element_conversion.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -43,7 +45,8 @@ class RandomTensor : public OpKernel {
     int64_t count = y.element_count();
     dispatch<kFloatTypes>(y.type(), [&]<class T>(TypeTag<T>) {
       T* to = y.mutable_data<T>();
-      context.threads().parallel_for((count + kBlock - 1) / kBlock, 4, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_rows(kBlock, kernels::kFunctionNs);
+      context.threads().parallel_for((count + kBlock - 1) / kBlock, least, [&](int64_t begin, int64_t end) {
         double draws[kBlock];
         for (int64_t block = begin; block < end; ++block) {
           int64_t first = block * kBlock, now = std::min(kBlock, count - first);
@@ -89,7 +92,8 @@ class Bernoulli : public OpKernel {
   static void draw(KernelContext& context, const RandomStream& stream, const P* p, Tensor& y) {
     T* to = y.mutable_data<T>();
     const T choices[] = {T(0.0f), T(1.0f)};
-    context.threads().parallel_for(y.element_count(), 8192, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kHashNs);
+    context.threads().parallel_for(y.element_count(), least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) to[i] = choices[stream.uniform(i) < static_cast<double>(p[i])];
     });
   }

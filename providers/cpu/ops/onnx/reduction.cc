@@ -9,6 +9,8 @@
 #include "cpu/kernels/cast.h"
 #include "cpu/kernels/number_loops.h"
 #include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
@@ -104,8 +106,8 @@ void reduce_pass(ThreadPool& threads, ReduceOp op, const T* x, const Extent& ext
   } else {
     auto function = outer_function<T>(op);
     int64_t size = extent.axis * extent.inner;
-    int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(size, 1));
-    threads.parallel_for(extent.outer, grain, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(size, kernels::kElementNs);
+    threads.parallel_for(extent.outer, least, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) function(x + o * size, extent, y + o * extent.inner);
     });
   }
@@ -171,12 +173,13 @@ void shifted_exponentials(KernelContext& context, const T* x, const Shape& x_sha
                           const Shape& shift_shape, T* to) {
   BroadcastPlan plan(x_shape, {&shift_shape});
   int64_t step = plan.is_scalar(0) ? 0 : 1;
-  plan.run(context.threads(), 4096, [&](const int64_t* at, int64_t begin, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      T by = shift[at[0] + i * step];
-      to[begin + i] = std::exp(x[begin + i] - (std::isinf(by) ? T{0} : by));
-    }
-  });
+  plan.run(context.threads(), kernels::least_items(kernels::kFunctionNs),
+           [&](const int64_t* at, int64_t begin, int64_t count) {
+             for (int64_t i = 0; i < count; ++i) {
+               T by = shift[at[0] + i * step];
+               to[begin + i] = std::exp(x[begin + i] - (std::isinf(by) ? T{0} : by));
+             }
+           });
 }
 
 class Reduction : public OpKernel {

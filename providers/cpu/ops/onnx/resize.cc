@@ -11,14 +11,14 @@
 #include "cpu/counted_copy.h"
 #include "cpu/kernels/cast.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {
-
-constexpr int64_t kGrain = 1 << 14;  // elements that one thread should make at least
 
 /** Copies of the nearest input elements; lines that repeat the one before are copied from the output. */
 template <class E>
@@ -29,7 +29,7 @@ class NearestCopy {
 
   void run(ThreadPool& threads, const E* from, E* to) const {
     int64_t length = out_.back(), lines = out_.count_to(out_.rank() - 1);
-    threads.parallel_for(lines, 1 + kGrain / length, [&](int64_t begin, int64_t end) {
+    threads.parallel_for(lines, kernels::least_rows(length, kernels::kPackNs), [&](int64_t begin, int64_t end) {
       int64_t before = -2;
       Dims at = place_of(begin);
       for (int64_t i = begin; i < end; ++i, step(at)) {
@@ -114,7 +114,8 @@ bool repeat_nearest(ThreadPool& threads, const std::vector<ResizeTable>& tables,
                                  repetitions(tables[last], shape[last])};
   if (repetition.row_times == 0 || repetition.column_times == 0) return false;
   int64_t work = repetition.columns * repetition.row_times * repetition.column_times;
-  threads.parallel_for(shape.count_to(last), 1 + kGrain / work, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(work, kernels::kPackNs);
+  threads.parallel_for(shape.count_to(last), least, [&](int64_t begin, int64_t end) {
     kernels::repeat_elements(size, repetition, input.raw(), begin, end, output.mutable_raw());
   });
   return true;
@@ -177,14 +178,15 @@ template <class C>
 void resize_pass(ThreadPool& threads, const ResizeTable& table, const ops::ResizeAxis& axis, int64_t outer,
                  int64_t inner, C extrapolation, const C* from, C* to) {
   if (inner == 1) {
-    threads.parallel_for(outer, 1 + kGrain / axis.to, [&](int64_t begin, int64_t end) {
+    threads.parallel_for(outer, kernels::least_rows(axis.to, kernels::kScalarNs), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         weigh_elements(table, from + i * axis.from, axis.to, extrapolation, to + i * axis.to);
       }
     });
     return;
   }
-  threads.parallel_for(outer * axis.to, 1 + kGrain / inner, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(inner, kernels::kActivationNs);
+  threads.parallel_for(outer * axis.to, least, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       weigh_lines(table, i % axis.to, from + i / axis.to * axis.from * inner, inner, extrapolation, to + i * inner);
     }
@@ -267,7 +269,8 @@ class Resize : public OpKernel {
     }
     T* result = output.mutable_data<T>();
     if (static_cast<const void*>(from) == result) return;
-    context.threads().parallel_for(output.element_count(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kActivationNs);
+    context.threads().parallel_for(output.element_count(), least, [&](int64_t begin, int64_t end) {
       if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
         narrow(output.type(), from + begin, result + begin, end - begin);
       } else {
@@ -296,7 +299,8 @@ class Resize : public OpKernel {
       return values;
     } else {
       auto copy = context.scratch<C>(count);
-      context.threads().parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      const int64_t least = kernels::least_items(kernels::kElementNs);
+      context.threads().parallel_for(count, least, [&](int64_t begin, int64_t end) {
         if constexpr (kHalfTypes.contains(kTypeOf<T>)) {
           widen(kTypeOf<T>, values + begin, copy.data() + begin, end - begin);
         } else {

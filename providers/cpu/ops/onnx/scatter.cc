@@ -156,7 +156,7 @@ class ScatterElements : public OpKernel {
             updates.shape(), "; both must have the same shape");
     auto indices = checked_indices(context, context.input(1), data.shape()[axis]);
     Tensor& output = context.output(0);
-    copy_elements(data, output);
+    copy_elements(context.threads(), data, output);
     if (!indices.empty()) scatter(output, updates, indices, axis);
   }
 
@@ -192,7 +192,7 @@ class ScatterNd : public OpKernel {
     auto offsets =
         checked_offsets(context, tuples, std::span(data.shape().data(), width), std::span(strides.data(), width));
     Tensor& output = context.output(0);
-    copy_elements(data, output);
+    copy_elements(context.threads(), data, output);
     int64_t block = data.shape().count_from(width);
     if (reduction_ != Reduction::kNone && output.type() == ElementType::kFloat && block >= 16) {
       return combine_blocks(updates.data<float>(), offsets, block, output.mutable_data<float>());

@@ -6,6 +6,8 @@
 #include "cpu/kernels/math_f64.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/number_loops.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -19,8 +21,8 @@ struct Extent {
 /** Calls `body(first, stride)` for every slice: its elements are first, first + stride, …. */
 template <class Body>
 void for_each_slice(ThreadPool& threads, const Extent& extent, Body&& body) {
-  int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(extent.axis, 1));
-  threads.parallel_for(extent.outer * extent.inner, grain, [&](int64_t begin, int64_t end) {
+  const int64_t least = kernels::least_rows(extent.axis, kernels::kScalarNs);
+  threads.parallel_for(extent.outer * extent.inner, least, [&](int64_t begin, int64_t end) {
     for (int64_t slice = begin; slice < end; ++slice) {
       body(slice / extent.inner * extent.axis * extent.inner + slice % extent.inner, extent.inner);
     }

@@ -1,6 +1,8 @@
 // TensorScatter: copies each row of new positions to its place, in two pieces where it runs around the end.
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/strided_copy.h"
 #include "runtime/kernel_registry.h"
 
@@ -21,7 +23,7 @@ struct Places {
 template <class E>
 void write_rows(ThreadPool& threads, const Places& p, const int64_t* indices, const E* from, E* to) {
   int64_t bytes = std::max<int64_t>(1, p.length * p.inner * static_cast<int64_t>(sizeof(E)));
-  threads.parallel_for(p.rows, 1 + (64 << 10) / bytes, [&](int64_t begin, int64_t end) {
+  threads.parallel_for(p.rows, kernels::least_rows(bytes, kernels::kMovedByteNs), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       int64_t first = indices ? indices[row / p.per_index] % p.room : 0;
       int64_t before_end = std::min(p.length, p.room - first);

@@ -5,6 +5,8 @@
 #include "base/memory_budget.h"
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/regex.h"
 #include "cpu/strided_copy.h"
 #include "cpu/text_pieces.h"
@@ -187,7 +189,8 @@ class RegexFullMatch : public OpKernel {
   void compute(KernelContext& context) const override {
     auto texts = context.input(0).span<std::string>();
     bool* to = context.output(0).mutable_data<bool>();
-    context.threads().parallel_for(static_cast<int64_t>(texts.size()), 64, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kTextNs);
+    context.threads().parallel_for(static_cast<int64_t>(texts.size()), least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) to[i] = regex_.matches(texts[static_cast<size_t>(i)]);
     });
   }

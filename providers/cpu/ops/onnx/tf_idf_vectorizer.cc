@@ -5,6 +5,8 @@
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -117,7 +119,8 @@ class TfIdfVectorizer : public OpKernel {
             length = input.rank() == 2 ? input.shape()[1] : input.element_count();
     int64_t width = output.shape().back();
     float* to = output.mutable_data<float>();
-    context.threads().parallel_for(rows, 1 + 4096 / std::max<int64_t>(length, 1), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(length, kernels::kFunctionNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         put_copies(to + r * width, width, 0.0f);
         count_row(items.subspan(static_cast<size_t>(r * length), static_cast<size_t>(length)), to + r * width);

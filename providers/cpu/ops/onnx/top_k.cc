@@ -10,6 +10,8 @@
 #include "base/thread_pool.h"
 #include "cpu/extreme_of.h"
 #include "cpu/kernels/transpose.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/small_floats.h"
 #include "runtime/kernel_registry.h"
 
@@ -271,7 +273,8 @@ class TopK : public OpKernel {
   void run_lines(ThreadPool& threads, const C* from, const Extent& e, int64_t k, T* values, int64_t* indices) const {
     const int64_t beside = std::min(e.inner, kLines), groups = (e.inner + beside - 1) / beside;
     auto choose = largest_ ? select<C, true> : select<C, false>;
-    threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * beside), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(e.length * beside, kernels::kScalarNs);
+    threads.parallel_for(e.outer * groups, least, [&](int64_t begin, int64_t end) {
       auto best = base::polled_vector<Candidate<C>>(k);
       auto ranks = base::polled_vector<Rank>(keeps_sorted(k, e.length) ? 0 : e.length);
       auto lines = base::polled_vector<C>(e.inner == 1 ? 0 : beside * e.length);
@@ -307,7 +310,8 @@ class TopK : public OpKernel {
   template <class Index, class C, class T>
   void run_short(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
     constexpr int64_t kTogether = 256;
-    threads.parallel_for((e.outer + kTogether - 1) / kTogether, 1, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(e.length * kTogether, kernels::kElementNs);
+    threads.parallel_for((e.outer + kTogether - 1) / kTogether, least, [&](int64_t begin, int64_t end) {
       std::vector<C> lines(static_cast<size_t>(e.length * kTogether + kLines));  // the last ones are read, not used
       BestOfLines<C, Index> best;
       for (int64_t first = begin * kTogether; first < std::min(end * kTogether, e.outer); first += kTogether) {
@@ -326,7 +330,8 @@ class TopK : public OpKernel {
   template <class Index, class C, class T>
   void run_best(ThreadPool& threads, const C* from, const Extent& e, T* values, int64_t* indices) const {
     const int64_t groups = (e.inner + kLines - 1) / kLines;
-    threads.parallel_for(e.outer * groups, 1 + 4096 / (e.length * kLines), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(e.length * kLines, kernels::kElementNs);
+    threads.parallel_for(e.outer * groups, least, [&](int64_t begin, int64_t end) {
       auto lines = base::polled_vector<C>(e.inner % kLines == 0 ? 0 : e.length * kLines);
       BestOfLines<C, Index> best;
       for (int64_t group = begin; group < end; ++group) {

@@ -3,6 +3,8 @@
 
 #include "base/thread_pool.h"
 #include "cpu/element_conversion.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -18,8 +20,6 @@ struct StepTensors {
   T* new_value;
   T* new_state[2];
 };
-
-constexpr int64_t kGrain = 8192;
 
 class Optimizer : public OpKernel {
  public:
@@ -91,7 +91,7 @@ class Optimizer : public OpKernel {
 
   template <class T>
   void step(ThreadPool& threads, const StepTensors<T>& t, double rate, int64_t updates) const {
-    threads.parallel_for(t.count, kGrain, [&](int64_t begin, int64_t end) {
+    threads.parallel_for(t.count, kernels::least_items(kernels::kScalarNs), [&](int64_t begin, int64_t end) {
       if (is_momentum_) return momentum(t, begin, end, rate, updates);
       states_ == 2 ? adam(t, begin, end, rate, updates) : adagrad(t, begin, end, rate, updates);
     });

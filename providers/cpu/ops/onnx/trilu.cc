@@ -4,6 +4,8 @@
 
 #include "base/polled_loop.h"
 #include "base/thread_pool.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -34,7 +36,8 @@ class Trilu : public OpKernel {
     if (x.element_count() == 0) return;
     Matrix matrix{x.shape()[rank - 2], x.shape()[rank - 1]};
     int64_t rows = x.shape().count_to(rank - 1);
-    context.threads().parallel_for(rows, std::max<int64_t>(1, 65536 / matrix.columns), [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_rows(matrix.columns, kernels::kElementNs);
+    context.threads().parallel_for(rows, least, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         auto [first, last] = kept_columns(row % matrix.rows, matrix, upper_, k);
         copy_row(x, y, row * matrix.columns, matrix.columns, first, last);

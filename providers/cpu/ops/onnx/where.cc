@@ -3,6 +3,8 @@
 
 #include "cpu/broadcast.h"
 #include "cpu/counted_copy.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "runtime/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
@@ -77,9 +79,10 @@ void run(KernelContext& context) {
   auto* c = static_cast<const uint8_t*>(condition.raw());
   auto *x0 = static_cast<const T*>(x.raw()), *y0 = static_cast<const T*>(y.raw());
   auto* to = static_cast<T*>(out.mutable_raw());
-  plan.run(context.threads(), 32768, [&](const int64_t* at, int64_t begin, int64_t count) {
-    select(c + at[0], x0 + at[1], y0 + at[2], to + begin, step, count);
-  });
+  plan.run(context.threads(), kernels::least_items(kernels::kElementNs),
+           [&](const int64_t* at, int64_t begin, int64_t count) {
+             select(c + at[0], x0 + at[1], y0 + at[2], to + begin, step, count);
+           });
 }
 
 class Where : public OpKernel {

@@ -9,6 +9,8 @@
 #include "cpu/float_loops.h"
 #include "cpu/fused_activation.h"
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "ops/elementwise_program.h"
 #include "ops/shape_rules.h"
 #include "runtime/kernel_registry.h"
@@ -151,9 +153,8 @@ class ElementwiseChain final : public OpKernel {
     auto slots = std::max<size_t>(program_.slots(), 1);
     block_ = std::clamp(kCacheFloats / static_cast<int64_t>(slots) / 64 * 64, kSmallestBlock, kLargestBlock);
     for (const Step& step : program_.steps()) {
-      grain_ = std::min(grain_, step.loops != nullptr ? step.loops->grain : grain_);
+      element_ns_ += step.loops != nullptr ? step.loops->element_ns : kernels::kActivationNs;
     }
-    grain_ = std::max<int64_t>(4096, grain_ / static_cast<int64_t>(program_.steps().size()));
   }
 
   void compute(KernelContext& context) const override {
@@ -162,8 +163,9 @@ class ElementwiseChain final : public OpKernel {
     ElementwiseOperands inputs = operands(context, y.shape(), block);
     if (!fits_blocks(context, inputs, y.shape())) return run_by_steps(context, y);
     auto* to = y.mutable_data<float>();
-    context.threads().parallel_for(
-        count, grain_, [&](int64_t begin, int64_t end) { BlockRunner(program_, inputs, block).run(begin, end, to); });
+    context.threads().parallel_for(count, kernels::least_items(element_ns_), [&](int64_t begin, int64_t end) {
+      BlockRunner(program_, inputs, block).run(begin, end, to);
+    });
   }
 
   KernelReport report(const KernelContext& context) const override {
@@ -222,7 +224,8 @@ class ElementwiseChain final : public OpKernel {
     if (step.loops != nullptr) return run_binary(*step.loops, a, a.shape(), b, b.shape(), y, threads);
     const auto* from = a.data<float>();
     auto* to = y.mutable_data<float>();
-    threads.parallel_for(y.element_count(), grain_, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kActivationNs);
+    threads.parallel_for(y.element_count(), least, [&](int64_t begin, int64_t end) {
       kernels::unary(step.activation, from + begin, to + begin, end - begin);
     });
   }
@@ -230,7 +233,7 @@ class ElementwiseChain final : public OpKernel {
   ops::ElementwiseProgram description_;
   Program program_;
   int64_t block_ = kLargestBlock;
-  int64_t grain_ = 32768;
+  double element_ns_ = 0;
 };
 
 constexpr KernelRow kRows[] = {

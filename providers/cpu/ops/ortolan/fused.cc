@@ -4,6 +4,8 @@
 #include "cpu/fused_activation.h"
 #include "cpu/gemm.h"
 #include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/work_cost.h"
+#include "cpu/kernels/work_division.h"
 #include "cpu/matmul.h"
 #include "cpu/matmul_integer_to_float.h"
 #include "runtime/kernel_registry.h"
@@ -12,8 +14,6 @@ namespace ortolan::cpu::ortolan {
 namespace {
 
 constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
-constexpr int64_t kGrain = 8192;  // elements worth a second thread
-
 /** y = activation(x), element by element. */
 class ElementwiseActivation final : public OpKernel {
  public:
@@ -27,7 +27,8 @@ class ElementwiseActivation final : public OpKernel {
     OutputAs<float> y(context, 0);
     const float* from = read_input<float>(context, 0);
     float* to = y.data();
-    context.threads().parallel_for(y.shape().element_count(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t least = kernels::least_items(kernels::kActivationNs);
+    context.threads().parallel_for(y.shape().element_count(), least, [&](int64_t begin, int64_t end) {
       kernels::unary(activation_, from + begin, to + begin, end - begin);
     });
     y.finish();
