@@ -221,9 +221,9 @@ static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.f
 static const char* const kOrtolanSessionOptionsMaxRunBytes = "ortolan.max_run_bytes";
 
 /** Switch: on machines with several nodes of memory (NUMA), threads within an operator are pinned to a node each, in
- *  proportion to the nodes' processors, and the same share of an operator's items, and so of its weights, belongs to the
- *  same node in each run; a node's threads help the others only where they have nothing left. Means nothing on one node,
- *  beside session.intra_op_thread_affinities, and for pools that sessions share. "0" by default. */
+ *  proportion to the nodes' processors, and the same share of an operator's items, and so of its weights, belongs to
+ * the same node in each run; a node's threads help the others only where they have nothing left. Means nothing on one
+ * node, beside session.intra_op_thread_affinities, and for pools that sessions share. "0" by default. */
 static const char* const kOrtolanSessionOptionsNuma = "ortolan.numa";
 
 /** Switch, set before the provider is added: TensorRT's names and options stand for the CUDA provider, where no
