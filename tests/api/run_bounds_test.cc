@@ -61,9 +61,9 @@ TEST_F(RunBoundsTest, NodesOfMemoryAreASwitch) {
     EXPECT_EQ(largest_, 1e6f);
   }
   EXPECT_OK(api().AddSessionConfigEntry(options_, kOrtolanSessionOptionsNuma, "on"));
-  Session refused;
+  Session none;
   const std::string model = spread();
-  EXPECT_REFUSED(api().CreateSessionFromArray(env_, model.data(), model.size(), options_, refused.out()),
+  EXPECT_REFUSED(api().CreateSessionFromArray(env_, model.data(), model.size(), options_, none.out()),
                  ORT_INVALID_ARGUMENT, "session entry 'ortolan.numa' is 'on'; it must be 0 or 1");
 }
 
