@@ -220,6 +220,12 @@ static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.f
  *  environment bounds runs too, where it is less. */
 static const char* const kOrtolanSessionOptionsMaxRunBytes = "ortolan.max_run_bytes";
 
+/** Switch: on machines with several nodes of memory (NUMA), threads within an operator are pinned to a node each, in
+ *  proportion to the nodes' processors, and the same share of an operator's items, and so of its weights, belongs to
+ * the same node in each run; a node's threads help the others only where they have nothing left. Means nothing on one
+ * node, beside session.intra_op_thread_affinities, and for pools that sessions share. "0" by default. */
+static const char* const kOrtolanSessionOptionsNuma = "ortolan.numa";
+
 /** Switch, set before the provider is added: TensorRT's names and options stand for the CUDA provider, where no
  *  registered library has TensorrtExecutionProvider. trt_fp16_enable lets float16 products compute in 16 bits, device,
  *  stream and graphs are CUDA's, trt_engine_cache_enable keeps compiled models in the folder trt_engine_cache_path, and

@@ -30,4 +30,12 @@ inline LoopDivision division_of(int64_t count, int64_t grain, int degree, int pr
   return division;
 }
 
+/** Where a part of a loop ends that is divided among `threads` in proportion, if `so_far` of them have this part and
+   those before it: at a whole number of chunks, so that only the loop's last range is shorter than others. */
+inline int64_t part_end(int64_t count, int64_t chunk, int so_far, int threads) {
+  if (so_far >= threads) return count;
+  const int64_t chunks = (count - 1) / chunk + 1;
+  return std::min(count, (chunks / threads * so_far + chunks % threads * so_far / threads) * chunk);
+}
+
 }  // namespace ortolan::base

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/futex.h"
+#include "base/loop_division.h"
 #include "base/pause.h"
 #include "base/piece_length.h"
 
@@ -28,27 +29,35 @@ class InsideLoop {
 
 bool inside_pooled_loop() noexcept { return t_inside_loop; }
 
+void PooledLoop::set_parts(const std::vector<int>& threads) {
+  part_count_ = static_cast<int>(threads.size());
+  int so_far = 0;
+  for (int part = 0; part < part_count_; ++part) parts_[part].threads_so_far = so_far += threads[part];
+}
+
 template <class Stop>
-void PooledLoop::claim_chunks(Stop stop) noexcept {
+void PooledLoop::claim_chunks(Stop stop, int own) noexcept {
   InsideLoop inside_loop;
-  const int64_t count = count_.load(std::memory_order_relaxed);
   PieceLength<> length(scope_.terminate != nullptr ? grain_ : chunk_, chunk_);
-  while (!stop()) {
-    const int64_t wanted = length.next();
-    const int64_t begin = next_.fetch_add(wanted, std::memory_order_relaxed);
-    if (begin >= count) return;
-    try {
-      check_terminate();
-      body_.call(body_.context, begin, std::min(begin + wanted, count));
-    } catch (...) {
-      return fail();
+  int64_t wanted = length.next();
+  for (int i = 0; i < part_count_; ++i) {
+    Part& part = parts_[(own + i) % part_count_];
+    const int64_t end = part.end.load(std::memory_order_relaxed);
+    for (int64_t begin = 0; !stop() && (begin = part.next.fetch_add(wanted, std::memory_order_relaxed)) < end;) {
+      try {
+        check_terminate();
+        body_.call(body_.context, begin, std::min(begin + wanted, end));
+      } catch (...) {
+        return fail();
+      }
+      wanted = length.next();
     }
   }
 }
 
 void PooledLoop::fail() noexcept {
   if (!failed_.exchange(true)) failure_ = std::current_exception();
-  next_.store(count_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  for (Part& part : parts_) part.next.store(part.end.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 void PooledLoop::open(int64_t count, int64_t grain, int64_t chunk, LoopBody body, int helpers) {
@@ -56,15 +65,20 @@ void PooledLoop::open(int64_t count, int64_t grain, int64_t chunk, LoopBody body
   grain_ = grain;
   chunk_ = chunk;
   scope_ = run_scope();
-  count_.store(count, std::memory_order_relaxed);
-  next_.store(0, std::memory_order_relaxed);
+  int64_t begin = 0;
+  for (int i = 0; i < part_count_; ++i) {
+    Part& part = parts_[i];
+    part.next.store(begin, std::memory_order_relaxed);
+    begin = part_end(count, chunk, part.threads_so_far, parts_[part_count_ - 1].threads_so_far);
+    part.end.store(begin, std::memory_order_relaxed);
+  }
   if (announced_.active()) announced_.announce_helpers(static_cast<size_t>(helpers));
   places_.store(helpers, std::memory_order_relaxed);
   open_.store(true, std::memory_order_release);
 }
 
-void PooledLoop::work_as_caller() noexcept {
-  claim_chunks([] { return false; });
+void PooledLoop::work_as_caller(int part) noexcept {
+  claim_chunks([] { return false; }, part);
 }
 
 std::exception_ptr PooledLoop::close() {
@@ -98,9 +112,9 @@ bool PooledLoop::join() noexcept {
   return false;
 }
 
-void PooledLoop::work(const TurnTaking<>& turn) noexcept {
+void PooledLoop::work(const TurnTaking<>& turn, int part) noexcept {
   const ScopedRunScope of_loop(scope_);
-  auto claim = [&] { claim_chunks([&] { return turn.is_over(); }); };
+  auto claim = [&] { claim_chunks([&] { return turn.is_over(); }, part); };
   announced_.active() ? announced_.help(claim) : claim();
 }
 

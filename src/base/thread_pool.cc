@@ -9,6 +9,7 @@
 #include "base/cpu_features.h"
 #include "base/error.h"
 #include "base/loop_division.h"
+#include "base/memory_nodes.h"
 #include "base/piece_length.h"
 #include "base/processor_count.h"
 #include "base/run_scope.h"
@@ -65,6 +66,32 @@ void ThreadPool::State::let_in(int place, int helpers) noexcept {
   call_helpers(helpers);
 }
 
+void ThreadPool::State::follow_nodes(int threads) {
+  const auto& nodes = options.nodes;
+  const int count = static_cast<int>(nodes.size()), parts = std::min(count, PooledLoop::kMostParts);
+  auto part_of = [&](int node) { return node * parts / count; };
+  std::vector<int> threads_of_parts(parts);
+  for (const int node : nodes_of_threads(nodes, threads)) {
+    if (!parts_of_threads.empty()) affinity.push_back(nodes[node]);
+    parts_of_threads.push_back(part_of(node));
+    ++threads_of_parts[part_of(node)];
+  }
+  for (int node = 0; node < count; ++node) {
+    for (const size_t processor : nodes[node]) {
+      if (processor >= parts_of_processors.size()) parts_of_processors.resize(processor + 1);
+      parts_of_processors[processor] = part_of(node);
+    }
+  }
+  for (PooledLoop& loop : loops) loop.set_parts(threads_of_parts);
+}
+
+int ThreadPool::State::part_here() const noexcept {
+  if (parts_of_processors.empty()) return 0;
+  const int processor = sched_getcpu();
+  const bool is_known = processor >= 0 && processor < static_cast<int>(parts_of_processors.size());
+  return is_known ? parts_of_processors[processor] : 0;
+}
+
 ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>()) {
   threads_ = options.threads > 0 ? options.threads : available_threads();
   degree_ = std::min(threads_, processors_at_once());
@@ -77,6 +104,7 @@ ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>(
   require(groups == 0 || groups == threads_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
           "' names ", groups, " groups for a pool of ", threads_, " threads; give one group for each of the ",
           threads_ - 1, " worker threads (the calling thread is not pinned)");
+  if (groups == 0 && options.nodes.size() > 1) state_->follow_nodes(threads_);
 }
 
 void ThreadPool::count_use(int change) noexcept {
@@ -101,7 +129,7 @@ void ThreadPool::run_loop(int64_t count, int64_t grain, LoopBody body) {
   PooledLoop& loop = state.loops[place];
   loop.open(count, grain, chunk, body, helpers);
   state.let_in(place, helpers);
-  loop.work_as_caller();
+  loop.work_as_caller(state.part_here());
   state.shut_out(place);
   const std::exception_ptr failure = loop.close();
   loop.give_back();

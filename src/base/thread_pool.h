@@ -54,6 +54,10 @@ class ThreadPool {
     int spin_us = 200;              // how long an idle worker looks for work before it sleeps
     bool spin_only_in_use = false;  // true: only while a Use is there
     std::string affinity;           // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
+    // The processors of each node of memory (memory_nodes.h). Where there are several and no affinity, workers are
+    // pinned to their nodes, and the same items of loops of the same length belong to the same node's threads, which
+    // leave some to others only where these have nothing left.
+    std::vector<std::vector<int>> nodes;
     std::string name = "ortolan";
     ThreadHooks hooks;
   };

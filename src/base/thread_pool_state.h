@@ -28,6 +28,7 @@ struct ThreadPool::State {
   struct Worker {
     State* pool = nullptr;
     int index = 0;
+    int part = 0;          // of loops, which is its own
     int next_place = 0;    // where it looks first for a loop
     bool is_free = false;  // counted in free_workers
     void* hook_handle = nullptr;
@@ -73,10 +74,16 @@ struct ThreadPool::State {
 
   Options options;
   std::vector<std::vector<int>> affinity;
-  Announced announced;  // tasks
+  std::vector<int> parts_of_threads, parts_of_processors;  // by the nodes of memory; empty: loops have one part
+  Announced announced;                                     // tasks
 
   void set_callbacks(const WorkCallbacks& callbacks, size_t most_helpers);
   void call_helpers(int count);
+
+  /** Pins workers to nodes, the caller being the first thread, and gives loops a part for each node. */
+  void follow_nodes(int threads);
+  /** The part of loops that belongs to the node of the processor that the calling thread is on. */
+  int part_here() const noexcept;
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
   bool orphaned() const;

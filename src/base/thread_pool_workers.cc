@@ -57,7 +57,7 @@ bool ThreadPool::State::help_loop(Worker& worker) noexcept {
   if (loop == nullptr) return false;
   set_free(worker, false);
   if (sleepers.load() > 0 && loop->wants_help()) futex_wake(signal, kWakesEach);
-  loop->work(worker.turn);
+  loop->work(worker.turn, worker.part);
   set_free(worker, true);
   loop->leave();
   worker.turn.give_way_if_over();
@@ -215,6 +215,7 @@ int ThreadPool::State::start(int wanted) {
     worker.pool = this;
     worker.index = static_cast<int>(workers.size()) - 1;
     worker.next_place = worker.index % kLoops;
+    if (workers.size() < parts_of_threads.size()) worker.part = parts_of_threads[workers.size()];
     if (start_thread(worker)) continue;
     workers.pop_back();
     break;

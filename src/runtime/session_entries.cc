@@ -19,6 +19,14 @@ int64_t number_or(const SessionOptions& options, std::string_view key, int64_t f
   return value;
 }
 
+bool follows_nodes(const SessionOptions& options) {
+  constexpr std::string_view kKey = "ortolan.numa";
+  const std::string_view text = options.config_or(kKey, "0");
+  require(text == "0" || text == "1", ErrorCode::kInvalidArgument, "session entry '", kKey, "' is '", text,
+          "'; it must be 0 or 1");
+  return text == "1";
+}
+
 base::Fp32Precision precision_of(const SessionOptions& options) {
   constexpr std::string_view kKey = "ortolan.cpu.fp32_precision";
   try {

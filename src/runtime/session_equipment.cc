@@ -1,5 +1,6 @@
 // What a session runs with: threads, providers, memory, a profile.
 #include "base/memory_limit.h"
+#include "base/memory_nodes.h"
 #include "runtime/devices.h"
 #include "runtime/ep_context.h"
 #include "runtime/profiler.h"
@@ -42,10 +43,12 @@ void SessionBuilder::make_threads() {
   pool.affinity = options.config_or("session.intra_op_thread_affinities", "");
   pool.allow_spinning = is_on(options, "session.intra_op.allow_spinning", true);
   pool.spin_only_in_use = is_on(options, "session.force_spinning_stop", false);
+  if (follows_nodes(options)) pool.nodes = base::memory_nodes();
   session_->intra_pool_ = std::make_shared<ThreadPool>(pool);
   if (options.mode != ExecutionMode::kParallel) return;
   pool.threads = options.inter_op_threads;
   pool.affinity.clear();
+  pool.nodes.clear();
   pool.allow_spinning = is_on(options, "session.inter_op.allow_spinning", true);
   session_->inter_pool_ = std::make_shared<ThreadPool>(pool);
 }

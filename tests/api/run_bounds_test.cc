@@ -53,6 +53,20 @@ TEST_F(RunBoundsTest, MemoryBeyondTheBoundIsAStatusThatNamesTheNode) {
   EXPECT_EQ(largest_, 1e6f);
 }
 
+TEST_F(RunBoundsTest, NodesOfMemoryAreASwitch) {
+  for (const char* value : {"0", "1"}) {
+    EXPECT_OK(api().AddSessionConfigEntry(options_, kOrtolanSessionOptionsNuma, value));
+    const Session session = make_session(env_, spread(), options_);
+    EXPECT_OK(run(session, 1'000'000));
+    EXPECT_EQ(largest_, 1e6f);
+  }
+  EXPECT_OK(api().AddSessionConfigEntry(options_, kOrtolanSessionOptionsNuma, "on"));
+  Session none;
+  const std::string model = spread();
+  EXPECT_REFUSED(api().CreateSessionFromArray(env_, model.data(), model.size(), options_, none.out()),
+                 ORT_INVALID_ARGUMENT, "session entry 'ortolan.numa' is 'on'; it must be 0 or 1");
+}
+
 TEST_F(RunBoundsTest, TheDefaultBoundKeepsTheProcessAlive) {
   const Session session = make_session(env_, spread(), options_);
   EXPECT_REFUSED(run(session, int64_t{1} << 46), ORT_FAIL, "Expand_node");
