@@ -161,6 +161,16 @@ TEST_P(GemmF32, RandomShapesAndEpilogues) {
   }
 }
 
+// More rows and columns of A than caches keep, so that products go across panels block by block of k.
+TEST_P(GemmF32, TallAndDeep) {
+  for (bool packed : {false, true}) {
+    for (bool threads : {false, true}) {
+      for (int round = 0; round < 2; ++round)
+        check({300, 60, 1000, false, !packed, random_epilogue()}, packed, threads, 1);
+    }
+  }
+}
+
 TEST_P(GemmF32, OneRowAndOneColumn) {
   for (bool packed : {false, true}) {
     for (bool trans_b : {false, true}) {
@@ -208,7 +218,8 @@ TEST_P(GemmF32, ThreadsDoNotChangeResults) {
   struct Shape {
     int64_t m, n, k;
   };
-  for (const auto& [m, n, k] : std::vector<Shape>{{200, 300, 777}, {130, 500, 400}, {1, 900, 500}, {5, 33, 2000}}) {
+  for (const auto& [m, n, k] :
+       std::vector<Shape>{{200, 300, 777}, {300, 100, 1000}, {130, 500, 400}, {1, 900, 500}, {5, 33, 2000}}) {
     const std::vector<float> a = normal(m * k), b = normal(k * n);
     std::vector<float> columns(b.size()), c(m * n), d(m * n);
     for (int64_t i = 0; i < k * n; ++i) columns[i % n * k + i / n] = b[i];
@@ -295,8 +306,8 @@ TEST_P(GemmF32Batches, ThreadsDoNotChangeResults) { expect_same_for_all_threads(
 TEST_P(GemmF32Batches, ThreadsDoNotChangeHowProductsAreComputed) { expect_same_for_all_threads({256, 256, 64}); }
 
 TEST_P(GemmF32, PanelOrderDoesNotChangeResults) {
-  for (int64_t m : {1, 3, 150}) {
-    const int64_t n = 301, k = 600;
+  for (int64_t m : {1, 3, 150, 300}) {
+    const int64_t n = 301, k = m == 300 ? 1000 : 600;
     const std::vector<float> a = normal(m * k), b = normal(k * n);
     const PackedMatrix packed = pack_b(nullptr, k, n, b.data(), n, false);
     std::vector<float> c(m * n), d(m * n);

@@ -139,8 +139,9 @@ TEST(WorkDivision, PlainProducts) {
         const Grid packed = grid_of(p, tiles, true, l2_bytes), plain = grid_of(p, tiles, false, l2_bytes);
         const GridDivision d = divide_grid(packed, threads);
         ASSERT_NO_FATAL_FAILURE(expect_good(packed, d, threads));
-        // A band that is left stays in the cache, and no row is left alone.
-        EXPECT_LE(4 * p.k * tiles.rows * d.height, std::max<int64_t>(l2_bytes, 4 * p.k * tiles.rows * 16));
+        // A block of a band's columns stays in the cache, and no row is left alone.
+        const int64_t tile_bytes = 4 * k_block(p.k) * tiles.rows;
+        EXPECT_LE(tile_bytes * d.height, std::max<int64_t>(l2_bytes, tile_bytes * 16));
         EXPECT_NE(p.m - (d.down - 1) * d.height * tiles.rows, 1);
         EXPECT_GT(p.m - (d.down - 1) * d.height * tiles.rows, 0);
         // Packing a panel in several tasks is faster than leaving threads without work.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
 
@@ -27,8 +28,8 @@ inline Grid grid_of(const ProductSize& p, const ProductTiles& tiles, bool is_pac
   const auto depth = static_cast<double>(p.k + 1);
   Grid grid{p.m == 1 ? 1 : divide_up(p.m - 1, tiles.rows), divide_up(p.n, tiles.columns),
             static_cast<double>(rows * columns) * depth * tiles.multiply_ns};
-  // Rows of A that stay in the second-level cache while panels pass over them.
-  const int64_t fit = l2_bytes / 2 / (4 * std::max<int64_t>(p.k, 1)) / tiles.rows;
+  // Rows of a block of A's columns that stay in the second-level cache while panels pass over them.
+  const int64_t fit = l2_bytes / 2 / (4 * std::max<int64_t>(k_block(p.k), 1)) / tiles.rows;
   grid.highest = std::clamp<int64_t>(fit, 16, 64);
   if (!is_packed) grid.column_share += in_units(static_cast<double>(columns) * depth * kPackNs, grid);
   return grid;

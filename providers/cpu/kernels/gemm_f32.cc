@@ -74,30 +74,43 @@ PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t pane
   return {packed, width};
 }
 
-void multiply_panel(const GemmProduct& p, const PanelSplit& split, int64_t panel, int64_t row, int64_t rows) {
-  const int64_t column = split.first_column(panel);
+// Rows of a panel from row `first` on.
+struct PanelPart {
+  int64_t panel, first;
+};
+
+// What the block is to ask memory for meanwhile: a part of a packed B. Below a few tiles of rows there is no time.
+void set_next(const GemmProduct& p, const PanelSplit& split, const PanelPart& next, GemmBlock& g) {
+  constexpr int64_t kFewestTiles = 4;
+  if (p.b.form != GemmRightForm::kPacked || g.rows < kFewestTiles * p.kernels.tile_rows) return;
+  const bool is_float = p.b.element == PackedElement::kFloat;
+  const int64_t size = is_float ? sizeof(float) : sizeof(uint16_t), width = split.width(next.panel);
+  const char* b = is_float ? reinterpret_cast<const char*>(p.b.data) : reinterpret_cast<const char*>(p.b.shorts);
+  g.next = b + (split.first_column(next.panel) * p.k + next.first * width) * size;
+  g.next_bytes = std::min(k_block(p.k), p.k - next.first) * width * size;
+}
+
+void multiply_part(const GemmProduct& p, const PanelSplit& split, const PanelPart& part, const PanelPart* next,
+                   int64_t row, int64_t rows) {
+  const int64_t column = split.first_column(part.panel);
   GemmBlock g;
+  g.k = std::min(k_block(p.k), p.k - part.first);
+  const PanelRows b = panel_rows(p, split, part.panel, part.first, g.k);
+  g.a = p.a.data + row * p.a.stride + part.first;
   g.lda = p.a.stride;
+  g.b = b.data;
+  g.b_step = b.step;
   g.c = p.c + row * p.ldc + column;
   g.ldc = p.ldc;
   g.rows = rows;
-  g.columns = split.columns(panel);
+  g.columns = split.columns(part.panel);
   g.alpha = p.epilogue.alpha;
-  g.c_scale = p.epilogue.beta;
-  const int64_t step = k_block(p.k);
-  for (int64_t k = 0;; k += step) {
-    g.k = std::min(step, p.k - k);
-    const PanelRows b = panel_rows(p, split, panel, k, g.k);
-    g.a = p.a.data + row * p.a.stride + k;
-    g.b = b.data;
-    g.b_step = b.step;
-    const bool last = k + g.k >= p.k;
-    if (last) set_finish(p.epilogue, row, column, g);
-    p.kernels.block(split.vectors(panel), g);
-    if (last) break;
-    g.c_scale = 1;
-  }
-  if (!is_clamp(p.epilogue.activation.op)) activate(p.epilogue.activation, g.c, p.ldc, rows, g.columns);
+  g.c_scale = part.first == 0 ? p.epilogue.beta : 1;
+  if (next != nullptr) set_next(p, split, *next, g);
+  const bool is_last = part.first + g.k >= p.k;
+  if (is_last) set_finish(p.epilogue, row, column, g);
+  p.kernels.block(split.vectors(part.panel), g);
+  if (is_last && !is_clamp(p.epilogue.activation.op)) activate(p.epilogue.activation, g.c, p.ldc, rows, g.columns);
 }
 
 ProductTiles tiles_of(const GemmF32Kernels& kernels) {
@@ -107,34 +120,51 @@ ProductTiles tiles_of(const GemmF32Kernels& kernels) {
 // The tasks of a division, in the order that is asked for.
 class ProductTasks {
  public:
-  ProductTasks(const GemmProduct& p, const GridDivision& grid)
-      : p_(p), grid_(grid), split_(p.n, p.kernels), panels_(divide_up(split_.count(), grid.across)) {}
+  ProductTasks(const GemmProduct& p, const GridDivision& grid, int64_t l2_bytes)
+      : p_(p),
+        grid_(grid),
+        split_(p.n, p.kernels),
+        panels_(divide_up(split_.count(), grid.across)),
+        depth_(k_block(p.k)),
+        floats_that_stay_(l2_bytes / 2 / static_cast<int64_t>(sizeof(float))) {}
 
   void run(int64_t task) const {
-    const bool backward = p_.order == PanelOrder::kBackward;
-    const int64_t i = backward ? grid_.tasks() - 1 - task : task, band = i / grid_.across;
-    const int64_t rows = grid_.height * p_.kernels.tile_rows, row = band * rows;
-    const int64_t begin = i % grid_.across * panels_, end = std::min(begin + panels_, split_.count());
-    for (int64_t panel = begin; panel < end; ++panel) {
-      multiply_panel(p_, split_, backward ? begin + end - 1 - panel : panel, row,
-                     band == grid_.down - 1 ? p_.m - row : rows);
+    const int64_t i = is_backward() ? grid_.tasks() - 1 - task : task, band = i / grid_.across;
+    const int64_t height = grid_.height * p_.kernels.tile_rows, row = band * height;
+    const int64_t rows = band == grid_.down - 1 ? p_.m - row : height;
+    const int64_t begin = i % grid_.across * panels_, panels = std::min(panels_, split_.count() - begin);
+    const int64_t blocks = std::max<int64_t>(1, divide_up(p_.k, std::max<int64_t>(depth_, 1)));
+    const bool goes_across = blocks > 1 && rows * p_.k > floats_that_stay_;
+    // Panel by panel, or, where the rows of A do not stay in the second-level cache, across all panels with a block of
+    // their columns, which does.
+    const auto part = [&](int64_t n) {
+      const int64_t block = goes_across ? n / panels : n % blocks, panel = goes_across ? n % panels : n / blocks;
+      return PanelPart{begin + (is_backward() ? panels - 1 - panel : panel), block * depth_};
+    };
+    for (int64_t n = 0; n < panels * blocks; ++n) {
+      const PanelPart next = part(n + 1);
+      multiply_part(p_, split_, part(n), n + 1 < panels * blocks ? &next : nullptr, row, rows);
     }
   }
 
  private:
+  bool is_backward() const { return p_.order == PanelOrder::kBackward; }
+
   const GemmProduct& p_;
   const GridDivision& grid_;
   const PanelSplit split_;
   const int64_t panels_;  // of a task
+  const int64_t depth_, floats_that_stay_;
 };
 
 // Rows that a product has a part of count for how it is computed.
 void multiply(base::ThreadPool* pool, const GemmProduct& p, int64_t all_rows) {
   if (multiply_split(pool, p, all_rows)) return;
   const bool is_packed = p.b.form == GemmRightForm::kPacked || p.b.form == GemmRightForm::kInPlace;
-  const Grid grid = grid_of({p.m, p.n, p.k}, tiles_of(p.kernels), is_packed, base::cpu_features().l2_bytes);
+  const int64_t l2_bytes = base::cpu_features().l2_bytes;
+  const Grid grid = grid_of({p.m, p.n, p.k}, tiles_of(p.kernels), is_packed, l2_bytes);
   const GridDivision division = divide_grid(grid, threads_of(pool));
-  const ProductTasks tasks(p, division);
+  const ProductTasks tasks(p, division, l2_bytes);
   base::parallel_for(pool, division.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) tasks.run(task);
   });

@@ -142,11 +142,19 @@ ORTOLAN_INLINE void tile_of(int64_t rows, const GemmBlock& g, int64_t row, const
   if constexpr (MR > 1) tile_of<NV, kOperands, MR - 1>(rows, g, row, a);
 }
 
+// What a block says comes next is asked for share by share, so that it comes while tiles are computed.
+ORTOLAN_INLINE void ask_for_next(const GemmBlock& g, int64_t tile, int64_t tiles) {
+  constexpr int64_t kLine = kLineFloats * sizeof(float);
+  const int64_t lines = (g.next_bytes + kLine - 1) / kLine, end = lines * (tile + 1) / tiles;
+  for (int64_t i = lines * tile / tiles; i < end; ++i) __builtin_prefetch(g.next + i * kLine, 0, 2);
+}
+
 // Row-major A: tiles of nearly equal height, so that no tile is left with too few independent sums.
 template <int NV>
 void block(const GemmBlock& g) {
   const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
   for (int64_t i = 0; i < tiles; ++i) {
+    ask_for_next(g, i, tiles);
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
     tile_of<NV, Operands::kRowMajorA, kTileRows>(end - row, g, row, g.a + row * g.lda);
   }

@@ -39,6 +39,9 @@ struct GemmBlock : GemmFinish {
   const int64_t* b_rows = nullptr;  // for block_of_rows: where each row of B begins, instead of b_step
   int64_t k;
   bool panel_beside = false;  // B goes on to the right, in memory that is far, and is read next; for packed A
+  // For row-major A: what is read after this block, which memory is asked for meanwhile. Never read by the kernel.
+  const char* next = nullptr;
+  int64_t next_bytes = 0;
 };
 
 /** Register tiles of rows that a thin panel takes together; those left over round in another way. */

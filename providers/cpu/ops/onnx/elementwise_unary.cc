@@ -103,8 +103,8 @@ constexpr FloatOperator kFloatOperators[] = {
     vector<[](D x, P) { return std::atan(x); }>("Atan", UnaryOp::kAtan, kActivationNs),
     vector<[](D x, P) { return std::atanh(x); }>("Atanh", UnaryOp::kAtanh, kActivationNs),
     vectors<NumberUnary::kCeil>("Ceil", UnaryOp::kCeil),
-    vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>("Celu", UnaryOp::kCelu,
-                                                                                               kActivationNs, "alpha", 1),
+    vector<[](D x, P p) { return std::fmax(x, 0) + std::fmin(0, p.a * std::expm1(x / p.a)); }>(
+        "Celu", UnaryOp::kCelu, kActivationNs, "alpha", 1),
     vectors<MathOp::kCos>("Cos", UnaryOp::kCos),
     vector<[](D x, P) { return std::cosh(x); }>("Cosh", UnaryOp::kCosh, kActivationNs),
     vector<[](D x, P p) { return x < 0 ? p.a * std::expm1(x) : x; }>("Elu", UnaryOp::kElu, kActivationNs, "alpha", 1),
@@ -126,8 +126,9 @@ constexpr FloatOperator kFloatOperators[] = {
     vector<[](D x, P) { return 1 / x; }>("Reciprocal", UnaryOp::kReciprocal, kElementNs),
     vectors<NumberUnary::kRelu>("Relu", UnaryOp::kRelu),
     vectors<NumberUnary::kRound>("Round", UnaryOp::kRound),
-    vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>(
-        "Selu", UnaryOp::kSelu, kActivationNs, "alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f),
+    vector<[](D x, P p) { return p.b * (x < 0 ? p.a * std::expm1(x) : x); }>("Selu", UnaryOp::kSelu, kActivationNs,
+                                                                             "alpha", 1.67326319217681884765625f,
+                                                                             "gamma", 1.05070102214813232421875f),
     vector<kShrink>("Shrink", UnaryOp::kShrink, kElementNs, "lambd", 0.5f, "bias", 0),
     vectors<MathOp::kSigmoid>("Sigmoid", UnaryOp::kSigmoid),
     vectors<NumberUnary::kSign>("Sign", UnaryOp::kSign),
@@ -137,10 +138,12 @@ constexpr FloatOperator kFloatOperators[] = {
                                                                                          kActivationNs),
     vector<[](D x, P) { return x / (1 + std::fabs(x)); }>("Softsign", UnaryOp::kSoftsign, kElementNs),
     vectors<NumberUnary::kSqrt>("Sqrt", UnaryOp::kSqrt),
-    vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kActivationNs, "alpha", 1),
+    vector<[](D x, P p) { return x / (1 + std::exp(-p.a * x)); }>("Swish", UnaryOp::kQuickGelu, kActivationNs, "alpha",
+                                                                  1),
     vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kActivationNs),
     vectors<MathOp::kTanh>("Tanh", UnaryOp::kTanh),
-    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha", 1),
+    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha",
+                                                     1),
 };
 
 /** The loop of an integer operator, or NULL. */
