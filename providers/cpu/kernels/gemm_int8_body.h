@@ -1,6 +1,8 @@
 // Register tiles of integer products for one instruction set. Included as vec.h is.
 #pragma once
 
+#include <type_traits>
+
 #include "cpu/kernels/gemm_int8_finish.h"
 #include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/vec_bytes.h"
@@ -27,6 +29,7 @@ ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
 }
 #endif
 
+constexpr int kLineWords = 16;  // of a cache line
 constexpr int kInt8Vectors = kLanes == 16 ? 3 : 2;
 constexpr int kInt8TileRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 4;
 
@@ -97,7 +100,7 @@ ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t*
 #pragma GCC unroll 3
     for (int j = 0; j < NV; ++j) {
       bv[j] = load(b + j * kLanes);
-      __builtin_prefetch(b + (8 * NV + j) * kLanes, 0, 3);
+      if (j * kLanes % kLineWords == 0) __builtin_prefetch(b + (8 * NV + j) * kLanes, 0, 3);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < MR; ++i) {
@@ -305,6 +308,32 @@ void pack_rows(int vectors, const PanelRows& p, int32_t* to, int32_t* sums) {
 #endif
 }
 
+typedef uint8_t ManyBytes __attribute__((vector_size(2 * kLanes)));
+typedef int8_t ManySignedBytes __attribute__((vector_size(2 * kLanes)));
+typedef int16_t Halves __attribute__((vector_size(4 * kLanes)));
+
+template <class FromBytes>
+int32_t widen_row(const uint8_t* from, int64_t count, int16_t* to) {
+  Vi sums{};
+  int64_t i = 0;
+  for (; kGroup == 2 && i + 2 * kLanes <= count; i += 2 * kLanes) {
+    FromBytes bytes;
+    __builtin_memcpy(&bytes, from + i, sizeof bytes);
+    const Halves wide = __builtin_convertvector(bytes, Halves);
+    __builtin_memcpy(to + i, &wide, sizeof wide);
+    sums = dot(sums, (Vi)wide, set1i(0x00010001));
+  }
+  int32_t total = 0;
+  for (int lane = 0; lane < kLanes; ++lane) total += sums[lane];
+  constexpr bool kSigned = std::is_same_v<FromBytes, ManySignedBytes>;
+  for (; i < count; ++i) total += to[i] = static_cast<int16_t>(widen_one(from + i, kSigned));
+  return total;
+}
+
+int32_t widen_row(const uint8_t* from, int64_t count, bool is_signed, int16_t* to) {
+  return is_signed ? widen_row<ManySignedBytes>(from, count, to) : widen_row<ManyBytes>(from, count, to);
+}
+
 void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                  const int32_t* b_zero) {
   for (int64_t j = 0; j < columns; ++j) {
@@ -318,7 +347,8 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-    kLevel, kLanes, kInt8Vectors, kInt8TileRows, kGroup, any_block, to_floats, pack_group, pack_rows, correct_row,
+    kLevel,    kLanes,     kInt8Vectors, kInt8TileRows, kGroup,      any_block,
+    to_floats, pack_group, pack_rows,    widen_row,     correct_row,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

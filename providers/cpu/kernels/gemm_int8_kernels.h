@@ -67,6 +67,8 @@ struct GemmInt8Kernels {
                      int32_t* sums);
   /** The same for groups of a panel of `vectors` vectors; columns that it has not are 0. */
   void (*pack_rows)(int vectors, const PanelRows& panel, int32_t* to, int32_t* sums);
+  /** A row of A where group is 2: bytes become 16-bit integers; returns their sum. */
+  int32_t (*widen_row)(const uint8_t* from, int64_t count, bool is_signed, int16_t* to);
   /** c[j] -= a_zero * adjusted[j] + row_sum * b_zero[j] */
   void (*correct_row)(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                       const int32_t* b_zero);

@@ -53,8 +53,10 @@ void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& 
   const int64_t step = a.transposed ? a.stride : 1, start = a.transposed ? row : row * a.stride;
   const int32_t shift = kernels.a_shift(a.is_signed);
   int32_t total = 0;
-  const bool neighbours = kernels.group == 4 && step == 1;
-  if (neighbours) {
+  const bool neighbours = step == 1;
+  if (neighbours && kernels.group == 2) {
+    total = kernels.widen_row(bytes + start, k, a.is_signed, reinterpret_cast<int16_t*>(to));
+  } else if (neighbours) {
     total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
     if (a.is_signed && shift == 0) {
       std::memcpy(to, bytes + start, k);
