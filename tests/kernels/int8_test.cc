@@ -54,8 +54,10 @@ class Int8 : public ByteTest {
     return f;
   }
 
-  void check_product(int64_t m, int64_t n, int64_t k, int form) {
-    const Form f = make_form(m, n, k, form);
+  void check_product(int64_t m, int64_t n, int64_t k, int form) { check_product(make_form(m, n, k, form), form); }
+
+  void check_product(const Form& f, int form) {
+    const int64_t m = f.m, n = f.n, k = f.k;
     std::vector<int32_t> c(m * n, 77);
     if (form & 16) {
       const PackedMatrixInt8 matrix = pack_b_int8(&two_threads(), k, n, f.right());
@@ -69,6 +71,17 @@ class Int8 : public ByteTest {
             << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
       }
     }
+  }
+
+  /** Weights of at most 30 either way, of which each is as large as can be that often. */
+  std::vector<uint8_t> mostly_small(int64_t count, bool is_signed, double often) {
+    std::vector<uint8_t> weights(count);
+    for (uint8_t& w : weights) {
+      const bool is_large = static_cast<double>(integer(0, 9999)) < often * 10000;
+      const int64_t value = !is_large ? integer(-30, 30) : integer(0, 1) ? 127 : -128;
+      w = static_cast<uint8_t>(value + (is_signed ? 0 : 128));
+    }
+    return weights;
   }
 
   /** The same as floats; bits from 512 on choose the epilogue. */
@@ -123,6 +136,30 @@ TEST_P(Int8, ProductsOfEveryForm) {
     check_product(133, 40, 128, signs + 16 + 128 + 256);
     check_product(37, 17, 64, signs + 16);
   }
+}
+
+// None too large for sums of pairs in 16 bits, some, and too many; the left operand is often as large as can be.
+TEST_P(Int8, ProductsOfSmallAndLargeWeights) {
+  for (double often : {0.0, 0.002, 0.01, 0.3}) {
+    for (int round = 0; round < 64 && !HasFatalFailure(); ++round) {
+      const int form = round % 16 + 16 + (round & 1 ? 128 : 256);
+      Form f = make_form(integer(1, 15), integer(1, 70), integer(1, 300), form);
+      f.b = mostly_small(f.k * f.n, f.b_signed, often);
+      for (uint8_t& a : f.a) a = integer(0, 1) ? a : f.a_signed ? 127 : 255;
+      check_product(f, form);
+    }
+  }
+}
+
+TEST_P(Int8, SmallWeightsOfPairsTakeLessMemory) {
+  if (!(GetParam() == base::IsaLevel::kAvx2)) GTEST_SKIP() << "of AVX2";
+  const int64_t k = 256, n = 64;
+  const auto size = [&](double often) {
+    const std::vector<uint8_t> weights = mostly_small(k * n, true, often);
+    return pack_b_int8(nullptr, k, n, {weights.data(), n, false, true}).bytes();
+  };
+  EXPECT_EQ(size(0), size(0.001));
+  EXPECT_LT(size(0), size(0.3));
 }
 
 TEST_P(Int8, FloatsOfEveryForm) {

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -179,16 +180,36 @@ TEST_P(PackedPartsOf, TransposedConvolutions) {
 TEST_P(PackedPartsOf, ByteMatrices) {
   const int64_t m = 9, k = 77, n = 50;
   std::vector<uint8_t> a(m * k), weights(k * n);
-  for (auto* values : {&a, &weights}) {
-    for (uint8_t& x : *values) x = static_cast<uint8_t>(integer(0, 255));
-  }
+  for (uint8_t& x : a) x = static_cast<uint8_t>(integer(0, 255));
   const auto pack = [&](const uint8_t* b) { return pack_b_int8(&two_threads(), k, n, {b, n, false, true}); };
   const auto use = [&](const PackedMatrixInt8& b) {
     std::vector<int32_t> c(m * n);
     gemm_int8(&two_threads(), m, {a.data(), k, false, false}, b, {}, c.data(), n);
     return c;
   };
-  expect_kept(weights, 0, pack, use);
+  for (int64_t largest : {30, 127}) {  // AVX2 packs them in another way, and keeps which
+    for (uint8_t& x : weights) x = static_cast<uint8_t>(integer(-largest, largest));
+    weights[5] = 127, weights[5 + n] = 127;
+    expect_kept(weights, GetParam() == base::IsaLevel::kAvx2 ? 1 : 0, pack, use);
+  }
+}
+
+// A file may say anything of where groups of large weights belong: other sums, but nothing outside is read.
+TEST_P(PackedPartsOf, ByteMatricesOfDamagedFiles) {
+  const int64_t m = 9, k = 80, n = 40;
+  const Guarded<uint8_t> a(std::vector<uint8_t>(m * k, 3), Edge::kEnd);
+  const std::vector<uint8_t> weights(k * n, 5);
+  std::vector<int32_t> c(m * n);
+  PackedParts parts;
+  const PackedMatrixInt8 packed = [&] {
+    const base::NotesParts noting(parts);
+    return pack_b_int8(nullptr, k, n, {weights.data(), n, false, true});
+  }();
+  const PackedParts::Block& block = parts.blocks[0];
+  for (int32_t number : {-1, INT32_MIN, INT32_MAX, 19, 20, 1000}) {
+    std::fill_n(static_cast<int32_t*>(block.data.get()), block.bytes / sizeof number, number);
+    gemm_int8(nullptr, m, {a.get(), k, false, false}, packed, {}, c.data(), n);
+  }
 }
 
 TEST_P(PackedPartsOf, ByteConvolutions) {

@@ -189,7 +189,7 @@ void ProductInt8::set_left(const ByteMatrix& a) {
 
 Panel ProductInt8::panel_of_packed(int64_t index) const {
   const int64_t column = split.first_column(index);
-  return {index, b_words + column * packing.groups(b.k), b_sums + column};
+  return {index, b_words + column * packing.panel_groups(b.k), b_sums + column};
 }
 
 Panel ProductInt8::pack(int64_t index, int32_t* space) const {
@@ -220,7 +220,7 @@ Int8Block ProductInt8::block(const Panel& panel, int64_t row, int64_t rows) cons
   if (b_words != nullptr && panel.index + 1 < split.count()) {
     const Panel next = panel_of_packed(panel.index + 1);
     g.next = next.words;
-    g.next_bytes = split.width(next.index) * packing.groups(b.k) * 4;
+    g.next_bytes = split.width(next.index) * packing.panel_groups(b.k) * 4;
     fetch_columns(next);
   }
   return g;

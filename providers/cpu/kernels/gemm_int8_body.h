@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "cpu/kernels/gemm_int8_finish.h"
+#include "cpu/kernels/gemm_int8_pairs.h"
 #include "cpu/kernels/isa_level.h"
 #include "cpu/kernels/vec_bytes.h"
 
@@ -91,7 +92,13 @@ struct FetchAhead {
   }
 };
 
-template <int MR, int NV>
+// How a group's products are added, and whether panels have spare groups.
+struct AnyGroups {
+  static constexpr bool kSpare = false;
+  __attribute__((always_inline)) static Vi add(Vi sum, Vi a, Vi b) { return dot(sum, a, b); }
+};
+
+template <class Dot, int MR, int NV>
 ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
                                Vi (&sum)[MR][NV]) {
 #pragma GCC unroll 2
@@ -106,12 +113,24 @@ ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t*
     for (int i = 0; i < MR; ++i) {
       const Vi x = broadcast_group(a + i * g.a_stride);
 #pragma GCC unroll 3
-      for (int j = 0; j < NV; ++j) sum[i][j] = dot(sum[i][j], x, bv[j]);
+      for (int j = 0; j < NV; ++j) sum[i][j] = Dot::add(sum[i][j], x, bv[j]);
     }
   }
 }
 
-template <int MR, int NV>
+// The table may come from a file: what it says leads to groups of this panel at worst.
+template <class Dot, int MR, int NV>
+ORTOLAN_INLINE void add_spare_groups(const Int8Block& g, const uint8_t* a, Vi (&sum)[MR][NV]) {
+  const int64_t spare = GemmInt8Kernels::spare_groups(g.groups);
+  const int32_t *words = g.b + g.groups * NV * kLanes, *table = words + spare * NV * kLanes;
+  const int64_t count = least(table[0], spare);
+  for (int64_t i = 0; i < count; ++i, words += NV * kLanes) {
+    const auto group = static_cast<uint32_t>(table[1 + i]);
+    add_groups<Dot>(g, 1, a + (group < g.groups ? group : 0) * g.a_step, words, sum);
+  }
+}
+
+template <class Dot, int MR, int NV>
 void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
   Vi sum[MR][NV];
   begin_sums<NV>(g, sum[0]);
@@ -125,32 +144,34 @@ void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
   for (int64_t k = 0; k < g.groups; k += FetchAhead::kEvery) {
     ahead.turn();
     const int64_t count = least(FetchAhead::kEvery, g.groups - k);
-    add_groups(g, count, a, b, sum);
+    add_groups<Dot>(g, count, a, b, sum);
     a += count * g.a_step;
     b += count * NV * kLanes;
   }
+  if constexpr (Dot::kSpare) add_spare_groups<Dot>(g, g.a + row * g.a_stride, sum);
   store_tile(g, row, sum);
 }
 
-template <int NV, int MR>
+template <class Dot, int NV, int MR>
 ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row, FetchAhead ahead) {
-  if (rows == MR) return tile<MR, NV>(g, row, ahead);
-  if constexpr (MR > 1) tile_of<NV, MR - 1>(rows, g, row, ahead);
+  if (rows == MR) return tile<Dot, MR, NV>(g, row, ahead);
+  if constexpr (MR > 1) tile_of<Dot, NV, MR - 1>(rows, g, row, ahead);
 }
 
-template <int NV>
+template <class Dot, int NV>
 void block(const Int8Block& g) {
   const int64_t tiles = (g.rows + kInt8TileRows - 1) / kInt8TileRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<NV, kInt8TileRows>(end - row, g, row, FetchAhead(g, i, tiles));
+    tile_of<Dot, NV, kInt8TileRows>(end - row, g, row, FetchAhead(g, i, tiles));
   }
 }
 
+template <class Dot>
 void any_block(int vectors, const Int8Block& g) {
-  if (vectors == 1) return block<1>(g);
-  if (vectors == 2) return block<2>(g);
-  if constexpr (kInt8Vectors == 3) block<3>(g);
+  if (vectors == 1) return block<Dot, 1>(g);
+  if (vectors == 2) return block<Dot, 2>(g);
+  if constexpr (kInt8Vectors == 3) block<Dot, 3>(g);
 }
 
 void to_floats(const Int8Block& g) {
@@ -345,10 +366,20 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 }  // namespace
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+constexpr GemmInt8Kernels kGemmPairs = {
+    kLevel,    kLanes,     kInt8Vectors,       kInt8TileRows, kPairsGroup, any_block<PairsOfBytes>,
+    to_floats, pack_words, pack_rows_of_words, nullptr,       correct_row, spread_large,
+};
+constexpr const GemmInt8Kernels* kOfWeights = &kGemmPairs;
+#else
+constexpr const GemmInt8Kernels* kOfWeights = nullptr;
+#endif
+
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {
-    kLevel,    kLanes,     kInt8Vectors, kInt8TileRows, kGroup,      any_block,
-    to_floats, pack_group, pack_rows,    widen_row,     correct_row,
+    kLevel,     kLanes,    kInt8Vectors, kInt8TileRows, kGroup,  any_block<AnyGroups>, to_floats,
+    pack_group, pack_rows, widen_row,    correct_row,   nullptr, kOfWeights,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -73,6 +73,15 @@ struct GemmInt8Kernels {
   void (*correct_row)(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adjusted, int32_t row_sum,
                       const int32_t* b_zero);
 
+  /**
+   * Kernels of groups of four that add neighbours' products in 16 bits, which the products of some weights exceed.
+   * Those weights are spread over two groups: the other halves lie in spare groups at the panel's end, behind which a
+   * table says how many there are and to which groups they belong. Returns false where a panel has too few spare
+   * groups.
+   */
+  bool (*spread_large)(int vectors, int64_t groups, int32_t* panel) = nullptr;
+  const GemmInt8Kernels* of_weights = nullptr;  // such kernels, which may take a right operand that is packed for long
+
   /** Kernels with tiles only. */
   int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
   bool a_signs = false;                      // A may be signed
@@ -85,6 +94,12 @@ struct GemmInt8Kernels {
   int32_t a_shift(bool is_signed) const { return group == 4 && is_signed && !a_signs ? 128 : 0; }
   int32_t b_shift(bool is_signed) const { return group == 4 && !is_signed ? 128 : 0; }
   int64_t groups(int64_t k) const { return (k + group * filled - 1) / (group * filled) * filled; }
+  /** The same with what lies behind them in a panel. */
+  int64_t panel_groups(int64_t k) const {
+    const int64_t count = groups(k), spare = spare_groups(count);
+    return spread_large == nullptr ? count : count + spare + (1 + spare + lanes - 1) / lanes;
+  }
+  static int64_t spare_groups(int64_t groups) { return groups / 4 + 1; }
   const GemmInt8Kernels& without_tiles() const { return vectors != nullptr ? *vectors : *this; }
 };
 

@@ -1,6 +1,7 @@
 // Packing for products of bytes: panels of the right operand, rows of the left one, with shifts into the kernels'
 // types.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "base/packed_parts.h"
@@ -130,28 +131,57 @@ void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const P
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t column = split.first_column(panel);
       std::fill_n(sums + column, split.width(panel), 0);
-      pack_panel(kernels, split, panel, k, b, packed + column * kernels.groups(k), sums + column);
+      pack_panel(kernels, split, panel, k, b, packed + column * kernels.panel_groups(k), sums + column);
     }
   });
 }
 
+namespace {
+
+/** Of panels whose large weights are not spread yet: false where a panel has too many of them. */
+bool spread_large(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
+                  int32_t* packed) {
+  std::atomic<bool> fits{true};
+  const int64_t groups = kernels.groups(k), step = kernels.panel_groups(k);
+  const double panel_ns = static_cast<double>(groups * split.width(0)) * kPackByteNs;
+  base::parallel_for(pool, split.count(), least_items(panel_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end && fits.load(std::memory_order_relaxed); ++panel) {
+      if (kernels.spread_large(split.vectors(panel), groups, packed + split.first_column(panel) * step)) continue;
+      fits.store(false, std::memory_order_relaxed);
+    }
+  });
+  return fits.load();
+}
+
+/** Packs B for those kernels; false where it does not suit them. */
+bool pack_for(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const ByteMatrix& b,
+              PackedMatrixInt8::Storage& s) {
+  s.kernels = &kernels;
+  s.shift = kernels.b_shift(b.is_signed);
+  const PanelSplit split = s.split();
+  const int64_t words = kernels.panel_groups(s.k) * split.padded();
+  s.data = AlignedBuffer(static_cast<size_t>(words) * 4 + kInt8PrefetchSlack, Lifetime::kSession);
+  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
+  if (base::parts_are_kept()) return true;
+  pack_panels(pool, kernels, split, s.k, b, s.data.as<int32_t>(), s.sums.as<int32_t>());
+  return kernels.spread_large == nullptr || spread_large(pool, kernels, split, s.k, s.data.as<int32_t>());
+}
+
+}  // namespace
+
 PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const ByteMatrix& b,
                              const GemmInt8Kernels* chosen) {
-  const GemmInt8Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_int8;
+  const GemmInt8Kernels& any = chosen != nullptr ? *chosen : *kernels().gemm_int8;
   PackedMatrixInt8 packed;
   packed.storage_ = std::make_unique<PackedMatrixInt8::Storage>();
   auto& s = *packed.storage_;
-  s.kernels = &best;
   s.k = k;
   s.n = n;
   s.is_signed = b.is_signed;
-  s.shift = best.b_shift(b.is_signed);
-  const PanelSplit split = s.split();
-  s.data =
-      AlignedBuffer(static_cast<size_t>(best.groups(k)) * split.padded() * 4 + kInt8PrefetchSlack, Lifetime::kSession);
-  s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
-  if (base::parts_are_kept()) return packed;
-  pack_panels(pool, best, split, k, b, s.data.as<int32_t>(), s.sums.as<int32_t>());
+  const bool may_suit = any.of_weights != nullptr && (!base::parts_are_kept() || base::kept_choice(2) == 1);
+  const bool suits = may_suit && pack_for(pool, *any.of_weights, b, s);
+  if (any.of_weights != nullptr && !base::parts_are_kept()) base::note_choice(suits ? 1 : 0);
+  if (!suits) pack_for(pool, any, b, s);
   return packed;
 }
 
