@@ -96,10 +96,11 @@ struct GemmInt8Kernels {
   int64_t groups(int64_t k) const { return (k + group * filled - 1) / (group * filled) * filled; }
   /** The same with what lies behind them in a panel. */
   int64_t panel_groups(int64_t k) const {
-    const int64_t count = groups(k), spare = spare_groups(count);
-    return spread_large == nullptr ? count : count + spare + (1 + spare + lanes - 1) / lanes;
+    const int64_t count = groups(k);
+    return spread_large == nullptr ? count : count + spare_groups(count) + table_groups(count, lanes);
   }
-  static int64_t spare_groups(int64_t groups) { return groups / 4 + 1; }
+  static constexpr int64_t spare_groups(int64_t groups) { return groups / 4 + 1; }
+  static constexpr int64_t table_groups(int64_t groups, int64_t lanes) { return spare_groups(groups) / lanes + 1; }
   const GemmInt8Kernels& without_tiles() const { return vectors != nullptr ? *vectors : *this; }
 };
 

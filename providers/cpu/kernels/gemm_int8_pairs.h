@@ -83,8 +83,8 @@ void halve(int64_t words, int32_t* from, int32_t* rest) {
 bool spread_large(int vectors, int64_t groups, int32_t* panel) {
   const int64_t width = int64_t{vectors} * kLanes, spare = GemmInt8Kernels::spare_groups(groups);
   int32_t *rest = panel + groups * width, *table = rest + spare * width, count = 0;
-  const int64_t table_words = (1 + spare + kLanes - 1) / kLanes * width;
-  __builtin_memset(rest, 0, static_cast<size_t>(spare * width + table_words) * sizeof(int32_t));
+  const int64_t behind = (spare + GemmInt8Kernels::table_groups(groups, kLanes)) * width;
+  __builtin_memset(rest, 0, static_cast<size_t>(behind) * sizeof(int32_t));
   for (int64_t g = 0; g < groups; ++g) {
     if (!has_large_pairs(vectors, panel + g * width)) continue;
     if (count == spare) return false;

@@ -1,5 +1,4 @@
-// Kernels of SVMClassifier and SVMRegressor. Class probabilities follow T.-F. Wu, C.-J. Lin and R. C. Weng,
-// "Probability estimates for multi-class classification by pairwise coupling" (2004).
+// Kernels of SVMClassifier and SVMRegressor.
 #include <cmath>
 
 #include "base/polled_loop.h"
@@ -8,6 +7,7 @@
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
+#include "cpu/pairwise_coupling.h"
 #include "cpu/score_rows.h"
 #include "runtime/kernel_registry.h"
 
@@ -178,40 +178,6 @@ class SvmRegressor : public OpKernel {
   bool one_class_;
   PostTransform post_;
 };
-
-/** Class probabilities from those of all pairs: pair[i * n + j] that it is i, where it is i or j. */
-void couple(std::span<const double> pair, std::span<double> p) {
-  size_t n = p.size();
-  std::vector<double> q(n * n), qp(n);
-  for (size_t t = 0; t < n; ++t) {
-    p[t] = 1.0 / static_cast<double>(n);
-    for (size_t j = 0; j < n; ++j) {
-      if (j == t) continue;
-      q[t * n + t] += pair[j * n + t] * pair[j * n + t];
-      q[t * n + j] = -pair[j * n + t] * pair[t * n + j];
-    }
-  }
-  double close = 0.005 / static_cast<double>(n);
-  for (size_t round = 0; round < std::max<size_t>(100, n); ++round) {
-    double total = 0, error = 0;
-    for (size_t t = 0; t < n; ++t) {
-      qp[t] = 0;
-      for (size_t j = 0; j < n; ++j) qp[t] += q[t * n + j] * p[j];
-      total += p[t] * qp[t];
-    }
-    for (size_t t = 0; t < n; ++t) error = std::max(error, std::abs(qp[t] - total));
-    if (error < close) break;
-    for (size_t t = 0; t < n; ++t) {
-      double change = (total - qp[t]) / q[t * n + t];
-      p[t] += change;
-      total = (total + change * (change * q[t * n + t] + 2 * qp[t])) / (1 + change) / (1 + change);
-      for (size_t j = 0; j < n; ++j) {
-        qp[j] = (qp[j] + change * q[t * n + j]) / (1 + change);
-        p[j] /= 1 + change;
-      }
-    }
-  }
-}
 
 class SvmClassifier : public OpKernel {
  public:
@@ -389,7 +355,7 @@ class SvmClassifier : public OpKernel {
         pairs[j * n + i] = 1 - p;
       }
     }
-    couple(pairs, result);
+    couple_pairs(pairs, result);
     std::ranges::transform(result, scores.begin(), [](double p) { return static_cast<float>(p); });
   }
 
