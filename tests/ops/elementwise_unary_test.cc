@@ -119,6 +119,16 @@ TEST(ElementwiseUnary, ReadsAttributes) {
   EXPECT_NEAR(doubles(run(OpTest("Gelu", 20).set("approximate", "tanh")))[2], 1 + std::tanh(t), 1e-5);
 }
 
+// By ONNX's definitions Shrink gives 0 for what is neither below nor above its limits; the other one keeps it.
+TEST(ElementwiseUnary, NoNumbersAreTheSameInEveryType) {
+  for (auto [name, of_nan] : {std::pair{"Shrink", 0.0}, std::pair{"ThresholdedRelu", double{NAN}}}) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(near(OpTest(name).input<float>({3}, {NAN, -NAN, 2}).run_tensor(), {3}, {of_nan, of_nan, 2}));
+    EXPECT_TRUE(near(OpTest(name).input<double>({3}, {NAN, -NAN, 2}).run_tensor(), {3}, {of_nan, of_nan, 2}));
+    EXPECT_TRUE(near(OpTest(name).input<Half>({2}, {Half(NAN), Half(2)}).run_tensor(), {2}, {of_nan, 2}));
+  }
+}
+
 TEST(ElementwiseUnary, SaysWhatIsWrong) {
   std::string text = OpTest("Gelu", 20).set("approximate", "sine").input<float>({1}, {1}).error();
   EXPECT_NE(text.find("attribute approximate is 'sine'; set it to 'none' or 'tanh'"), std::string::npos) << text;

@@ -126,7 +126,7 @@ void gelu_rows(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, i
 }
 
 ORTOLAN_INLINE Vf apply_shrink(Vf x, Params p) {
-  return select(x < Vf{} - p.p0, x + p.p1, select(x > p.p0, x - p.p1, select(x == x, Vf{}, x)));
+  return select(x < Vf{} - p.p0, x + p.p1, select(x > p.p0, x - p.p1, Vf{}));
 }
 ORTOLAN_INLINE Vf apply_atan(Vf x, Params) { return atan(x); }
 ORTOLAN_INLINE Vf apply_asin(Vf x, Params) { return asin(x); }

@@ -142,7 +142,7 @@ constexpr FloatOperator kFloatOperators[] = {
                                                                   1),
     vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kActivationNs),
     vectors<MathOp::kTanh>("Tanh", UnaryOp::kTanh),
-    vector<[](D x, P p) { return p.a < x ? x : 0; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha",
+    vector<[](D x, P p) { return x <= p.a ? 0 : x; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha",
                                                      1),
 };
 
