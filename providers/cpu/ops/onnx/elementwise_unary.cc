@@ -143,7 +143,7 @@ constexpr FloatOperator kFloatOperators[] = {
     vector<[](D x, P) { return std::tan(x); }>("Tan", UnaryOp::kTan, kActivationNs),
     vectors<MathOp::kTanh>("Tanh", UnaryOp::kTanh),
     vector<[](D x, P p) { return x <= p.a ? 0 : x; }>("ThresholdedRelu", UnaryOp::kThresholdedRelu, kElementNs, "alpha",
-                                                     1),
+                                                      1),
 };
 
 /** The loop of an integer operator, or NULL. */
