@@ -228,6 +228,21 @@ TEST(Slice, AttributesInputsAndErrors) {
   EXPECT_NE(error({0, 1}, {1}).find("starts has 1 entries, but starts or axes has 2"), std::string::npos);
 }
 
+// Whether the shape is inferred from constants or from what a run feeds.
+TEST(Slice, EmptyListsOfAxesAndStepsAreAsGoodAsNone) {
+  const Value input(counted<float>({5, 6, 4})), none(int64s({}));
+  for (Way way : {Way::kConstants, Way::kKnownShapes, Way::kUnknownShapes}) {
+    auto slice = [&](std::vector<int64_t> starts, std::vector<int64_t> ends, std::optional<Value> axes,
+                     std::vector<Attribute> attributes) {
+      NodeCase node{"Slice", "", 13, {input, Value(int64s(starts)), Value(int64s(ends)), axes, none}, attributes};
+      return run_node(node, way, 1, SessionOptions())[0].tensor().shape();
+    };
+    EXPECT_EQ(slice({3}, {1}, none, {}), (Shape{0, 6, 4}));
+    EXPECT_EQ(slice({3}, {5}, none, {}), (Shape{2, 6, 4}));
+    EXPECT_EQ(slice({3, 1}, {5, 4}, std::nullopt, {{"axes", std::vector<int64_t>{}}}), (Shape{2, 3, 4}));
+  }
+}
+
 TEST(Expand, BroadcastsBothWays) {
   Tensor input = counted<int32_t>({3, 1});
   Tensor result = OpTest("Expand", 8).input(input).input(int64s({2, 1, 4})).run_tensor();

@@ -14,6 +14,9 @@ struct Bounds {
   IntList starts, ends, axes, steps;
 };
 
+/** Axes or steps: an empty list is as good as none, to the kernel too. */
+IntList unless_empty(IntList list) { return list.values && list.values->empty() ? IntList{} : list; }
+
 /** The length of a slice of `dim`; unknown unless the dimension is known or taken whole. */
 Dim slice_dim(Dim dim, std::optional<int64_t> start, std::optional<int64_t> end, std::optional<int64_t> step) {
   if (!start || !end || !step) return {};
@@ -59,8 +62,8 @@ void slice_content(InferContext& context, const Bounds& bounds) {
 }
 
 void slice_rule(InferContext& context) {
-  Bounds bounds{ints_from(context, "starts", 1), ints_from(context, "ends", 2), ints_from(context, "axes", 3),
-                ints_from(context, "steps", 4)};
+  Bounds bounds{ints_from(context, "starts", 1), ints_from(context, "ends", 2),
+                unless_empty(ints_from(context, "axes", 3)), unless_empty(ints_from(context, "steps", 4))};
   require(bounds.starts.given && bounds.ends.given, ErrorCode::kInvalidGraph, "starts and ends must be given");
   const SymbolicShape& input = context.shape(0);
   if (!input.has_rank()) return context.set_output(0, context.element(0), {});

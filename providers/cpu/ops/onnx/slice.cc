@@ -17,7 +17,7 @@ class Slice : public OpKernel {
     require(!is_packed(input.type()), ErrorCode::kNotImplemented, "elements of type ", name_of(input.type()),
             " cannot be sliced");
     Dims from = row_strides(input.shape()), to = row_strides(output.shape());
-    int64_t offset = apply(context, input.shape(), from);
+    int64_t offset = apply(context, input.shape(), output.shape(), from);
     StridedWalk walk;
     for (size_t i = 0; i < from.size(); ++i) walk.add(output.shape()[i], from[i], to[i]);
     if (output.element_count() == 0) return;
@@ -32,7 +32,7 @@ class Slice : public OpKernel {
   }
 
   /** Multiplies the strides by the steps and gives the offset of the first element. */
-  int64_t apply(const KernelContext& context, const Shape& shape, Dims& strides) const {
+  int64_t apply(const KernelContext& context, const Shape& shape, const Shape& sliced, Dims& strides) const {
     auto starts = list(context, 1, starts_), ends = list(context, 2, ends_), axes = list(context, 3, axes_);
     auto steps = list(context, 4, {});
     bool fits = ends.size() == starts.size() && (axes.empty() || axes.size() == starts.size()) &&
@@ -40,12 +40,16 @@ class Slice : public OpKernel {
     require(fits, ErrorCode::kInvalidArgument, "starts, ends, axes and steps have ", starts.size(), ", ", ends.size(),
             ", ", axes.size(), " and ", steps.size(), " entries for an input of shape ", shape);
     int64_t offset = 0;
+    Dims left(shape.begin(), shape.end());
     for (size_t i = 0; i < starts.size(); ++i) {
       size_t axis = checked_axis(axes.empty() ? static_cast<int64_t>(i) : axes[i], shape.rank());
       ops::SliceRange range = ops::slice_range(shape[axis], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
+      left[axis] = range.count;
       offset += range.start * strides[axis];
       strides[axis] = range.count > 1 ? strides[axis] * range.step : 0;
     }
+    require(std::equal(left.begin(), left.end(), sliced.begin(), sliced.end()), ErrorCode::kInvalidArgument,
+            "the slice of an input of shape ", shape, " is not of the shape ", sliced, " that its node was given");
     return offset;
   }
 
