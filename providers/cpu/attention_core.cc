@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "cpu/attention_math.h"
 #include "cpu/kernels/attention_division.h"
+#include "cpu/kernels/scratch.h"
 
 namespace ortolan::cpu {
 namespace {
@@ -88,11 +89,13 @@ template <class C>
 struct Space {
   C *scores, *sums, *queries, *keys, *values, *maxima, *totals;
   kernels::ValueRange range;  // of the results, where the plan asks for it
+  kernels::Scratch<C> memory;
 
   static int64_t size(const AttentionPlan& p, const Cut& c) {
     return c.rows() * (c.key_tile + p.value_head + p.head + 2) + c.key_tile * (p.head + p.value_head) + 7 * 16;
   }
-  Space(const AttentionPlan& p, const Cut& c, C* block) {
+  Space(const AttentionPlan& p, const Cut& c) : memory(size(p, c)) {
+    C* block = memory.data();
     auto take = [&block](int64_t count) {
       C* part = block;
       block += kernels::round_up(count, 16);
@@ -318,12 +321,11 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
     p.range->include(range);
   };
   Cut c = cut<C>(p);
-  int64_t items = c.items(p.batch), space_size = Space<C>::size(p, c);
-  auto space_here = [&] { return Space<C>(p, c, attention_math::thread_space<C>(space_size)); };
+  const int64_t items = c.items(p.batch);
   Partial<C> partial{nullptr, c.rows(), p.value_head};
   if (c.splits > 1) partial.data = context.scratch<C>(items * c.splits * c.rows() * (p.value_head + 2)).data();
   context.threads().parallel_for(items * c.splits, 1, [&](int64_t begin, int64_t end) {
-    Space<C> space = space_here();
+    Space<C> space(p, c);
     for (int64_t i = begin; i < end; ++i) {
       base::check_terminate();
       Item item = item_at(p, c, i);
@@ -334,7 +336,7 @@ void attend_in(KernelContext& context, const AttentionPlan& p) {
     include(space.range);
   });
   for (int64_t i = 0; c.splits > 1 && i < items; ++i) {
-    Space<C> space = space_here();
+    Space<C> space(p, c);
     Item item = item_at(p, c, i * c.splits);
     std::fill_n(space.sums, item.rows() * p.value_head, C(0));
     std::fill_n(space.totals, item.rows(), C(0));

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "cpu/float_tensors.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/normalization_f32.h"
 #include "cpu/kernels/vector_f32.h"
@@ -133,12 +132,5 @@ void add_scaled(const float* x, float factor, int64_t count, float* y) {
 void add_scaled(const double* x, double factor, int64_t count, double* y) {
   for (int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
 }
-
-template <class C>
-C* thread_space(int64_t count) {
-  return kernels::thread_scratch<C>(kernels::Scratch::kOther, count);
-}
-template float* thread_space<float>(int64_t);
-template double* thread_space<double>(int64_t);
 
 }  // namespace ortolan::cpu::attention_math

@@ -53,8 +53,4 @@ void add(const double* x, int64_t count, double* y);
 void add_scaled(const float* x, float factor, int64_t count, float* y);
 void add_scaled(const double* x, double factor, int64_t count, double* y);
 
-/** Scratch space of the calling thread that none of these functions uses. */
-template <class C>
-C* thread_space(int64_t count);
-
 }  // namespace ortolan::cpu::attention_math

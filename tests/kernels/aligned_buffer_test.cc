@@ -1,10 +1,9 @@
-// Tests of AlignedBuffer and thread scratch.
+// Tests of AlignedBuffer.
 #include "cpu/kernels/aligned_buffer.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "../thrown_text.h"
@@ -72,56 +71,6 @@ TEST(AlignedBuffer, OfASessionThatARunMakesIsTheRuns) {
     EXPECT_TRUE(test::throws("more than the 1048576 that it may", [] { AlignedBuffer(1 << 20, Lifetime::kSession); }));
   }
   EXPECT_EQ(budget->in_use(), 0u);
-}
-
-TEST(ThreadScratch, GrowsAndKeepsSlotsApart) {
-  char* first = thread_scratch<char>(Scratch::kRows, int64_t{100});
-  char* second = thread_scratch<char>(Scratch::kTile, int64_t{100000});
-  std::memset(first, 1, 100);
-  std::memset(second, 2, 100000);
-  EXPECT_EQ(first[99], 1);
-#ifndef __SANITIZE_ADDRESS__  // where each request gets another block
-  EXPECT_EQ(thread_scratch<char>(Scratch::kTile, int64_t{50}), second);
-#endif
-}
-
-/** What a kernel does that keeps a slot's memory while another one takes the slot. */
-[[gnu::noinline]] char use_after_second_request() {
-  volatile char* first = thread_scratch<char>(Scratch::kRows, int64_t{1000});
-  first[0] = 1;
-  thread_scratch<char>(Scratch::kRows, int64_t{100});
-  return first[0];
-}
-
-TEST(ThreadScratch, ThatIsInUseTwiceIsFoundByAddressSanitizer) {
-#ifdef __SANITIZE_ADDRESS__
-  EXPECT_DEATH(use_after_second_request(), "heap-use-after-free");
-#else
-  GTEST_SKIP() << "slots are checked in builds with AddressSanitizer; here " << int{use_after_second_request()};
-#endif
-}
-
-TEST(ThreadScratch, ChargesTheRunThatUsesIt) {
-  constexpr int64_t kBytes = 1 << 20;
-  auto first = base::MemoryBudget::make(2 * kBytes, "raise it");
-  auto second = base::MemoryBudget::make(kBytes / 2, "raise it");
-  {
-    const base::ScopedRunScope run(base::RunScope{.memory = first.get()});
-    thread_scratch<char>(Scratch::kSums, kBytes);
-    thread_scratch<char>(Scratch::kSums, kBytes);
-    EXPECT_EQ(first->in_use(), static_cast<size_t>(kBytes));
-    EXPECT_TRUE(
-        test::throws("more than the 2097152 that it may", [&] { thread_scratch<char>(Scratch::kOther, 2 * kBytes); }));
-    const AlignedBuffer buffer(1000);
-    EXPECT_EQ(first->in_use(), static_cast<size_t>(kBytes + 1000));
-  }
-  {
-    const base::ScopedRunScope run(base::RunScope{.memory = second.get()});
-    EXPECT_TRUE(
-        test::throws("more than the 524288 that it may", [&] { thread_scratch<char>(Scratch::kSums, kBytes); }));
-    EXPECT_EQ(second->in_use(), 0u);
-  }
-  EXPECT_EQ(first->in_use(), 0u) << "the slot is another run's";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Cache-line aligned storage for packed weights and scratch space.
+// Cache-line aligned storage for packed weights; what kernels use for a while is in scratch.h.
 #pragma once
 
 #include <cstddef>
@@ -41,32 +41,5 @@ class AlignedBuffer {
   std::shared_ptr<void> data_;
   size_t bytes_ = 0;
 };
-
-/** Who uses scratch space, so that a kernel that calls another keeps its own. */
-enum class Scratch : int {
-  kPackedA,
-  kPackedB,
-  kSums,
-  kRows,
-  kColumns,
-  kTile,
-  kBytes,
-  kSplitA,
-  kSplitB,
-  kOther,
-  kCount
-};
-
-/**
- * At least `bytes` of 64-byte aligned scratch that belongs to the calling thread and `user`, uninitialised. A second
- * request of the same user on the same thread may invalidate the first; under AddressSanitizer it always does, so that
- * use of the first is an error. Kept until the thread ends, unless it is large.
- */
-void* thread_scratch(Scratch user, size_t bytes);
-
-template <class T>
-T* thread_scratch(Scratch user, int64_t count) {
-  return static_cast<T*>(thread_scratch(user, static_cast<size_t>(count) * sizeof(T)));
-}
 
 }  // namespace ortolan::cpu::kernels

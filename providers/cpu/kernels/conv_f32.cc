@@ -9,6 +9,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/winograd_f32.h"
@@ -150,23 +151,24 @@ void run_band(const Conv& c, int64_t unit) {
   }
   const int64_t width =
       c.split.first_column(b.last_panel - 1) + c.split.width(b.last_panel - 1) - c.split.first_column(b.first_panel);
-  float* columns = thread_scratch<float>(Scratch::kColumns, w.channels_per_block * w.taps * width + 4096);
+  const Scratch<float> columns(w.channels_per_block * w.taps * width + 4096);
   multiply_band(c, b, [&](int64_t first, int64_t channels) {
-    float* to = columns;
+    float* to = columns.data();
     for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
       if (c.gathers(panel)) gather(c, c.slab_input(slab) + first * in_plane, channels, panel, to);
       to += channels * w.taps * c.split.width(panel);
     }
-    return columns;
+    return columns.data();
   });
 }
 
 // Every panel once, those of each block of the sums alone.
-void gather_all(base::ThreadPool* pool, Conv& c) {
+Scratch<float> gather_all(base::ThreadPool* pool, Conv& c) {
   constexpr int64_t kSlack = 4096;
   const auto& w = c.weights;
   const int64_t panels = c.split.count(), blocks = c.blocks(), depth = w.group_depth * w.taps;
-  c.gathered = thread_scratch<float>(Scratch::kPackedB, c.size.slabs * depth * c.split.padded() + kSlack);
+  Scratch<float> gathered(c.size.slabs * depth * c.split.padded() + kSlack);
+  c.gathered = gathered.data();
   const double piece_ns = gather_ns(w.channels_per_block * w.taps, c.split.width(0), c.geometry.out[2]);
   base::parallel_for(pool, c.size.slabs * blocks * panels, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -176,6 +178,7 @@ void gather_all(base::ThreadPool* pool, Conv& c) {
       if (c.gathers(panel)) gather(c, x, channels, panel, c.gathered_at(slab, first, channels, panel));
     }
   });
+  return gathered;
 }
 
 bool exceeds_cache(const ConvGeometry& g) {
@@ -200,7 +203,8 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
   const PreparedGrid grid = direct_conv_grid(c.size, !in_place, g.out[2], c.blocks());
   c.division = divide_prepared(grid, threads_of(pool));
-  if (c.division.together) gather_all(pool, c);
+  Scratch<float> gathered;
+  if (c.division.together) gathered = gather_all(pool, c);
   base::parallel_for(pool, c.size.slabs * c.division.grid.tasks(), c.division.grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
   });

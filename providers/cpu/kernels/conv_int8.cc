@@ -15,6 +15,7 @@
 #include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
@@ -76,17 +77,19 @@ void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* pack
                                                   width, job.w.depth_words(), /*a_step=*/0});
 }
 
-void gather_all(base::ThreadPool* pool, ConvJob& job, double panel_ns) {
+Scratch<int32_t> gather_all(base::ThreadPool* pool, ConvJob& job, double panel_ns) {
   constexpr int64_t kSlack = 1024;
   const int64_t panels = job.split.count();
   const int64_t columns = job.slabs() * job.split.padded();
-  job.gathered = thread_scratch<int32_t>(Scratch::kSplitB, columns * (job.w.depth_words() + 1) + kSlack);
+  Scratch<int32_t> gathered(columns * (job.w.depth_words() + 1) + kSlack);
+  job.gathered = gathered.data();
   base::parallel_for(pool, job.slabs() * panels, least_items(panel_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slab = i / panels, panel = i % panels;
       gather_panel(job, slab, panel, job.panel_at(slab, panel), job.sums_at(slab, panel));
     }
   });
+  return gathered;
 }
 
 // What one task computes, of a slab.
@@ -115,19 +118,20 @@ void set_row_add(const ConvJob& job, int64_t channel, int64_t rows, const int32_
 // The panels of a band, side by side, and the sums of their columns.
 struct Panels {
   const int32_t *words, *sums;
+  Scratch<int32_t> gathered = {};  // where they are this band's alone
 };
 
 Panels panels_of(const ConvJob& job, const Band& b) {
   if (job.gathered != nullptr) return {job.panel_at(b.slab, b.first_panel), job.sums_at(b.slab, b.first_panel)};
   const int64_t first = job.split.first_column(b.first_panel), depth = job.w.depth_words();
   const int64_t columns = job.split.first_column(b.last_panel - 1) + job.split.width(b.last_panel - 1) - first;
-  auto* words = thread_scratch<int32_t>(Scratch::kColumns, columns * (depth + 1) + 1024);
-  int32_t* sums = words + columns * depth;
+  Scratch<int32_t> space(columns * (depth + 1) + 1024);
+  int32_t *const words = space.data(), *const sums = words + columns * depth;
   for (int64_t panel = b.first_panel; panel < b.last_panel; ++panel) {
     const int64_t at = job.split.first_column(panel) - first;
     gather_panel(job, b.slab, panel, words + at * depth, sums + at);
   }
-  return {words, sums};
+  return {words, sums, std::move(space)};
 }
 
 // Calls finish(plane, first position, sums) for the blocks of a band.
@@ -138,8 +142,8 @@ void run_band(const ConvJob& job, const Band& b, Finish finish) {
   const int64_t group = b.slab % job.g.groups, image = job.first_image + b.slab / job.g.groups;
   const int64_t step = round_up(kRowsAtOnce, kernels.tile_rows), first = job.split.first_column(b.first_panel);
   const LeftInt8 left = job.w.group(group);
-  auto* c = thread_scratch<int32_t>(Scratch::kTile, step * kMostColumns);
-  auto* row_add = thread_scratch<int32_t>(Scratch::kSums, step);
+  const Scratch<int32_t> space(step * (kMostColumns + 1));
+  int32_t *const c = space.data(), *const row_add = c + step * kMostColumns;
   for (int64_t row = b.first_row; row < b.last_row; row += step) {
     const int64_t rows = std::min(step, b.last_row - row), channel = group * job.w.group_rows + row;
     set_row_add(job, channel, rows, left.row_sums + row, row_add);
@@ -190,14 +194,16 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   const WordConv size{g.groups, w.group_rows, w.depth_words(), job.split, g.out[2]};
   const double image_ns = units_ns(word_conv_grid(size, *w.kernels).grid);
   const int64_t most = images_at_once(g.batch, image_ns, planes.image() * int64_t{sizeof(int32_t)}, threads_of(pool));
-  job.words = thread_scratch<int32_t>(Scratch::kPackedB, most * planes.image());
+  const Scratch<int32_t> words(most * planes.image());
+  job.words = words.data();
   for (; job.first_image < g.batch; job.first_image += most) {
     job.images = std::min(most, g.batch - job.first_image);
     interleave_images(pool, planes, job.first_image, job.images, job.words);
     const PreparedGrid grid =
         word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
     job.division = divide_prepared(grid, threads_of(pool));
-    if (job.division.together) gather_all(pool, job, grid.prepare_ns);
+    Scratch<int32_t> gathered;
+    if (job.division.together) gathered = gather_all(pool, job, grid.prepare_ns);
     base::parallel_for(pool, grid.grid.times * job.division.grid.tasks(), job.division.grain,
                        [&](int64_t begin, int64_t end) {
                          for (int64_t task = begin; task < end; ++task) run_band(job, band_of(job, task), finish);
@@ -244,17 +250,14 @@ struct DepthwiseJob {
 
 // What depthwise planes are computed in, for one thread.
 struct DepthwiseScratch {
-  float *x, *tile, *wide, *y;
+  Scratch<float> x, tile, wide, y;
   float taps[kExactTaps];
 
   explicit DepthwiseScratch(const DepthwiseJob& d)
-      : x(thread_scratch<float>(Scratch::kColumns, d.layout.size())),
-        tile(thread_scratch<float>(Scratch::kTile, d.layout.scratch(d.g))),
-        wide(thread_scratch<float>(Scratch::kBytes, d.in_size)),
-        y(thread_scratch<float>(Scratch::kSums, 2 * d.out_size)) {
-    std::fill_n(x, d.layout.size(), 0.0f);
+      : x(d.layout.size()), tile(d.layout.scratch(d.g)), wide(d.in_size), y(2 * d.out_size) {
+    std::fill_n(x.data(), d.layout.size(), 0.0f);
   }
-  int32_t* sums(int64_t count) { return reinterpret_cast<int32_t*>(y + count); }
+  int32_t* sums(int64_t count) { return reinterpret_cast<int32_t*>(y.data() + count); }
 };
 
 // The sums of one slice of a plane; those over a slice of padding are 0.
@@ -265,11 +268,11 @@ const int32_t* depthwise_slice(const DepthwiseJob& d, int64_t plane, int64_t sli
   if (from < 0 || from >= d.g.in[0]) return sums;
   const auto& kernel = *kernels().conv_f32;
   const float infinity = std::numeric_limits<float>::infinity();
-  widen_plane(d.operands, d.slice(plane, from), d.in_size, s.wide);
-  kernel.spread_plane(d.g, s.wide, d.layout.plane(), d.layout.row(), s.x);
-  kernel.depthwise({s.x, d.layout.row(), s.taps, d.offsets, d.w.taps, d.g.out[1], d.g.out[2], 0, nullptr, -infinity,
-                    infinity, s.y, s.tile});
-  for (int64_t i = 0; i < d.out_size; ++i) sums[i] = static_cast<int32_t>(s.y[i]);
+  widen_plane(d.operands, d.slice(plane, from), d.in_size, s.wide.data());
+  kernel.spread_plane(d.g, s.wide.data(), d.layout.plane(), d.layout.row(), s.x.data());
+  kernel.depthwise({s.x.data(), d.layout.row(), s.taps, d.offsets, d.w.taps, d.g.out[1], d.g.out[2], 0, nullptr,
+                    -infinity, infinity, s.y.data(), s.tile.data()});
+  for (int64_t i = 0; i < d.out_size; ++i) sums[i] = static_cast<int32_t>(s.y.data()[i]);
   return sums;
 }
 
@@ -343,14 +346,14 @@ void qlinear_conv(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8&
   const auto requantize_block = kernels().convert->requantize_block;
   for_each_block(pool, g, operands, weights, [&](int64_t plane, int64_t first, ChannelSums sums) {
     const int64_t channel = plane % g.out_channels;
-    int32_t* biased = nullptr;
+    Scratch<int32_t> biased;
     if (bias != nullptr) {
-      biased = thread_scratch<int32_t>(Scratch::kOther, sums.rows);
+      biased = Scratch<int32_t>(sums.rows);
       for (int64_t i = 0; i < sums.rows; ++i) {
-        biased[i] =
+        biased.data()[i] =
             static_cast<int32_t>(static_cast<uint32_t>(sums.row_add[i]) + static_cast<uint32_t>(bias[channel + i]));
       }
-      sums.row_add = biased;
+      sums.row_add = biased.data();
     }
     requantize_block(sums, scale + (scale_per_channel ? channel : 0), scale_per_channel, y_zero, std::is_signed_v<T>,
                      y + plane * plane_size + first, plane_size);

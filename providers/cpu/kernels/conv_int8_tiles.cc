@@ -11,6 +11,7 @@
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
@@ -166,8 +167,8 @@ void spread_slices(base::ThreadPool* pool, const TileJob& job) {
   const int64_t plane = slice_size * job.g.in[0];
   const double plane_ns = static_cast<double>(job.layout.size()) * kSpreadNs;
   base::parallel_for(pool, job.slices * planes, least_items(plane_ns), [&](int64_t begin, int64_t end) {
-    auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 2 * slice_size);
-    std::fill_n(scratch + slice_size, slice_size, 0);
+    const Scratch<int32_t> scratch(2 * slice_size);
+    std::fill_n(scratch.data() + slice_size, slice_size, 0);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = job.first_slice + i / planes, d = slice % job.g.out[0] - job.g.pad_begin[0];
       int32_t* to = job.words + i * job.pitch;
@@ -179,7 +180,7 @@ void spread_slices(base::ThreadPool* pool, const TileJob& job) {
       const int64_t channel = i % planes / job.w.words() * job.w.depth() + first;
       const auto* x = static_cast<const uint8_t*>(job.operands.x) +
                       (slice / job.g.out[0] * job.g.in_channels + channel) * plane + d * slice_size;
-      spread_words(job, x, plane, std::min<int64_t>(4, job.w.depth() - first), scratch, to);
+      spread_words(job, x, plane, std::min<int64_t>(4, job.w.depth() - first), scratch.data(), to);
     }
   });
 }
@@ -201,23 +202,23 @@ struct Lines {
 
 struct UnitScratch {
   explicit UnitScratch(const TileJob& job)
-      : sums(thread_scratch<int32_t>(Scratch::kTile, 3 * kPair / 2 * job.ld())),
-        lines(thread_scratch<int32_t>(Scratch::kColumns, job.w.gathered() ? job.w.lines() * job.ld() : 0)),
+      : sums(3 * kPair / 2 * job.ld()),
+        lines(job.w.gathered() ? job.w.lines() * job.ld() : 0),
         steps(job.w.gathered() ? job.step_count() : 0) {
     for (size_t s = 0; s < steps.size(); ++s) steps[s] = static_cast<int64_t>(s) * kTileWords * job.ld();
   }
-  int32_t* sums;  // of a block of channels, then of columns
-  int32_t* lines;
+  Scratch<int32_t> sums;  // of a block of channels, then of columns
+  Scratch<int32_t> lines;
   std::vector<int64_t> steps;
 };
 
 Lines gather_lines(const TileJob& job, const int32_t* x, int64_t count, const UnitScratch& scratch) {
   for (int64_t word = 0; word < job.w.words(); ++word) {
     for (int64_t tap = 0; tap < job.w.taps(); ++tap) {
-      std::copy_n(x + word * job.pitch + job.offsets[tap], count, scratch.lines + job.w.line(word, tap) * job.ld());
+      std::copy_n(x + word * job.pitch + job.offsets[tap], count, scratch.lines.data() + job.w.line(word, tap) * job.ld());
     }
   }
-  return {scratch.lines, job.ld(), scratch.steps.data()};
+  return {scratch.lines.data(), job.ld(), scratch.steps.data()};
 }
 
 // Calls finish for each stretch of positions that lies in one output row.
@@ -261,12 +262,12 @@ void run_task(const TileJob& job, int64_t task, const UnitScratch& scratch, Fini
   TileConvBlock block{job.ones.data(), 1,
                       lines.x,         lines.pitch,
                       lines.steps,     job.step_count(),
-                      count,           scratch.sums + kPair * job.ld(),
+                      count,           scratch.sums.data() + kPair * job.ld(),
                       job.ld(),        nullptr};
   const TileConvKernels::Block run = job.w.kernels().block[job.w.is_signed()][job.operands.x_signed];
   int32_t* column_sums = job.ones.empty() ? nullptr : block.sums;
   if (column_sums != nullptr) run(block);
-  block.sums = scratch.sums;
+  block.sums = scratch.sums.data();
   const int64_t last = std::min(job.w.row_tiles(), (first_pair + job.band_pairs()) * 2);
   for (int64_t tile = first_pair * 2; tile < last; tile += 2) {
     const int64_t row = tile * kTileRows, rows = std::min(kPair, job.w.rows() - row);
@@ -278,7 +279,7 @@ void run_task(const TileJob& job, int64_t task, const UnitScratch& scratch, Fini
     set_row_add(job, group, row, rows, row_add);
     const int64_t channel = group * job.w.rows() + row;
     finish_rows(job, slice / job.g.out[0] * job.g.out_channels + channel, slice % job.g.out[0], first, count,
-                {rows, 0, scratch.sums, job.ld(), row_add, job.w_zeros.data() + channel, column_sums}, finish);
+                {rows, 0, scratch.sums.data(), job.ld(), row_add, job.w_zeros.data() + channel, column_sums}, finish);
   }
 }
 
@@ -298,7 +299,8 @@ void conv_in_tiles(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8
   TileJob job(g, operands, weights);
   const int64_t all = g.batch * g.out[0], slice_bytes = job.slice_words() * int64_t{sizeof(int32_t)};
   const int64_t most = images_at_once(all, units_ns(job.grid_of(1)), slice_bytes, threads_of(pool));
-  job.words = thread_scratch<int32_t>(Scratch::kPackedB, job.words_of(most));
+  const Scratch<int32_t> words(job.words_of(most));
+  job.words = words.data();
   for (; job.first_slice < all; job.first_slice += most) {
     job.slices = std::min(most, all - job.first_slice);
     job.grid = job.grid_of(job.slices);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/work_division.h"
 
 namespace ortolan::cpu::kernels {
@@ -49,11 +50,11 @@ void interleave_images(base::ThreadPool* pool, const WordPlanes& words, int64_t 
   const auto* x = static_cast<const uint8_t*>(words.operands.x) + first * words.g.in_channels * plane;
   const double plane_ns = static_cast<double>(padded_plane) * kInterleaveNs;
   base::parallel_for(pool, images * words.g.groups * planes, least_items(plane_ns), [&](int64_t begin, int64_t end) {
-    auto* scratch = thread_scratch<int32_t>(Scratch::kTile, 3 * plane);
-    std::fill_n(scratch + plane, plane, 0);
+    const Scratch<int32_t> scratch(3 * plane);
+    std::fill_n(scratch.data() + plane, plane, 0);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slab = i / planes, channel = i % planes * words.kernels.group;
-      interleave_channels(words, x + slab * words.depth() * plane, channel, scratch, to + i * padded_plane);
+      interleave_channels(words, x + slab * words.depth() * plane, channel, scratch.data(), to + i * padded_plane);
     }
   });
 }

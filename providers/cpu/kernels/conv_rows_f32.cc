@@ -6,6 +6,7 @@
 #include "cpu/kernels/conv_f32_kernels.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
@@ -106,11 +107,11 @@ void activate_band(const Rows& r, const RowsBand& b) {
 void run_band(const Rows& r, int64_t unit) {
   const RowsBand b = band_of(r, unit);
   const auto& w = r.weights;
-  float* spread = thread_scratch<float>(Scratch::kColumns, w.group_depth * r.layout.size());
-  spread_band(r, b, spread);
+  const Scratch<float> spread(w.group_depth * r.layout.size());
+  spread_band(r, b, spread.data());
   for (int64_t first = 0; first < w.group_depth; first += w.channels_per_block) {
     const int64_t channels = std::min(w.channels_per_block, w.group_depth - first);
-    for (int64_t row = b.first; row < b.last; ++row) multiply_row(r, b, row, first, channels, spread);
+    for (int64_t row = b.first; row < b.last; ++row) multiply_row(r, b, row, first, channels, spread.data());
   }
   if (!is_clamp(r.epilogue.activation.op)) activate_band(r, b);
 }

@@ -8,6 +8,7 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/row_division.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/work_cost.h"
@@ -112,14 +113,14 @@ void depthwise_from_spread(base::ThreadPool* pool, const Depthwise& d) {
   AlignedBuffer offsets(static_cast<size_t>(d.weights.taps) * sizeof(int64_t));
   layout.offsets(g, offsets.as<int64_t>());
   for_each_part(pool, g, g.out[1], output_row_ns(g, d.weights.taps), [&] {
-    float* spread = thread_scratch<float>(Scratch::kColumns, layout.size());
-    float* scratch = thread_scratch<float>(Scratch::kTile, layout.scratch(g));
-    std::fill_n(spread, layout.size(), 0.0f);
-    return [&, spread, scratch](const PlanePart& part) {
+    Scratch<float> spread_space(layout.size()), tile(layout.scratch(g));
+    std::fill_n(spread_space.data(), layout.size(), 0.0f);
+    return [&, spread_space = std::move(spread_space), tile = std::move(tile)](const PlanePart& part) {
       const int64_t plane = part.plane;
+      float* const spread = spread_space.data();
       kernel.spread_plane(g, d.input(plane), layout.plane(), layout.row(), spread);
       kernel.depthwise({spread, layout.row(), d.taps(plane), offsets.as<int64_t>(), d.weights.taps, g.out[1], g.out[2],
-                        d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane), scratch});
+                        d.bias(plane), d.residual(plane), d.clamp.low, d.clamp.high, d.output(plane), tile.data()});
       d.activate(part);
     };
   });

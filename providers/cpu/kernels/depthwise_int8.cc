@@ -10,6 +10,7 @@
 #include "cpu/kernels/conv_int8_weights.h"
 #include "cpu/kernels/depthwise_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/window_reach.h"
 #include "cpu/kernels/work_division.h"
 
@@ -118,7 +119,8 @@ class WordRows {
     const int64_t reach = (g.kernel[2] - 1) * g.dilation[2] + 1, size = run_.word_rows * kWordChannels;
     const int64_t chunk = std::clamp<int64_t>((kChunkWords / size - reach) / g.stride[2] + 1, 8, g.out[2]);
     DepthwiseWordsRun run = run_;
-    run.words = thread_scratch<int32_t>(Scratch::kTile, ((chunk - 1) * g.stride[2] + reach) * size);
+    const Scratch<int32_t> words(((chunk - 1) * g.stride[2] + reach) * size);
+    run.words = words.data();
     const uint8_t* lines[kMostTaps + kWordRows];
     int64_t steps[kMostTaps + kWordRows];
     run.rows = lines, run.row_steps = steps;

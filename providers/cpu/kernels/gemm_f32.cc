@@ -6,11 +6,11 @@
 #include <tuple>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_division.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/split_f32_kernels.h"
 #include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
@@ -50,6 +50,7 @@ void activate(Activation activation, float* c, int64_t ldc, int64_t rows, int64_
 struct PanelRows {
   const float* data;
   int64_t step;
+  Scratch<float> packed = {};  // where it is not there already
 };
 
 PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t panel, int64_t first, int64_t k) {
@@ -62,7 +63,8 @@ PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t pane
     if (b.last != nullptr && panel == split.count() - 1) return {b.last + first * width, width};
     return {b.data + first * b.stride + column, b.stride};
   }
-  float* packed = thread_scratch<float>(Scratch::kPackedB, k * width + kPrefetchSlack);
+  Scratch<float> space(k * width + kPrefetchSlack);
+  float* const packed = space.data();
   if (b.form == GemmRightForm::kPacked) {
     widen(b.element, b.shorts + column * p.k + first * width, k * width, packed);
   } else if (b.form == GemmRightForm::kRows) {
@@ -71,7 +73,7 @@ PanelRows panel_rows(const GemmProduct& p, const PanelSplit& split, int64_t pane
     p.kernels.pack_panel_transposed(b.data + column * b.stride + first, b.stride, k, split.columns(panel), width,
                                     packed);
   }
-  return {packed, width};
+  return {packed, width, std::move(space)};
 }
 
 // Rows of a panel from row `first` on.
@@ -197,17 +199,14 @@ void multiply_row(base::ThreadPool* pool, const GemmProduct& p, const PanelSplit
   base::parallel_for(pool, panels, least_items(panel_ns), multiply_some);
 }
 
-// A (stored K x M) as M x K in scratch space.
-GemmLeft transposed_left(int64_t m, int64_t k, const float* a, int64_t lda, const GemmF32Kernels& kernels) {
-  float* rows = thread_scratch<float>(Scratch::kPackedA, std::max<int64_t>(m * k, 1));
-  kernels.pack_panel_transposed(a, lda, m, k, k, rows);
-  return {rows, k};
-}
-
-GemmLeft left(int64_t m, int64_t k, const float* a, int64_t lda, bool trans_a, const GemmF32Kernels& kernels) {
+// A, or, where it is stored K x M, A as M x K in `space`.
+GemmLeft left(int64_t m, int64_t k, const float* a, int64_t lda, bool trans_a, const GemmF32Kernels& kernels,
+              Scratch<float>& space) {
   if (!trans_a) return {a, lda};
   if (m == 1 && lda == 1) return {a, k};
-  return transposed_left(m, k, a, lda, kernels);
+  space = Scratch<float>(std::max<int64_t>(m * k, 1));
+  kernels.pack_panel_transposed(a, lda, m, k, k, space.data());
+  return {space.data(), k};
 }
 
 // Finishes `count` sums that lie one after the other; they are one row or one column (`along_rows`) of the result.
@@ -242,13 +241,15 @@ void matrix_times_vector(base::ThreadPool* pool, const GemmF32Kernels& kernels, 
   });
 }
 
-GemmRight right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels) {
+// A narrow last panel is packed, in `space`.
+GemmRight right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, const GemmF32Kernels& kernels,
+                         Scratch<float>& space) {
   const PanelSplit split(n, kernels);
   const int64_t last = split.count() - 1;
   if (split.columns(last) == split.width(last)) return {b, GemmRightForm::kInPlace, ldb};
-  float* panel = thread_scratch<float>(Scratch::kPackedB, std::max<int64_t>(k, 1) * split.width(last));
-  kernels.pack_panel(b + split.first_column(last), ldb, k, split.columns(last), split.width(last), panel);
-  return {b, GemmRightForm::kInPlace, ldb, panel};
+  space = Scratch<float>(std::max<int64_t>(k, 1) * split.width(last));
+  kernels.pack_panel(b + split.first_column(last), ldb, k, split.columns(last), split.width(last), space.data());
+  return {b, GemmRightForm::kInPlace, ldb, space.data()};
 }
 
 }  // namespace
@@ -269,7 +270,8 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
           int64_t ldc, const Epilogue& given, PanelOrder order) {
   if (m == 0 || b.n() == 0) return;
   const Epilogue epilogue = settled(given, c);
-  const GemmLeft rows = left(m, b.k(), a, lda, trans_a, b.kernels());
+  Scratch<float> turned;
+  const GemmLeft rows = left(m, b.k(), a, lda, trans_a, b.kernels(), turned);
   if (b.n() == 1) {
     const auto* x = static_cast<const float*>(b.data());
     return matrix_times_vector(pool, b.kernels(), rows.data, rows.stride, m, b.k(), x, epilogue, true, c, ldc);
@@ -299,14 +301,15 @@ void multiply_plain(base::ThreadPool* pool, const PlainProduct& g, const Epilogu
                     int64_t all_rows) {
   const Epilogue epilogue = settled(given, g.c);
   const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
-  const GemmLeft rows = left(g.m, g.k, g.a, g.lda, g.trans_a, best);
+  Scratch<float> turned, last;
+  const GemmLeft rows = left(g.m, g.k, g.a, g.lda, g.trans_a, best, turned);
   if (g.n == 1 && (g.trans_b || g.ldb == 1)) {
     matrix_times_vector(pool, best, rows.data, rows.stride, g.m, g.k, g.b, epilogue, true, g.c, g.ldc);
   } else if (all_rows == 1 && g.trans_b) {
     matrix_times_vector(pool, best, g.b, g.ldb, g.n, g.k, rows.data, epilogue, false, g.c, 1);
   } else {
     const bool in_place = !g.trans_b && all_rows <= 2 * best.tile_rows;
-    const GemmRight b = in_place ? right_in_place(g.n, g.k, g.b, g.ldb, best)
+    const GemmRight b = in_place ? right_in_place(g.n, g.k, g.b, g.ldb, best, last)
                                  : GemmRight{g.b, g.trans_b ? GemmRightForm::kColumns : GemmRightForm::kRows, g.ldb};
     multiply(pool, {g.m, g.n, g.k, rows, b, g.c, g.ldc, epilogue, best}, all_rows);
   }

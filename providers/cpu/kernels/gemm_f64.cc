@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32.h"
 #include "cpu/kernels/gemm_f64_kernels.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/move_kernels.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
 
@@ -52,6 +52,7 @@ struct ProductF64 {
   void run(int64_t panel, int64_t band) const {
     const int64_t column = panel * kernels.columns, columns = std::min(kernels.columns, n - column);
     const int64_t first = band * kBand, end = std::min(m, first + kBand);
+    const Scratch<double> copy(kDepth * kernels.columns);
     for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth) {
       const int64_t k1 = std::min(k, k0 + kDepth);
       BlockF64 block{
@@ -59,9 +60,8 @@ struct ProductF64 {
           nullptr, ldc};
       const bool direct = b.column == 1 && columns == kernels.columns && end - first <= 2 * kernels.rows;
       if (!direct) {
-        double* copy = thread_scratch<double>(Scratch::kPackedB, kDepth * kernels.columns);
-        copy_panel(b, k0, k1, column, columns, kernels.columns, copy);
-        block.b = copy, block.b_row = kernels.columns;
+        copy_panel(b, k0, k1, column, columns, kernels.columns, copy.data());
+        block.b = copy.data(), block.b_row = kernels.columns;
       }
       for (int64_t row = first; row < end; row += kernels.rows) {
         block.rows = std::min(kernels.rows, end - row);

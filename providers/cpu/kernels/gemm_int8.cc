@@ -12,6 +12,7 @@
 #include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
@@ -119,6 +120,8 @@ struct ProductInt8 {
   bool a_signed;                                        // as the kernels take it
   const int32_t *b_words = nullptr, *b_sums = nullptr;  // B's panels and the sums of its columns, once all are packed
   LeftInt8 left{};
+  Scratch<uint8_t> left_space;                           // where A is packed
+  Scratch<int32_t> row_sums_space, words_space, sums_space;  // and where its sums, and all of B, are made
   std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column
   bool a_per_row = false;
   bool needs_row_sums = false;
@@ -171,12 +174,14 @@ void ProductInt8::set_left(const ByteMatrix& a) {
   const bool in_place =
       kernels.group == 4 && a.is_signed == a_signed && !a.transposed && b.k % (4 * kernels.filled) == 0;
   if (!in_place) {
-    left = pack_left(pool, kernels, m, b.k, a, thread_scratch<uint8_t>(Scratch::kBytes, left_bytes(kernels, m, b.k)));
+    left_space = Scratch<uint8_t>(left_bytes(kernels, m, b.k));
+    left = pack_left(pool, kernels, m, b.k, a, left_space.data());
     return;
   }
   left = {static_cast<const uint8_t*>(a.data), a.stride, nullptr, 0};
   if (!needs_row_sums && !a_per_row) return;
-  auto* sums = thread_scratch<int32_t>(Scratch::kSums, m);
+  row_sums_space = Scratch<int32_t>(m);
+  int32_t* const sums = row_sums_space.data();
   left.row_sums = sums;
   if (needs_row_sums && a_signed) {
     sum_rows(pool, static_cast<const int8_t*>(a.data), a.stride, m, b.k, sums);
@@ -261,8 +266,10 @@ void ProductInt8::multiply_to_floats(const Panel& panel, int64_t row, Int8Block 
     g.p0 = e.activation.p0, g.p1 = e.activation.p1;
   }
   auto* y = reinterpret_cast<float*>(g.c);
+  Scratch<int32_t> inner;
   if (active && !in_block) {
-    g.c = thread_scratch<int32_t>(Scratch::kTile, g.rows * g.columns);
+    inner = Scratch<int32_t>(g.rows * g.columns);
+    g.c = inner.data();
     g.ldc = g.columns;
   }
   kernels.block(split.vectors(panel.index), g);
@@ -289,10 +296,10 @@ void ProductInt8::run() {
 
 void ProductInt8::pack_all() {
   const int64_t padded = split.padded();
-  auto* to = thread_scratch<int32_t>(Scratch::kPackedB, packing.groups(b.k) * padded + kSlackWords);
-  auto* column_sums = thread_scratch<int32_t>(Scratch::kSplitB, padded);
-  pack_panels(pool, packing, split, b.k, b.bytes, to, column_sums);
-  b_words = to, b_sums = column_sums;
+  words_space = Scratch<int32_t>(packing.groups(b.k) * padded + kSlackWords);
+  sums_space = Scratch<int32_t>(padded);
+  pack_panels(pool, packing, split, b.k, b.bytes, words_space.data(), sums_space.data());
+  b_words = words_space.data(), b_sums = sums_space.data();
 }
 
 void ProductInt8::run_packed() const {
@@ -317,9 +324,9 @@ void ProductInt8::pack_and_run() const {
   const double pack_ns = static_cast<double>(b.k * split.width(0)) * kPackByteNs;
   base::parallel_for(pool, split.count(), least_items(panel_ns() + pack_ns), [&](int64_t begin, int64_t end) {
     const Int8Blocks blocks(kernels);
-    auto* space = thread_scratch<int32_t>(Scratch::kPackedB, words_of_panel + kMostColumns + kSlackWords);
+    const Scratch<int32_t> space(words_of_panel + kMostColumns + kSlackWords);
     ValueRange range;
-    for (int64_t i = begin; i < end; ++i) multiply(pack(i, space), 0, m, range);
+    for (int64_t i = begin; i < end; ++i) multiply(pack(i, space.data()), 0, m, range);
     include(range);
   });
 }

@@ -9,6 +9,7 @@
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
@@ -69,7 +70,8 @@ void pack_panels(base::ThreadPool* pool, const Packing& p, AlignedBuffer& buffer
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t column = p.split.first_column(panel), width = p.split.width(panel), size = p.k * width;
       const bool floats = p.element == PackedElement::kFloat;
-      float* to = floats ? buffer.as<float>() + column * p.k : thread_scratch<float>(Scratch::kPackedB, size);
+      const Scratch<float> wide(floats ? 0 : size);
+      float* to = floats ? buffer.as<float>() + column * p.k : wide.data();
       const auto pack = p.trans_b ? p.kernels.pack_panel_transposed : p.kernels.pack_panel;
       pack(p.trans_b ? p.b + column * p.ldb : p.b + column, p.ldb, p.k, p.split.columns(panel), width, to);
       if (!floats) shorten(p.element, to, size, buffer.as<uint16_t>() + column * p.k);

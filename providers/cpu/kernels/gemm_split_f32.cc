@@ -5,11 +5,11 @@
 #include "base/cpu_features.h"
 #include "base/run_scope.h"
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_f32_product.h"
 #include "cpu/kernels/gemm_split_division.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/split_f32_kernels.h"
 #include "cpu/kernels/threads.h"
 
@@ -62,8 +62,8 @@ class SplitGemm {
     const int64_t blocks = divide_up(rows, kSplitRows), shared = division.shared_panels;
     const int64_t bytes = (blocks + shared) * block_bytes(std::min(p_.k, kSplitLongest));
     const auto ranges = (blocks + shared) * static_cast<int64_t>(sizeof(SplitRange));
-    char* space = thread_scratch<char>(Scratch::kSplitA, bytes + ranges);
-    SplitBand band{row, rows, 0, 0, space, reinterpret_cast<SplitRange*>(space + bytes)};
+    const Scratch<char> space(bytes + ranges);
+    SplitBand band{row, rows, 0, 0, space.data(), reinterpret_cast<SplitRange*>(space.data() + bytes)};
     for (; band.first < p_.k; band.first += band.k) {
       band.k = std::min(kSplitLongest, p_.k - band.first);
       shared > 0 ? multiply_together(pool, division, band) : multiply_alone(pool, division, band);
@@ -98,7 +98,8 @@ class SplitGemm {
       const int64_t across = divide_up(panels.end - begin, grid.width);
       base::parallel_for(pool, divide_up(blocks, grid.height) * across, 1, [&](int64_t from, int64_t to) {
         const SplitScope tiles(kernels_);
-        SplitSequence sequence{thread_scratch<float>(Scratch::kSplitB, kSplitRows * kSplitColumns)};
+        const Scratch<float> sums(kSplitRows * kSplitColumns);
+        SplitSequence sequence{sums.data()};
         for (int64_t task = from; task < to; ++task) {
           const int64_t i = task / across * grid.height, first = begin + task % across * grid.width;
           multiply_blocks(sequence, band, panels, {i, std::min(i + grid.height, blocks)},
@@ -191,8 +192,8 @@ class SplitGemm {
   }
 
   void split_panel(const SplitBand& band, const SplitPanels& panels, int64_t i) const {
-    float* written = thread_scratch<float>(Scratch::kSplitB, writes_columns() ? band.k * kSplitColumns : 1);
-    ColumnSplit split(columns_of(band, panels.begin + i, written), slices_, panels.tiles + i * block_bytes(band.k),
+    const Scratch<float> written(writes_columns() ? band.k * kSplitColumns : 1);
+    ColumnSplit split(columns_of(band, panels.begin + i, written.data()), slices_, panels.tiles + i * block_bytes(band.k),
                       &panels.ranges[i]);
     kernels_.split_columns(split, INT64_MAX);
   }
@@ -230,7 +231,8 @@ class SplitGemm {
     const int64_t bytes = block_bytes(band.k), tiles_end = kSumsBytes + 2 * at_once * bytes;
     const int64_t ranges_at = tiles_end + (writes_columns() ? band.k * kSplitColumns * 4 : 0);
     const int64_t ranges_bytes = 2 * at_once * static_cast<int64_t>(sizeof(SplitRange));
-    char* space = thread_scratch<char>(Scratch::kSplitB, ranges_at + ranges_bytes);
+    const Scratch<char> leased(ranges_at + ranges_bytes);
+    char* const space = leased.data();
     SplitSequence sequence{reinterpret_cast<float*>(space)};
     auto* ranges = reinterpret_cast<SplitRange*>(space + ranges_at);
     const auto panels_from = [&](int64_t panel) {

@@ -12,6 +12,7 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/matmul_nbits_product.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
@@ -55,9 +56,10 @@ void for_bands(int64_t m, int64_t row_bytes, Body&& body) {
 /** False, and nothing done, where a block of the row has no finite sum, of which zeros would take a multiple. */
 bool multiply_row(base::ThreadPool* pool, const float* a, const NBitsMatrix& b, float* c, const float* bias) {
   const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
-  float* sums = thread_scratch<float>(Scratch::kSums, blocks);
+  const Scratch<float> space(blocks + wide);
+  float* const sums = space.data() + wide;
   if (wide != b.k) {
-    float* copy = thread_scratch<float>(Scratch::kRows, wide);
+    float* const copy = space.data();
     std::copy_n(a, b.k, copy);
     std::fill(copy + b.k, copy + wide, 0.0f);
     a = copy;
@@ -83,12 +85,22 @@ const NBitsTileKernels* tiles_for(int64_t m, const NBitsMatrix& b) {
   return suits_tiles(m, b.block) && b.kernels == kernels().nbits ? kernels().nbits_tiles : nullptr;
 }
 
-/** Rows of A as bytes, in the calling thread's scratch space. Sets `misfits` where there are rows that do not fit. */
-NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+/** Rows of A as bytes: as multiply_bytes takes them, or as tiles do. */
+template <class Rows>
+struct QuantizedRows {
+  Rows rows;
+  Scratch<int8_t> bytes;
+  Scratch<float> values;  // scales, and what else there is of blocks
+};
+
+/** Sets `misfits` where there are rows that do not fit. */
+QuantizedRows<NBitsBytes> quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
                          std::atomic<bool>& misfits) {
   const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
-  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, m * wide);
-  float* scales = thread_scratch<float>(Scratch::kRows, 3 * m * blocks);
+  Scratch<int8_t> bytes_space(m * wide);
+  Scratch<float> values(3 * m * blocks);
+  int8_t* const bytes = bytes_space.data();
+  float* const scales = values.data();
   int32_t* start = reinterpret_cast<int32_t*>(scales + m * blocks);
   int32_t* less_sum = start + m * blocks;
   const int32_t middle = 1 << (b.bits - 1);
@@ -105,14 +117,15 @@ NBitsBytes quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int6
       }
     }
   });
-  return {bytes, wide, scales, start, less_sum};
+  return {{bytes, wide, scales, start, less_sum}, std::move(bytes_space), std::move(values)};
 }
 
 // 16 rows of A, of which `rows` exist; the values of each block go 16 apart. False where one of them does not fit.
 bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix& b, int64_t stride, int8_t* bytes,
                    float* scales, float* less_sums) {
   const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
-  float* row_scales = thread_scratch<float>(Scratch::kOther, 2 * blocks);
+  const Scratch<float> of_row(2 * blocks);
+  float* const row_scales = of_row.data();
   int32_t* row_sums = reinterpret_cast<int32_t*>(row_scales + blocks);
   std::fill_n(scales, blocks * kNBitsTileRows, 0.0f);
   std::fill_n(less_sums, blocks * kNBitsTileRows, 0.0f);
@@ -130,13 +143,14 @@ bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix&
 }
 
 // The same for tiles. Rows are an odd number of cache lines apart, so that those of a tile are in different sets.
-NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
+QuantizedRows<NBitsTileRows> quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
                              std::atomic<bool>& misfits) {
   const int64_t stride = divide_up(wide_nbits(b.k) + kNBitsTileStep - kNBitsUnit, 64) * 64 | 64;
   const int64_t tiles = divide_up(m, kNBitsTileRows), values = b.blocks() * kNBitsTileRows;
-  int8_t* bytes = thread_scratch<int8_t>(Scratch::kBytes, tiles * kNBitsTileRows * stride);
-  float* scales = thread_scratch<float>(Scratch::kRows, 2 * tiles * values);
-  float* less_sums = scales + tiles * values;
+  Scratch<int8_t> bytes_space(tiles * kNBitsTileRows * stride);
+  Scratch<float> values_space(2 * tiles * values);
+  int8_t* const bytes = bytes_space.data();
+  float *const scales = values_space.data(), *const less_sums = scales + tiles * values;
   const double tile_ns = static_cast<double>(kNBitsTileRows * stride) * kQuantizeNs;
   base::parallel_for(pool, tiles, least_items(tile_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -147,17 +161,17 @@ NBitsTileRows quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, 
       }
     }
   });
-  return {bytes, stride, scales, less_sums};
+  return {{bytes, stride, scales, less_sums}, std::move(bytes_space), std::move(values_space)};
 }
 
 void multiply_bytes_on_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
                              float* c, int64_t ldc, const float* bias, const NBitsTileKernels& tiles,
                              std::atomic<bool>& misfits) {
-  const NBitsTileRows rows = quantize_tiles(pool, m, a, lda, b, misfits);
+  const auto quantized = quantize_tiles(pool, m, a, lda, b, misfits);
   const NBitsPanels panels = panels_of(b);
   for_panels(pool, b, kNBitsTilePanels, m, [&](int64_t panel, int count) {
-    char* scratch = thread_scratch<char>(Scratch::kPackedB, nbits_tile_scratch(m));
-    tiles.multiply(panels, panel, count, rows, m, result_at(b, panel, c, ldc, bias), scratch);
+    const Scratch<char> scratch(nbits_tile_scratch(m));
+    tiles.multiply(panels, panel, count, quantized.rows, m, result_at(b, panel, c, ldc, bias), scratch.data());
   });
 }
 
@@ -171,11 +185,11 @@ bool multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t l
     });
     return !misfits;
   }
-  const NBitsBytes rows = quantize_rows(pool, m, a, lda, b, misfits);
+  const auto quantized = quantize_rows(pool, m, a, lda, b, misfits);
   const NBitsPanels panels = panels_of(b);
   const NBitsKernels& kernels = *b.kernels;
   for_panels(pool, b, m == 1 ? kernels.row_panels : kernels.byte_panels, m, [&](int64_t panel, int count) {
-    kernels.multiply_bytes(panels, panel, count, rows, m, result_at(b, panel, c, ldc, bias));
+    kernels.multiply_bytes(panels, panel, count, quantized.rows, m, result_at(b, panel, c, ldc, bias));
   });
   return !misfits;
 }
@@ -185,7 +199,8 @@ void multiply_floats(const NBitsMatrix& b, const NBitsPanels& panels, int64_t pa
                      int64_t lda, int64_t rows, const NBitsResult& to) {
   const GemmF32Kernels& gemm = *kernels().gemm_f32;
   const int64_t width = int64_t{count} * gemm.lanes;
-  float* slice = thread_scratch<float>(Scratch::kPackedB, kSlice * width + 4096);
+  const Scratch<float> space(kSlice * width + 4096);
+  float* const slice = space.data();
   GemmBlock g;
   g.lda = lda, g.b = slice, g.b_step = width, g.c = to.c, g.ldc = to.ldc;
   g.rows = rows, g.columns = std::min(width, to.columns);

@@ -6,6 +6,7 @@
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/matmul_nbits_product.h"
+#include "cpu/kernels/scratch.h"
 
 namespace ortolan::cpu::kernels {
 namespace {
@@ -46,7 +47,8 @@ class SlicedProduct {
   // Adds what the elements of K from `first` on make. `odd`: rows with Inf or NaN, a bit each.
   void multiply_part(const SliceBand& band, int64_t first, uint32_t* odd) const {
     const int64_t k = std::min(kSplitLongest, b_.k - first), bytes = split_bytes(3, k);
-    char* tiles = thread_scratch<char>(Scratch::kSplitA, band.blocks() * bytes);
+    const Scratch<char> split(band.blocks() * bytes);
+    char* const tiles = split.data();
     SplitRange ranges[kMostBlocks];
     base::parallel_for(pool_, band.blocks(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -60,12 +62,12 @@ class SlicedProduct {
     const float* bias = first + k == b_.k ? bias_ : nullptr;
     const int64_t panels = divide_up(b_.n, b_.kernels->lanes);
     base::parallel_for(pool_, divide_up(panels, kNBitsTilePanels), 4, [&](int64_t begin, int64_t end) {
-      char* scratch = thread_scratch<char>(Scratch::kSplitB, kNBitsSliceScratch);
+      const Scratch<char> scratch(kNBitsSliceScratch);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t panel = i * kNBitsTilePanels;
         const int count = static_cast<int>(std::min<int64_t>(kNBitsTilePanels, panels - panel));
         kernels().nbits_slices->multiply(panels_, panel, count, rows, result_at(b_, panel, band.c, band.ldc, bias),
-                                         scratch);
+                                         scratch.data());
       }
     });
   }

@@ -6,11 +6,11 @@
 #include <mutex>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/long_rows_f32.h"
 #include "cpu/kernels/move_kernels.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/vector_f32.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
@@ -76,12 +76,12 @@ void softmax_short_rows(base::ThreadPool* pool, const float* x, int64_t count, i
   const auto transpose = table.move->transpose[2];
   base::parallel_for(pool, (count + kTurnedRows - 1) / kTurnedRows, least_rows_of(kTurnedRows * n),
                      [&](int64_t begin, int64_t end) {
-                       float* scratch = thread_scratch<float>(Scratch::kRows, (n + 2) * kTurnedRows);
-                       float* turned = scratch + 2 * kTurnedRows;
+                       const Scratch<float> scratch((n + 2) * kTurnedRows);
+                       float* turned = scratch.data() + 2 * kTurnedRows;
                        for (int64_t i = begin; i < end; ++i) {
                          const int64_t first = i * kTurnedRows, rows = std::min(kTurnedRows, count - first);
                          transpose(x + first * n, n, rows, n, turned, rows);
-                         table.rows->softmax_columns(turned, n, rows, rows, logarithm, scratch, turned);
+                         table.rows->softmax_columns(turned, n, rows, rows, logarithm, scratch.data(), turned);
                          transpose(turned, rows, n, rows, y + first * n, n);
                        }
                      });
@@ -109,10 +109,11 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
   const int64_t pieces = (inner + kTurnedRows - 1) / kTurnedRows;
   base::parallel_for(
       pool, outer * pieces, least_rows_of(axis * std::min(inner, kTurnedRows)), [&](int64_t begin, int64_t end) {
-        auto* scratch = thread_scratch<float>(Scratch::kRows, 2 * kTurnedRows);
+        const Scratch<float> scratch(2 * kTurnedRows);
         for (int64_t i = begin; i < end; ++i) {
           const int64_t column = i % pieces * kTurnedRows, at = i / pieces * axis * inner + column;
-          rows.softmax_columns(x + at, axis, inner, std::min(kTurnedRows, inner - column), logarithm, scratch, y + at);
+          rows.softmax_columns(x + at, axis, inner, std::min(kTurnedRows, inner - column), logarithm, scratch.data(),
+                               y + at);
         }
       });
 }

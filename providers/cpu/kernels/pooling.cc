@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/bytes.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
 #include "cpu/kernels/pool_kernels.h"
 #include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/window_reach.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
@@ -173,12 +173,12 @@ class PoolRows {
     const int64_t least = least_rows(row_work(g) * rows_ * planes_, kPooledNs);
     base::parallel_for(pool, (slices + planes_ - 1) / planes_ * groups, least, [&](int64_t begin, int64_t end) {
       const int64_t rows = rows_ * planes_;
-      T* joined = thread_scratch<T>(Scratch::kRows, rows * pitch_ + kSlack);
-      std::fill_n(joined, rows * pitch_ + kSlack, neutral_);
+      const Scratch<T> joined(rows * pitch_ + kSlack);
+      std::fill_n(joined.data(), rows * pitch_ + kSlack, neutral_);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t slice = i / groups * planes_, first = i % groups * rows_;
         const Part part{slice, std::min(planes_, slices - slice), first, std::min(rows_, g.out[1] - first)};
-        pool_part(part, x, joined, y);
+        pool_part(part, x, joined.data(), y);
       }
     });
   }
@@ -306,7 +306,8 @@ void max_pool_cells(const T* plane, int64_t width, const CellRange* rows, int64_
     first = std::min(first, columns[c].begin), end = std::max(end, columns[c].end);
   }
   const int64_t length = std::max<int64_t>(end - first, 0);
-  T* joined = thread_scratch<T>(Scratch::kRows, length);
+  const Scratch<T> leased(length);
+  T* const joined = leased.data();
   const PoolLines lines{1, 0, 1, 0, 1, 0, width, length, length};
   for (int64_t r = 0; r < row_count; ++r, y += column_count) {
     const int64_t count = rows[r].end - rows[r].begin;
@@ -356,7 +357,8 @@ void average_pool_channels_last(base::ThreadPool* pool, const PoolGeometry& g, i
   for_each_window(
       pool, g,
       [&](int64_t plane, int64_t out, const Window& window) {
-        int32_t* sums = thread_scratch<int32_t>(Scratch::kSums, channels);
+        const Scratch<int32_t> leased(channels);
+        int32_t* const sums = leased.data();
         const int64_t inside = window.d.count * window.h.count * window.w.count;
         std::fill_n(sums, channels, static_cast<int32_t>(-inside * average.x_zero));
         const uint8_t* in = x + plane * plane_size * channels;

@@ -12,6 +12,7 @@
 #include "cpu/kernels/long_rows_f32.h"
 #include "cpu/kernels/move_kernels.h"
 #include "cpu/kernels/row_division.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/sum_block.h"
 #include "cpu/kernels/threads.h"
 #include "cpu/kernels/work_cost.h"
@@ -40,12 +41,12 @@ void reduce_short_rows(base::ThreadPool* pool, ReduceOp op, const float* x, int6
   const auto transpose = kernels().move->transpose[2];
   base::parallel_for(pool, (rows + kMostColumns - 1) / kMostColumns, least_rows(length * kMostColumns, kElementNs),
                      [&](int64_t begin, int64_t end) {
-                       float* turned = thread_scratch<float>(Scratch::kColumns, length * kMostColumns);
+                       const Scratch<float> turned(length * kMostColumns);
                        for (int64_t row = begin * kMostColumns; row < std::min(rows, end * kMostColumns);
                             row += kMostColumns) {
                          const int64_t count = std::min(kMostColumns, rows - row);
-                         transpose(x + row * length, length, count, length, turned, count);
-                         reduce_columns(turned, length, count, count, y + row);
+                         transpose(x + row * length, length, count, length, turned.data(), count);
+                         reduce_columns(turned.data(), length, count, count, y + row);
                        }
                      });
 }

@@ -12,6 +12,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_conv_positions.h"
 #include "cpu/kernels/threads.h"
@@ -96,13 +97,14 @@ Unit unit_of(const SplitConv& c, int64_t i) {
   return u;
 }
 
-// The split planes of a band and which of its positions are outputs; valid until the thread splits another.
+// The split planes of a band and which of its positions are outputs.
 struct SplitConvBand {
   int64_t first, positions;
   uint32_t* room;      // of the planes
   const char* planes;  // at the first position
   int64_t block_bytes;
-  const SplitConvColumns* columns;
+  Scratch<uint32_t> own_planes;  // where it alone uses them
+  Scratch<SplitConvColumns> columns;
 };
 
 int64_t band_words(const SplitConv& c) {
@@ -110,9 +112,13 @@ int64_t band_words(const SplitConv& c) {
   return blocks * c.channel_blocks * c.block_step + 64;
 }
 
-uint32_t* planes_room(const SplitConv& c, const Unit& u) {
-  if (!c.division.together) return thread_scratch<uint32_t>(Scratch::kColumns, band_words(c));
-  return c.all_planes + (u.slab * c.division.grid.down + u.band) * band_words(c);
+void set_planes_room(const SplitConv& c, const Unit& u, SplitConvBand& band) {
+  if (c.division.together) {
+    band.room = c.all_planes + (u.slab * c.division.grid.down + u.band) * band_words(c);
+    return;
+  }
+  band.own_planes = Scratch<uint32_t>(band_words(c));
+  band.room = band.own_planes.data();
 }
 
 // What all planes of a band have in common: the input of the unit's group at its depth, without rows where that is
@@ -199,12 +205,11 @@ SplitConvBand band_of(const SplitConv& c, const Unit& u) {
   band.first = u.band * c.band_positions;
   band.positions = std::min(c.band_positions, c.positions.count - band.first);
   const int64_t word = sizeof(uint32_t), skipped = c.positions.dense ? 0 : band.first % c.positions.pitch;
-  band.room = planes_room(c, u);
+  set_planes_room(c, u, band);
   band.planes = reinterpret_cast<const char*>(band.room + skipped);
   band.block_bytes = (c.positions.dense ? c.channel_blocks * c.block_step : kSplitColumns) * word;
-  SplitConvColumns* columns = thread_scratch<SplitConvColumns>(Scratch::kOther, c.band_positions / 16 + 2);
-  find_columns(c, band, columns);
-  band.columns = columns;
+  band.columns = Scratch<SplitConvColumns>(c.band_positions / 16 + 2);
+  find_columns(c, band, band.columns.data());
   return band;
 }
 
@@ -221,20 +226,22 @@ void split_band(SplitConv& c, const Unit& u, const SplitConvBand& band, int64_t 
 }
 
 // Each block of channels of each band alone.
-void split_all(base::ThreadPool* pool, SplitConv& c, double piece_ns) {
+Scratch<uint32_t> split_all(base::ThreadPool* pool, SplitConv& c, double piece_ns) {
   const GridDivision& d = c.division.grid;
   const int64_t bands = c.g.batch * c.g.groups * c.g.out[0] * d.down, blocks = c.channel_blocks;
-  c.all_planes = thread_scratch<uint32_t>(Scratch::kPackedB, bands * band_words(c));
+  Scratch<uint32_t> planes(bands * band_words(c));
+  c.all_planes = planes.data();
   base::parallel_for(pool, bands * blocks, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Unit u = unit_of(c, i / blocks * d.across);
       split_band(c, u, band_of(c, u), i % blocks, i % blocks + 1);
     }
   });
+  return planes;
 }
 
-// The product of a band and no rows yet.
-SplitConvProduct product_of(const SplitConv& c, const Unit& u, const SplitConvBand& band) {
+// The product of a band and no rows yet. `sums`: 2 * kSplitRows * kSplitColumns floats.
+SplitConvProduct product_of(const SplitConv& c, const SplitConvBand& band, float* sums) {
   SplitConvProduct p;
   const Activation& activation = c.epilogue.activation;
   p.slices = c.weights.slices;
@@ -247,14 +254,14 @@ SplitConvProduct product_of(const SplitConv& c, const Unit& u, const SplitConvBa
   p.slice_bytes = c.slice_step * static_cast<int64_t>(sizeof(uint32_t));
   p.pair_bytes = c.pair_step * static_cast<int64_t>(sizeof(uint32_t));
   p.positions = band.positions;
-  p.columns = band.columns;
+  p.columns = band.columns.data();
   p.y_step = c.out_plane;
   p.add_to_y = c.epilogue.residual == c.y;
   const Clamp clamp = clamp_of(activation);
   p.clamp = activation.op == UnaryOp::kRelu || activation.op == UnaryOp::kClip;
   p.low = clamp.low;
   p.high = clamp.high;
-  p.sums = thread_scratch<float>(Scratch::kSums, 2 * kSplitRows * kSplitColumns);
+  p.sums = sums;
   return p;
 }
 
@@ -281,7 +288,8 @@ void run_unit(const SplitConv& c, const Unit& u, const SplitConvBand& band) {
   const int64_t end = std::min(c.weights.group_rows, (u.part + 1) * c.part_rows);
   const int64_t near = std::max(kSplitRows, kActivatedFloats / band.positions / kSplitRows * kSplitRows);
   const int64_t step = is_clamp(c.epilogue.activation.op) ? c.part_rows : near;
-  const SplitConvProduct product = product_of(c, u, band);
+  const Scratch<float> sums(2 * kSplitRows * kSplitColumns);
+  const SplitConvProduct product = product_of(c, band, sums.data());
   for (int64_t row = u.part * c.part_rows; row < end; row += step) {
     multiply_rows(c, u, row, std::min(step, end - row), product);
   }
@@ -350,7 +358,8 @@ void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   c.part_rows = d.width * kSplitRows;
   lay_out(c);
   const double piece_ns = grid.prepare_ns * static_cast<double>(d.height) / static_cast<double>(grid.pieces);
-  if (c.division.together) split_all(pool, c, piece_ns);
+  Scratch<uint32_t> planes;
+  if (c.division.together) planes = split_all(pool, c, piece_ns);
   base::parallel_for(pool, grid.grid.times * d.tasks(), c.division.grain,
                      [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
   for (int64_t i = 0; i < g.batch * g.groups; ++i) {

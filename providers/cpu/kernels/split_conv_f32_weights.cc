@@ -10,6 +10,7 @@
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/lengths.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/split_conv_f32.h"
 #include "cpu/kernels/split_conv_f32_kernels.h"
 #include "cpu/kernels/split_f32_kernels.h"
@@ -48,7 +49,8 @@ bool split_row_block(const SplitConvWeights& w, int64_t group, int64_t block, co
   bool inside = true;
   for (int64_t step = 0; step < w.steps; step += w.steps_at_once) {
     const int64_t count = std::min(w.steps_at_once, w.steps - step), k = count * kSplitStep;
-    float* collected = thread_scratch<float>(Scratch::kTile, kSplitRows * k);
+    const Scratch<float> leased(kSplitRows * k);
+    float* const collected = leased.data();
     for (int64_t r = 0; r < rows; ++r) collect_row(w, from + r * depth, step, count, collected + r * k);
     SplitRange range;
     kernels().split_f32->split_rows(w.slices, {collected, k, rows, k}, to + step * w.slices * kSliceBytes, &range);

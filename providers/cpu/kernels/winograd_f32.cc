@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_division.h"
 #include "cpu/kernels/conv_f32_weights.h"
 #include "cpu/kernels/gemm_f32_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 #include "cpu/kernels/unaligned.h"
 #include "cpu/kernels/vector_f32.h"
@@ -124,11 +124,12 @@ void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, int64
   }
 }
 
-void transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
+Scratch<float> transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
   constexpr int64_t kSlack = 1024;
   const int64_t depth = job.g.in_channels, panels = job.split.count(), pieces = divide_up(depth, kTransformedAtOnce);
   const int64_t image = job.positions() * (job.split.padded() * depth + panels * kSkew);
-  job.transformed = thread_scratch<float>(Scratch::kPackedB, job.g.batch * image + kSlack);
+  Scratch<float> transformed(job.g.batch * image + kSlack);
+  job.transformed = transformed.data();
   base::parallel_for(pool, job.g.batch * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
@@ -136,6 +137,7 @@ void transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
                       job.transformed_at(at, panel));
     }
   });
+  return transformed;
 }
 
 // One product of one panel for rows [row, row + rows).
@@ -190,9 +192,9 @@ void run_unit(const WinogradJob& job, int64_t unit) {
     if (job.transformed == nullptr) tiles += job.tiles_size(job.split.width(panel));
     sums += job.sums_size(rows, job.split.width(panel));
   }
-  float* const v_begin = job.transformed != nullptr ? job.transformed_at(image, first)
-                                                    : thread_scratch<float>(Scratch::kColumns, tiles + 1024);
-  float* const m_begin = thread_scratch<float>(Scratch::kTile, sums);
+  const Scratch<float> own_tiles(job.transformed != nullptr ? 0 : tiles + 1024), sums_space(sums);
+  float* const v_begin = job.transformed != nullptr ? job.transformed_at(image, first) : own_tiles.data();
+  float* const m_begin = sums_space.data();
   const auto each_panel = [&](auto run) {
     float *v = v_begin, *m = m_begin;
     for (int64_t panel = first; panel < last; ++panel) {
@@ -278,7 +280,8 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
   const PreparedGrid grid = winograd_grid(job.size, job.positions());
   job.division = divide_prepared(grid, threads_of(pool));
   const double piece_ns = grid.prepare_ns / static_cast<double>(grid.pieces);
-  if (job.division.together) transform_all(pool, job, piece_ns);
+  Scratch<float> transformed;
+  if (job.division.together) transformed = transform_all(pool, job, piece_ns);
   base::parallel_for(pool, g.batch * job.division.grid.tasks(), job.division.grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
   });

@@ -12,6 +12,7 @@
 #include "cpu/kernels/conv_int8_words.h"
 #include "cpu/kernels/int8_division.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/threads.h"
 
 namespace ortolan::cpu::kernels {
@@ -151,11 +152,12 @@ void transform_words_of(const WinogradWords& job, int64_t slice, int64_t panel, 
   job.transforms.input(words, tiles_of(job, places, panel, job.depth()));
 }
 
-void transform_all_words(base::ThreadPool* pool, WinogradWords& job, const PreparedGrid& grid) {
+Scratch<int32_t> transform_all_words(base::ThreadPool* pool, WinogradWords& job, const PreparedGrid& grid) {
   const int64_t depth = job.depth(), panels = job.split.count(), pieces = grid.pieces;
   const int64_t of_slice = job.w.positions() * (job.split.padded() * depth + panels * kSkewWords);
   const double piece_ns = grid.prepare_ns / static_cast<double>(pieces);
-  job.transformed = thread_scratch<int32_t>(Scratch::kSplitB, job.slices() * of_slice + kSlackWords);
+  Scratch<int32_t> transformed(job.slices() * of_slice + kSlackWords);
+  job.transformed = transformed.data();
   base::parallel_for(pool, job.slices() * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
@@ -163,6 +165,7 @@ void transform_all_words(base::ThreadPool* pool, WinogradWords& job, const Prepa
                          job.transformed_at(at, panel));
     }
   });
+  return transformed;
 }
 
 // All products of one panel for rows [row, row + rows).
@@ -182,13 +185,14 @@ void run_panel(const WinogradWords& job, int64_t slice, int64_t panel, int64_t f
   const PanelPlaces places(job, panel);
   const int64_t at_once = std::max<int64_t>(1, kSumsNear / (job.w.positions() * width * job.w.kernels().tile_rows)) *
                           job.w.kernels().tile_rows;
-  auto* m = thread_scratch<int32_t>(Scratch::kTile, job.w.positions() * WinogradWords::step(at_once, width));
+  const Scratch<int32_t> products(job.w.positions() * WinogradWords::step(at_once, width));
+  const Scratch<int32_t> windows_space(job.needs_windows ? width * job.w.outputs() * job.w.outputs() : 0);
+  int32_t* const m = products.data();
   const int32_t* windows = nullptr;
   if (job.needs_windows) {
     multiply_words(job, panel, job.g.out_channels, 1, v, m);
-    auto* to = thread_scratch<int32_t>(Scratch::kSums, width * job.w.outputs() * job.w.outputs());
-    job.transforms.to_windows(m, tiles_of(job, places, panel, 1), to);
-    windows = to;
+    job.transforms.to_windows(m, tiles_of(job, places, panel, 1), windows_space.data());
+    windows = windows_space.data();
   }
   for (int64_t row = first; row < last; row += at_once) {
     const int64_t rows = std::min(at_once, last - row);
@@ -213,14 +217,14 @@ void run_words(const WinogradWords& job, int64_t task) {
   const int64_t band = task % d.across, group = task / d.across % d.down, slice = task / d.tasks();
   const int64_t most = d.width * job.w.kernels().tile_rows, row = band * most;
   for (int64_t panel = group * d.height; panel < job.last_panel(group); ++panel) {
-    int32_t* v = nullptr;
+    const int64_t last = std::min(row + most, job.g.out_channels);
     if (job.transformed != nullptr) {
-      v = job.transformed_at(slice, panel);
-    } else {
-      v = thread_scratch<int32_t>(Scratch::kColumns, job.tiles_size(job.split.width(panel)) + kSlackWords);
-      transform_words_of(job, slice, panel, 0, job.depth(), v);
+      run_panel(job, slice, panel, row, last, job.transformed_at(slice, panel));
+      continue;
     }
-    run_panel(job, slice, panel, row, std::min(row + most, job.g.out_channels), v);
+    const Scratch<int32_t> tiles(job.tiles_size(job.split.width(panel)) + kSlackWords);
+    transform_words_of(job, slice, panel, 0, job.depth(), tiles.data());
+    run_panel(job, slice, panel, row, last, tiles.data());
   }
 }
 
@@ -310,14 +314,15 @@ void conv_winograd_int16(base::ThreadPool* pool, const ConvGeometry& g, const Co
   job.needs_windows = std::any_of(w_zeros.begin(), w_zeros.end(), [](int32_t zero) { return zero != 0; });
   const int64_t bytes = job.planes.image() * int64_t{sizeof(int32_t)};
   const int64_t most = images_at_once(g.batch, units_ns(job.grid_of(1).grid), bytes, threads_of(pool));
-  auto* words = thread_scratch<int32_t>(Scratch::kPackedB, most * job.planes.image());
-  job.words = words;
+  const Scratch<int32_t> words(most * job.planes.image());
+  job.words = words.data();
   for (; job.first_image < g.batch; job.first_image += most) {
     job.images = std::min(most, g.batch - job.first_image);
-    interleave_images(pool, job.planes, job.first_image, job.images, words);
+    interleave_images(pool, job.planes, job.first_image, job.images, words.data());
     const PreparedGrid grid = job.grid_of(job.images);
     job.division = divide_prepared(grid, threads_of(pool));
-    if (job.division.together) transform_all_words(pool, job, grid);
+    Scratch<int32_t> transformed;
+    if (job.division.together) transformed = transform_all_words(pool, job, grid);
     base::parallel_for(pool, job.slices() * job.division.grid.tasks(), job.division.grain,
                        [&](int64_t begin, int64_t end) {
                          for (int64_t task = begin; task < end; ++task) run_words(job, task);

@@ -3,10 +3,10 @@
 #include "cpu/byte_product.h"
 #include "cpu/convolution_geometry.h"
 #include "cpu/float_tensors.h"
-#include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/conv_int8.h"
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/transpose.h"
 #include "cpu/packed_form.h"
 #include "runtime/kernel_registry.h"
@@ -240,10 +240,10 @@ class ChannelsLastQLinearConv final : public QLinearConv {
       return finish(&context.threads(), 0, rows, context.scratch<int32_t>(y.element_count()).data());
     }
     context.threads().parallel_for(bands, 1, [&](int64_t begin, int64_t end) {
-      auto* sums = kernels::thread_scratch<int32_t>(kernels::Scratch::kOther, 2 * kBandRows * g.out_channels);
+      const kernels::Scratch<int32_t> sums(2 * kBandRows * g.out_channels);
       for (int64_t i = begin; i < end; ++i) {
         int64_t first = i * kBandRows, count = i + 1 == bands ? rows - first : kBandRows;
-        finish(nullptr, first, count, sums);
+        finish(nullptr, first, count, sums.data());
       }
     });
   }

@@ -8,7 +8,7 @@
 #include "cpu/elementwise_operand.h"
 #include "cpu/float_loops.h"
 #include "cpu/fused_activation.h"
-#include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/scratch.h"
 #include "cpu/kernels/work_cost.h"
 #include "cpu/kernels/work_division.h"
 #include "ops/elementwise_program.h"
@@ -104,11 +104,12 @@ class Program {
 class BlockRunner {
  public:
   BlockRunner(const Program& program, const ElementwiseOperands& inputs, int64_t block)
-      : program_(program), inputs_(inputs), block_(block) {
-    int64_t results = block * static_cast<int64_t>(program.slots());
-    slots_ = kernels::thread_scratch<float>(kernels::Scratch::kOther, results + inputs.scratch_size());
-    scratch_ = slots_ + results;
-    inputs.prepare(scratch_);
+      : program_(program),
+        inputs_(inputs),
+        block_(block),
+        results_(block * static_cast<int64_t>(program.slots())),
+        space_(results_ + inputs.scratch_size()) {
+    inputs.prepare(scratch());
   }
 
   void run(int64_t begin, int64_t end, float* y) const {
@@ -125,11 +126,12 @@ class BlockRunner {
 
  private:
   using Span = ElementwiseOperands::Span;
-  float* slot(size_t i) const { return slots_ + static_cast<int64_t>(i) * block_; }
+  float* slot(size_t i) const { return space_.data() + static_cast<int64_t>(i) * block_; }
+  float* scratch() const { return space_.data() + results_; }
 
   Span operand(size_t i, int64_t begin, int64_t count) const {
     if (i >= inputs_.size()) return {slot(i - inputs_.size()), false};
-    return inputs_.read(i, begin, count, scratch_);
+    return inputs_.read(i, begin, count, scratch());
   }
 
   void run_step(const Step& step, int64_t begin, int64_t count, float* y) const {
@@ -142,8 +144,8 @@ class BlockRunner {
 
   const Program& program_;
   const ElementwiseOperands& inputs_;
-  int64_t block_;
-  float *slots_, *scratch_;
+  int64_t block_, results_;
+  kernels::Scratch<float> space_;
 };
 
 class ElementwiseChain final : public OpKernel {
