@@ -215,7 +215,8 @@ struct UnitScratch {
 Lines gather_lines(const TileJob& job, const int32_t* x, int64_t count, const UnitScratch& scratch) {
   for (int64_t word = 0; word < job.w.words(); ++word) {
     for (int64_t tap = 0; tap < job.w.taps(); ++tap) {
-      std::copy_n(x + word * job.pitch + job.offsets[tap], count, scratch.lines.data() + job.w.line(word, tap) * job.ld());
+      std::copy_n(x + word * job.pitch + job.offsets[tap], count,
+                  scratch.lines.data() + job.w.line(word, tap) * job.ld());
     }
   }
   return {scratch.lines.data(), job.ld(), scratch.steps.data()};

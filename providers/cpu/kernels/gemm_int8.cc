@@ -120,9 +120,9 @@ struct ProductInt8 {
   bool a_signed;                                        // as the kernels take it
   const int32_t *b_words = nullptr, *b_sums = nullptr;  // B's panels and the sums of its columns, once all are packed
   LeftInt8 left{};
-  Scratch<uint8_t> left_space;                           // where A is packed
+  Scratch<uint8_t> left_space;                               // where A is packed
   Scratch<int32_t> row_sums_space, words_space, sums_space;  // and where its sums, and all of B, are made
-  std::vector<int32_t> a_zeros, b_zeros;  // after the shifts; b_zeros: one a column
+  std::vector<int32_t> a_zeros, b_zeros;                     // after the shifts; b_zeros: one a column
   bool a_per_row = false;
   bool needs_row_sums = false;
   int32_t* c = nullptr;

@@ -193,8 +193,8 @@ class SplitGemm {
 
   void split_panel(const SplitBand& band, const SplitPanels& panels, int64_t i) const {
     const Scratch<float> written(writes_columns() ? band.k * kSplitColumns : 1);
-    ColumnSplit split(columns_of(band, panels.begin + i, written.data()), slices_, panels.tiles + i * block_bytes(band.k),
-                      &panels.ranges[i]);
+    ColumnSplit split(columns_of(band, panels.begin + i, written.data()), slices_,
+                      panels.tiles + i * block_bytes(band.k), &panels.ranges[i]);
     kernels_.split_columns(split, INT64_MAX);
   }
 

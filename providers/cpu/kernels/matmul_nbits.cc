@@ -94,8 +94,8 @@ struct QuantizedRows {
 };
 
 /** Sets `misfits` where there are rows that do not fit. */
-QuantizedRows<NBitsBytes> quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
-                         std::atomic<bool>& misfits) {
+QuantizedRows<NBitsBytes> quantize_rows(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda,
+                                        const NBitsMatrix& b, std::atomic<bool>& misfits) {
   const int64_t blocks = b.blocks(), wide = wide_nbits(b.k);
   Scratch<int8_t> bytes_space(m * wide);
   Scratch<float> values(3 * m * blocks);
@@ -143,8 +143,8 @@ bool quantize_tile(int64_t rows, const float* a, int64_t lda, const NBitsMatrix&
 }
 
 // The same for tiles. Rows are an odd number of cache lines apart, so that those of a tile are in different sets.
-QuantizedRows<NBitsTileRows> quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, const NBitsMatrix& b,
-                             std::atomic<bool>& misfits) {
+QuantizedRows<NBitsTileRows> quantize_tiles(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda,
+                                            const NBitsMatrix& b, std::atomic<bool>& misfits) {
   const int64_t stride = divide_up(wide_nbits(b.k) + kNBitsTileStep - kNBitsUnit, 64) * 64 | 64;
   const int64_t tiles = divide_up(m, kNBitsTileRows), values = b.blocks() * kNBitsTileRows;
   Scratch<int8_t> bytes_space(tiles * kNBitsTileRows * stride);

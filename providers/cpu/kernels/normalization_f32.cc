@@ -107,15 +107,15 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
     return;
   }
   const int64_t pieces = (inner + kTurnedRows - 1) / kTurnedRows;
-  base::parallel_for(
-      pool, outer * pieces, least_rows_of(axis * std::min(inner, kTurnedRows)), [&](int64_t begin, int64_t end) {
-        const Scratch<float> scratch(2 * kTurnedRows);
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t column = i % pieces * kTurnedRows, at = i / pieces * axis * inner + column;
-          rows.softmax_columns(x + at, axis, inner, std::min(kTurnedRows, inner - column), logarithm, scratch.data(),
-                               y + at);
-        }
-      });
+  base::parallel_for(pool, outer * pieces, least_rows_of(axis * std::min(inner, kTurnedRows)),
+                     [&](int64_t begin, int64_t end) {
+                       const Scratch<float> scratch(2 * kTurnedRows);
+                       for (int64_t i = begin; i < end; ++i) {
+                         const int64_t column = i % pieces * kTurnedRows, at = i / pieces * axis * inner + column;
+                         rows.softmax_columns(x + at, axis, inner, std::min(kTurnedRows, inner - column), logarithm,
+                                              scratch.data(), y + at);
+                       }
+                     });
 }
 
 void softmax_row(const float* x, float scale, const float* mask, int64_t n, float* y) {

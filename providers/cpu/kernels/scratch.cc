@@ -15,7 +15,7 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr size_t kSmallest = 4096;
-constexpr size_t kMostOfAThread = size_t{64} << 20;   // that it keeps while nobody uses them
+constexpr size_t kMostOfAThread = size_t{64} << 20;    // that it keeps while nobody uses them
 constexpr size_t kSmallestCharged = size_t{64} << 10;  // less of it by each thread is nothing beside a run's values
 constexpr size_t kSmallestGiven = size_t{256} << 10;   // back to the system, while others hold too much
 
