@@ -143,10 +143,26 @@ TEST_P(Resize, CropsWithAValueOutside) {
   }
 }
 
+TEST_P(Resize, ACropOfNothingNeedsNoRegion) {
+  TestNode node{"Resize", {{"coordinate_transformation_mode", "tf_crop_and_resize"}}};
+  Tensor x = floats({3}, {1, 2, 3});
+  EXPECT_EQ(run(node, {{x}, {floats({0}, {})}, missing(), {integers({1}, {0})}}).shape, (Shape{0}));
+}
+
+TEST_P(Resize, ATableTooLongForTheHostIsRefused) {
+  const std::string error = error_of([&] {
+    run({"Resize"}, {{floats({3}, {1, 2, 3})}, missing(), missing(), {integers({1}, {int64_t{1} << 30})}});
+  });
+  EXPECT_NE(error.find("1073741824 places of 1 taps along one axis are more than the 67108864"), std::string::npos)
+      << error;
+}
+
 TEST_P(Resize, AxesAndRatios) {
   Tensor x = numbered({2, 3, 4}, ElementType::kFloat);
   TestNode node{"Resize", {{"axes", std::vector<int64_t>{2, -2}}, {"keep_aspect_ratio_policy", "not_larger"}}};
   EXPECT_EQ(run(node, {{x}, missing(), missing(), {integers({2}, {8, 9})}}).shape, (Shape{2, 6, 8}));
+  EXPECT_EQ(run(node, {{x}, missing(), missing(), {integers({2}, {int64_t{1} << 32, 9})}}).shape, (Shape{2, 9, 12}))
+      << "only what is made has to be small";
   node.attributes["keep_aspect_ratio_policy"] = "not_smaller";
   EXPECT_EQ(run(node, {{x}, missing(), missing(), {integers({2}, {8, 9})}}).shape, (Shape{2, 9, 12}));
 }

@@ -50,6 +50,14 @@ TEST_P(Slice, NothingIsLeft) {
             (Shape{0, 4}));
 }
 
+TEST_P(Slice, AnAxisStandsOnce) {
+  Tensor x = numbered({3, 4}, ElementType::kFloat);
+  EXPECT_EQ(error_of([&] {
+              run({"Slice"}, {{x}, {list({1, 1})}, {list({3, 3})}, {list({0, -2})}});
+            }),
+            "node 'n' (Slice): axis 0 stands twice in axes");
+}
+
 TEST_P(Slice, AllIsAView) {
   Tensor x = numbered({3, 4}, ElementType::kFloat);
   expect_same(run({"Slice"}, {{x}, {list({0})}, {list({9})}, {list({1})}})[0], x);

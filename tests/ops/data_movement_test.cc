@@ -271,11 +271,15 @@ TEST(Tile, RepeatsEachDimension) {
   Tensor expected = moved<float>(input, {4, 9}, [](const Index& i) { return Index{i[0] % 2, i[1] % 3}; });
   EXPECT_TRUE(same_value(OpTest("Tile", 6).input(input).input(int64s({2, 3})).run_tensor(), expected));
   EXPECT_EQ(OpTest("Tile", 13).input(input).input(int64s({0, 3})).run_tensor().shape(), (Shape{0, 9}));
+  Tensor nothing = OpTest("Tile", 13).input(counted<float>({0, 2})).input(int64s({int64_t{1} << 33, 3})).run_tensor();
+  EXPECT_EQ(nothing.shape(), (Shape{0, 6}));
   Tensor one_axis = OpTest("Tile", 1).input(input).input<float>({}, {2}).input<float>({}, {1}).run_tensor();
   EXPECT_TRUE(same_value(one_axis, moved<float>(input, {2, 6}, [](const Index& i) { return Index{i[0], i[1] % 3}; })));
   EXPECT_NE(
       OpTest("Tile").input(input).input(int64s({2})).error().find("repeats has 1 entries for an input of shape [2,3]"),
       std::string::npos);
+  EXPECT_NE(OpTest("Tile").input(counted<float>({})).input(int64s({2, 1})).error().find("repeats has 2 entries"),
+            std::string::npos);
   EXPECT_NE(OpTest("Tile").input(input).input(int64s({-1, 1})).error().find("repeats hold -1"), std::string::npos);
   EXPECT_NE(OpTest("Tile")
                 .input(input)

@@ -149,6 +149,21 @@ TEST(GlobalPools, EveryKind) {
       near(OpTest("GlobalAveragePool", 1).input(random_tensor<Half>({0, 2, 3}, 1)).run_tensor(), {0, 2, 1}, {}));
 }
 
+// A window without elements has the least of all numbers, a mean of nothing, and no length.
+TEST(Pools, OfNothing) {
+  auto global = [](const char* op) { return OpTest(op).input<float>({1, 2, 0, 3}, {}).run_tensor(); };
+  EXPECT_TRUE(near(global("GlobalMaxPool"), {1, 2, 1, 1}, {-INFINITY, -INFINITY}));
+  EXPECT_TRUE(near(global("GlobalAveragePool"), {1, 2, 1, 1}, {NAN, NAN}));
+  EXPECT_TRUE(near(global("GlobalLpPool"), {1, 2, 1, 1}, {0, 0}));
+  auto padded = [](bool count_pad) {
+    OpTest test("AveragePool", 19);
+    test.input<float>({1, 1, 0, 4}, {}).ints("kernel_shape", {2, 2}).ints("pads", {1, 0, 1, 0});
+    return test.set("count_include_pad", count_pad).run_tensor();
+  };
+  EXPECT_TRUE(near(padded(true), {1, 1, 1, 3}, {0, 0, 0}));
+  EXPECT_TRUE(near(padded(false), {1, 1, 1, 3}, {NAN, NAN, NAN}));
+}
+
 TEST(Pools, Errors) {
   auto error = [](std::vector<int64_t> kernel, std::vector<int64_t> strides) {
     return OpTest("MaxPool")

@@ -152,6 +152,20 @@ TEST(Resize, SizesAxesPoliciesAndTypes) {
   EXPECT_TRUE(near(crop, {3}, {2, 3, 9}));
 }
 
+TEST(Resize, AxesStandInAttributesSinceOpset18) {
+  auto run = [](int opset, std::vector<float> scales) {
+    OpTest test("Resize", opset);
+    test.ints("axes", {0}).input<float>({2, 2}, {1, 2, 3, 4}).no_input();
+    return test.input(tensor_of<float>({static_cast<int64_t>(scales.size())}, scales)).run_tensor();
+  };
+  EXPECT_TRUE(near(run(13, {1, 2}), {2, 4}, {1, 1, 2, 2, 3, 3, 4, 4}));
+  EXPECT_TRUE(near(run(18, {2}), {4, 2}, {1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
+TEST(Resize, AScalarStaysItself) {
+  EXPECT_TRUE(near(OpTest("Resize", 13).input<float>({}, {7}).no_input().input<float>({0}, {}).run_tensor(), {}, {7}));
+}
+
 // Here the taps on either side are more than int64 counts.
 TEST(Resize, RefusesTinyScalesOfAntialias) {
   Tensor x(ElementType::kUInt8, Shape{1 << 22});

@@ -12,6 +12,7 @@ namespace {
 using Mode = ResizeAttributes::Mode;
 
 constexpr int64_t kMostTaps = 1 << 12;
+constexpr int64_t kMostEntries = 1 << 26;  // of a table, which stands in the host's memory first
 
 /** Where output place i lies in the input. */
 double source_of(const std::string& coordinates, const ResizeAxis& axis, int64_t i) {
@@ -107,6 +108,11 @@ ResizeTable resize_table(const ResizeAttributes& attributes, const ResizeAxis& a
   int64_t first = nearest ? 0 : first_tap(attributes, stretch);
   ResizeTable table;
   table.taps = nearest ? 1 : 2 - 2 * first;
+  if (axis.to > kMostEntries / table.taps) {
+    throw Error(ErrorKind::kOutOfMemory, "resizing: " + std::to_string(axis.to) + " places of " +
+                                             std::to_string(table.taps) + " taps along one axis are more than the " +
+                                             std::to_string(kMostEntries) + " that a device is given");
+  }
   for (int64_t i = 0; i < axis.to; i++) {
     double source = source_of(attributes.coordinates, axis, i), last = static_cast<double>(axis.from - 1);
     if (attributes.coordinates == "tf_crop_and_resize" && (source < 0 || source > last)) {

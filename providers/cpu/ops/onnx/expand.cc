@@ -119,6 +119,10 @@ class Tile : public OpKernel {
     const Tensor& input = context.input(0);
     Tensor& output = context.output(0);
     require_whole_bytes(input);
+    const bool one_axis = context.input_if(2) != nullptr;  // before opset 6
+    require(one_axis || context.input(1).element_count() == static_cast<int64_t>(input.rank()),
+            ErrorCode::kInvalidArgument, "repeats has ", context.input(1).element_count(),
+            " entries for an input of shape ", input.shape());
     if (output.element_count() == 0) return;
     if (input.type() != ElementType::kString) return repeat(context.threads(), input.shape(), input, output);
     Dims from = row_strides(input.shape()), to = row_strides(output.shape());

@@ -104,15 +104,18 @@ void apply_sizes(const Lowering& l, const std::vector<int64_t>& sizes, const std
   double least = INFINITY, most = 0;
   for (size_t i = 0; i < listed.size(); i++) {
     ResizeAxis& axis = axes[listed[i]];
-    axis.to = checked_size(l, static_cast<double>(sizes[i]));
-    axis.scale = axis.from > 0 ? static_cast<double>(axis.to) / static_cast<double>(axis.from) : 1;
+    const auto size = static_cast<double>(sizes[i]);
+    if (size < 0) l.fail("a dimension of the result is " + std::to_string(sizes[i]));
+    axis.scale = axis.from > 0 ? size / static_cast<double>(axis.from) : 1;
     least = std::min(least, axis.scale);
     most = std::max(most, axis.scale);
   }
-  if (policy != "not_larger" && policy != "not_smaller") return;
-  for (size_t i : listed) {
-    axes[i].scale = policy == "not_larger" ? least : most;
-    axes[i].to = checked_size(l, std::floor(axes[i].scale * static_cast<double>(axes[i].from) + 0.5));
+  const bool keeps_ratio = policy == "not_larger" || policy == "not_smaller";
+  for (size_t i = 0; i < listed.size(); i++) {
+    ResizeAxis& axis = axes[listed[i]];
+    if (keeps_ratio) axis.scale = policy == "not_larger" ? least : most;
+    axis.to = checked_size(
+        l, keeps_ratio ? std::floor(axis.scale * static_cast<double>(axis.from) + 0.5) : static_cast<double>(sizes[i]));
   }
 }
 
@@ -120,9 +123,10 @@ std::vector<ResizeAxis> axes_of(const Lowering& l, const ResizeAttributes& attri
   std::vector<ResizeAxis> axes;
   for (int64_t size : l.shape(0)) axes.push_back({size, size});
   std::vector<size_t> listed = resized_axes(l);
-  if (crops(attributes)) apply_roi(l, listed, axes);
   std::vector<float> scales = scales_of(l);
   std::vector<int64_t> sizes = has_roi(l.node()) && l.has(3) ? l.integers(3) : std::vector<int64_t>();
+  const bool makes_nothing = std::ranges::find(sizes, 0) != sizes.end();
+  if (crops(attributes) && !makes_nothing) apply_roi(l, listed, axes);
   if (!sizes.empty() && !scales.empty()) l.fail("scales and sizes are both given; give one of them");
   if (sizes.empty() && scales.empty() && !listed.empty()) l.fail("neither scales nor sizes are given");
   if (sizes.empty()) {

@@ -58,8 +58,11 @@ int64_t length_of(const Range& range) {
 void lower_slice(Lowering& l) {
   const Shape& source = l.shape(0);
   StridedCopy copy{source, strides_of(source), {}};
+  std::vector<bool> is_taken(source.size());
   for (Range range : ranges_of(l)) {
     size_t axis = l.axis(range.axis, source.size());
+    if (is_taken[axis]) l.fail("axis " + std::to_string(axis) + " stands twice in axes");
+    is_taken[axis] = true;
     if (range.step == 0) l.fail("the step along axis " + std::to_string(axis) + " is 0");
     if (source[axis] == 0) continue;
     range = bounded(range, source[axis]);
