@@ -55,7 +55,7 @@ struct SchemaRow {
   Arity inputs;
   Arity outputs;
   ShapeRule rule;
-  InputTypes types[5] = {};  // ends at an entry with an empty set
+  InputTypes types[9] = {};  // ends at an entry with an empty set
   uint8_t flags = kPlain;
 };
 

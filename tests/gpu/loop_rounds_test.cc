@@ -100,7 +100,8 @@ TEST_P(LongLoops, WhatWouldEndEarlyDoesNotRun) {
   EXPECT_TRUE(ortolan::test::throws<Error>("ends loops after", [&] {
     run_node(device, {"CumSum"}, {{random_floats({kLong}, 3)}, constant(integers({}, {0}))});
   }));
-  EXPECT_TRUE(ortolan::test::throws<Error>("ends loops after", [&] {
+  const bool is_seen = device.traits().max_binding_bytes >= 65 * sizeof(float) * kLong;  // of B, padded
+  EXPECT_TRUE(ortolan::test::throws<Error>(is_seen ? "ends loops after" : "a launch sees", [&] {
     run_node(device, {"MatMul"}, {{random_floats({1, kLong}, 4)}, {random_floats({kLong, 2}, 5)}});
   }));
 }

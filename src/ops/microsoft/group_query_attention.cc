@@ -104,7 +104,10 @@ constexpr SchemaRow kRows[] = {
       {1, kFloatTypes, 'T'},
       {2, kFloatTypes, 'T'},
       {3, kCacheTypes, 'C'},
-      {4, kCacheTypes, 'C'}}},
+      {4, kCacheTypes, 'C'},
+      {5, ElementType::kInt32},
+      {6, ElementType::kInt32},
+      {9, ElementType::kInt64}}},
     {"com.microsoft",
      "SparseAttention",
      1,
@@ -116,7 +119,11 @@ constexpr SchemaRow kRows[] = {
       {1, kFloatTypes, 'T'},
       {2, kFloatTypes, 'T'},
       {3, kFloatTypes, 'T'},
-      {4, kFloatTypes, 'T'}}},
+      {4, kFloatTypes, 'T'},
+      {5, ElementType::kInt32},
+      {6, ElementType::kInt32},
+      {7, ElementType::kInt32},
+      {8, ElementType::kInt32}}},
 };
 
 }  // namespace

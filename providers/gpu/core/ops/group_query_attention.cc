@@ -28,6 +28,9 @@ std::string refuse(const Candidate& candidate) {
   for (size_t i : {kPastKey, kPastValue, kCosines, kSines, kBias}) {
     if (refusal.empty() && candidate.has(i)) refusal = refuse_unless(candidate, i, {candidate.type(0)});
   }
+  for (size_t i : {kLengths, kTotal}) {
+    if (refusal.empty() && candidate.has(i)) refusal = refuse_unless(candidate, i, {ElementType::kInt32});
+  }
   if (refusal.empty() && candidate.has(kIds)) refusal = refuse_unless(candidate, kIds, {ElementType::kInt64});
   if (!refusal.empty()) return refusal;
   for (size_t i = kSink; i < candidate.node().inputs.size(); i++) {
