@@ -406,6 +406,8 @@ TEST_P(AttentionOperators, GroupedLengthsOutsideEndTheRun) {
                                            [&] { run_node(device(), grouped(), inputs, 3); }));
   EXPECT_EQ(refusal_of(device(), grouped({{"smooth_softmax", int64_t{1}}}), inputs),
             "smooth_softmax is set; the plain softmax is taken");
+  inputs[5] = {integers({2}, {3, 3}, ElementType::kUint8)};
+  EXPECT_NE(refusal_of(device(), grouped(), inputs, 3), "") << "lengths are int32";
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, AttentionOperators, testing::ValuesIn(all_devices()),

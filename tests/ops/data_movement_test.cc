@@ -278,8 +278,9 @@ TEST(Tile, RepeatsEachDimension) {
   EXPECT_NE(
       OpTest("Tile").input(input).input(int64s({2})).error().find("repeats has 1 entries for an input of shape [2,3]"),
       std::string::npos);
-  EXPECT_NE(OpTest("Tile").input(counted<float>({})).input(int64s({2, 1})).error().find("repeats has 2 entries"),
-            std::string::npos);
+  EXPECT_NE(
+      OpTest("Tile").input(counted<float>({})).input<int64_t>({2, 1}, {2, 1}).error().find("repeats has 2 entries"),
+      std::string::npos);
   EXPECT_NE(OpTest("Tile").input(input).input(int64s({-1, 1})).error().find("repeats hold -1"), std::string::npos);
   EXPECT_NE(OpTest("Tile")
                 .input(input)

@@ -280,6 +280,19 @@ OpTest decode(std::vector<int32_t> lengths, int32_t total, int64_t room, std::ve
   return test;
 }
 
+TEST(GroupQueryAttention, LengthsAndTheTotalAreInt32) {
+  for (bool total : {false, true}) {
+    OpTest test = node("GroupQueryAttention");
+    test.set("num_heads", 2).set("kv_num_heads", 1).input(random_tensor<float>({1, 1, 16}, 1));
+    for (int seed : {2, 3}) test.input(random_tensor<float>({1, 1, 8}, seed));
+    for (int seed : {4, 5}) test.input(random_tensor<float>({1, 1, 8, 8}, seed));
+    total ? test.input<int32_t>({1}, {4}).input<uint8_t>({1}, {5})
+          : test.input<uint8_t>({1}, {4}).input<int32_t>({1}, {5});
+    const std::string error = test.error(3);
+    EXPECT_TRUE(has(error, "is uint8, but 'GroupQueryAttention'")) << error;
+  }
+}
+
 TEST(GroupQueryAttention, HostileLengths) {
   EXPECT_EQ(decode({4}, 5, 8).error(3), "");
   for (int32_t length : {-1, -2, 5, 8, INT32_MAX, INT32_MIN}) {

@@ -44,7 +44,7 @@ struct Conv {
   PanelConv size{geometry.batch * geometry.groups, weights.group_rows,        weights.group_depth* weights.taps, split,
                  weights.kernels->lanes,           weights.kernels->tile_rows};
   PreparedDivision division{};
-  float* gathered = nullptr;  // all panels of each slab's blocks of the sums, where they are gathered before all else
+  Scratch<float> gathered{};  // all panels of each slab's blocks of the sums, where they are gathered before all else
 
   // A panel that ends within a vector is gathered: reading it in place would pass the end of the input.
   bool gathers(int64_t panel) const {
@@ -53,7 +53,7 @@ struct Conv {
   int64_t blocks() const { return divide_up(weights.group_depth, weights.channels_per_block); }
   float* gathered_at(int64_t slab, int64_t first, int64_t channels, int64_t panel) const {
     const int64_t columns = (slab * weights.group_depth + first) * split.padded();
-    return gathered + (columns + channels * split.first_column(panel)) * weights.taps;
+    return gathered.data() + (columns + channels * split.first_column(panel)) * weights.taps;
   }
   const float* slab_input(int64_t slab) const { return x + slab * weights.group_depth * volume(geometry.in); }
 };
@@ -145,7 +145,7 @@ void run_band(const Conv& c, int64_t unit) {
   const Band b = band_of(c, unit);
   const auto& w = c.weights;
   const int64_t in_plane = volume(c.geometry.in), slab = b.image * c.geometry.groups + b.group;
-  if (c.gathered != nullptr) {
+  if (c.gathered.data() != nullptr) {
     return multiply_band(
         c, b, [&](int64_t first, int64_t channels) { return c.gathered_at(slab, first, channels, b.first_panel); });
   }
@@ -163,12 +163,11 @@ void run_band(const Conv& c, int64_t unit) {
 }
 
 // Every panel once, those of each block of the sums alone.
-Scratch<float> gather_all(base::ThreadPool* pool, Conv& c) {
+void gather_all(base::ThreadPool* pool, Conv& c) {
   constexpr int64_t kSlack = 4096;
   const auto& w = c.weights;
   const int64_t panels = c.split.count(), blocks = c.blocks(), depth = w.group_depth * w.taps;
-  Scratch<float> gathered(c.size.slabs * depth * c.split.padded() + kSlack);
-  c.gathered = gathered.data();
+  c.gathered = Scratch<float>(c.size.slabs * depth * c.split.padded() + kSlack);
   const double piece_ns = gather_ns(w.channels_per_block * w.taps, c.split.width(0), c.geometry.out[2]);
   base::parallel_for(pool, c.size.slabs * blocks * panels, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -178,7 +177,6 @@ Scratch<float> gather_all(base::ThreadPool* pool, Conv& c) {
       if (c.gathers(panel)) gather(c, x, channels, panel, c.gathered_at(slab, first, channels, panel));
     }
   });
-  return gathered;
 }
 
 bool exceeds_cache(const ConvGeometry& g) {
@@ -203,8 +201,7 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   Conv c{g, x, w, epilogue, y, *kernels().conv_f32, split, pointwise, in_place, in_place && exceeds_cache(g)};
   const PreparedGrid grid = direct_conv_grid(c.size, !in_place, g.out[2], c.blocks());
   c.division = divide_prepared(grid, threads_of(pool));
-  Scratch<float> gathered;
-  if (c.division.together) gathered = gather_all(pool, c);
+  if (c.division.together) gather_all(pool, c);
   base::parallel_for(pool, c.size.slabs * c.division.grid.tasks(), c.division.grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) run_band(c, unit);
   });

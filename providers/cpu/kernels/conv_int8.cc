@@ -50,16 +50,17 @@ struct ConvJob {
   bool needs_column_sums;
   int64_t first_image = 0, images = 0;
   PreparedDivision division{};
-  int32_t* words = nullptr;     // of these images
-  int32_t* gathered = nullptr;  // all their panels and then the sums of the columns, where tasks share them
+  Scratch<int32_t> words{};     // of these images
+  Scratch<int32_t> gathered{};  // all their panels and then the sums of the columns, where tasks share them
 
   int64_t slabs() const { return images * g.groups; }
   int64_t slab_words() const { return w.channel_words() * volume(padded.in); }
   int32_t* panel_at(int64_t slab, int64_t panel) const {
-    return gathered + (slab * split.padded() + split.first_column(panel)) * w.depth_words();
+    return gathered.data() + (slab * split.padded() + split.first_column(panel)) * w.depth_words();
   }
   int32_t* sums_at(int64_t slab, int64_t panel) const {
-    return gathered + slabs() * split.padded() * w.depth_words() + slab * split.padded() + split.first_column(panel);
+    return gathered.data() + slabs() * split.padded() * w.depth_words() + slab * split.padded() +
+           split.first_column(panel);
   }
 };
 
@@ -68,7 +69,7 @@ void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* pack
   const int64_t columns = job.split.columns(panel), width = job.split.width(panel);
   ColumnRun runs[kMostRuns];
   const int64_t count = find_runs(job.g, job.split.first_column(panel), columns, runs);
-  const auto* words = reinterpret_cast<const float*>(job.words + slab * job.slab_words());
+  const auto* words = reinterpret_cast<const float*>(job.words.data() + slab * job.slab_words());
   kernels().conv_f32->gather_panel(job.padded, words, job.w.channel_words(), runs, count, columns, width,
                                    reinterpret_cast<float*>(packed));
   if (!job.needs_column_sums) return;
@@ -77,19 +78,17 @@ void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* pack
                                                   width, job.w.depth_words(), /*a_step=*/0});
 }
 
-Scratch<int32_t> gather_all(base::ThreadPool* pool, ConvJob& job, double panel_ns) {
+void gather_all(base::ThreadPool* pool, ConvJob& job, double panel_ns) {
   constexpr int64_t kSlack = 1024;
   const int64_t panels = job.split.count();
   const int64_t columns = job.slabs() * job.split.padded();
-  Scratch<int32_t> gathered(columns * (job.w.depth_words() + 1) + kSlack);
-  job.gathered = gathered.data();
+  job.gathered = Scratch<int32_t>(columns * (job.w.depth_words() + 1) + kSlack);
   base::parallel_for(pool, job.slabs() * panels, least_items(panel_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slab = i / panels, panel = i % panels;
       gather_panel(job, slab, panel, job.panel_at(slab, panel), job.sums_at(slab, panel));
     }
   });
-  return gathered;
 }
 
 // What one task computes, of a slab.
@@ -122,7 +121,7 @@ struct Panels {
 };
 
 Panels panels_of(const ConvJob& job, const Band& b) {
-  if (job.gathered != nullptr) return {job.panel_at(b.slab, b.first_panel), job.sums_at(b.slab, b.first_panel)};
+  if (job.gathered.data() != nullptr) return {job.panel_at(b.slab, b.first_panel), job.sums_at(b.slab, b.first_panel)};
   const int64_t first = job.split.first_column(b.first_panel), depth = job.w.depth_words();
   const int64_t columns = job.split.first_column(b.last_panel - 1) + job.split.width(b.last_panel - 1) - first;
   Scratch<int32_t> space(columns * (depth + 1) + 1024);
@@ -194,21 +193,19 @@ void conv_dense(base::ThreadPool* pool, const ConvGeometry& g, const ConvInt8& o
   const WordConv size{g.groups, w.group_rows, w.depth_words(), job.split, g.out[2]};
   const double image_ns = units_ns(word_conv_grid(size, *w.kernels).grid);
   const int64_t most = images_at_once(g.batch, image_ns, planes.image() * int64_t{sizeof(int32_t)}, threads_of(pool));
-  const Scratch<int32_t> words(most * planes.image());
-  job.words = words.data();
+  job.words = Scratch<int32_t>(most * planes.image());
   for (; job.first_image < g.batch; job.first_image += most) {
     job.images = std::min(most, g.batch - job.first_image);
-    interleave_images(pool, planes, job.first_image, job.images, job.words);
+    interleave_images(pool, planes, job.first_image, job.images, job.words.data());
     const PreparedGrid grid =
         word_conv_grid({job.slabs(), size.channels, size.words, job.split, size.out_row}, *w.kernels);
     job.division = divide_prepared(grid, threads_of(pool));
-    Scratch<int32_t> gathered;
-    if (job.division.together) gathered = gather_all(pool, job, grid.prepare_ns);
+    if (job.division.together) gather_all(pool, job, grid.prepare_ns);
     base::parallel_for(pool, grid.grid.times * job.division.grid.tasks(), job.division.grain,
                        [&](int64_t begin, int64_t end) {
                          for (int64_t task = begin; task < end; ++task) run_band(job, band_of(job, task), finish);
                        });
-    job.gathered = nullptr;
+    job.gathered = {};
   }
 }
 

@@ -44,7 +44,7 @@ struct SplitConv {
   int64_t block_step, slice_step, pair_step;
   std::vector<int64_t> offsets;               // of each step
   std::vector<std::atomic<uint32_t>> maxima;  // of each group of each image
-  uint32_t* all_planes = nullptr;             // of all bands, where these are split before all else
+  Scratch<uint32_t> all_planes{};             // of all bands, where these are split before all else
 };
 
 SplitConvSize size_of(const SplitConv& c) {
@@ -114,7 +114,7 @@ int64_t band_words(const SplitConv& c) {
 
 void set_planes_room(const SplitConv& c, const Unit& u, SplitConvBand& band) {
   if (c.division.together) {
-    band.room = c.all_planes + (u.slab * c.division.grid.down + u.band) * band_words(c);
+    band.room = c.all_planes.data() + (u.slab * c.division.grid.down + u.band) * band_words(c);
     return;
   }
   band.own_planes = Scratch<uint32_t>(band_words(c));
@@ -226,18 +226,16 @@ void split_band(SplitConv& c, const Unit& u, const SplitConvBand& band, int64_t 
 }
 
 // Each block of channels of each band alone.
-Scratch<uint32_t> split_all(base::ThreadPool* pool, SplitConv& c, double piece_ns) {
+void split_all(base::ThreadPool* pool, SplitConv& c, double piece_ns) {
   const GridDivision& d = c.division.grid;
   const int64_t bands = c.g.batch * c.g.groups * c.g.out[0] * d.down, blocks = c.channel_blocks;
-  Scratch<uint32_t> planes(bands * band_words(c));
-  c.all_planes = planes.data();
+  c.all_planes = Scratch<uint32_t>(bands * band_words(c));
   base::parallel_for(pool, bands * blocks, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Unit u = unit_of(c, i / blocks * d.across);
       split_band(c, u, band_of(c, u), i % blocks, i % blocks + 1);
     }
   });
-  return planes;
 }
 
 // The product of a band and no rows yet. `sums`: 2 * kSplitRows * kSplitColumns floats.
@@ -358,8 +356,7 @@ void conv_split(base::ThreadPool* pool, const ConvGeometry& g, const float* x, c
   c.part_rows = d.width * kSplitRows;
   lay_out(c);
   const double piece_ns = grid.prepare_ns * static_cast<double>(d.height) / static_cast<double>(grid.pieces);
-  Scratch<uint32_t> planes;
-  if (c.division.together) planes = split_all(pool, c, piece_ns);
+  if (c.division.together) split_all(pool, c, piece_ns);
   base::parallel_for(pool, grid.grid.times * d.tasks(), c.division.grain,
                      [&c](int64_t begin, int64_t end) { run_units(c, begin, end); });
   for (int64_t i = 0; i < g.batch * g.groups; ++i) {

@@ -67,7 +67,7 @@ struct WinogradJob {
   int side;  // of a tile
   PanelConv size{g.batch, g.out_channels, g.in_channels, split, kernels.lanes, kernels.tile_rows};
   PreparedDivision division{};
-  float* transformed = nullptr;  // the tiles of all panels of each image, where they are transformed before all else
+  Scratch<float> transformed{};  // the tiles of all panels of each image, where they are transformed before all else
 
   // Floats from one position's part of a panel to the next one's: not a whole number of pages, whose lines would all
   // fall into one set of the nearest cache.
@@ -82,7 +82,7 @@ struct WinogradJob {
   }
   float* transformed_at(int64_t image, int64_t panel) const {
     const int64_t columns = image * split.padded() + split.first_column(panel);
-    return transformed + positions() * (columns * g.in_channels + (image * split.count() + panel) * kSkew);
+    return transformed.data() + positions() * (columns * g.in_channels + (image * split.count() + panel) * kSkew);
   }
 };
 
@@ -124,12 +124,11 @@ void transform_panel(const WinogradJob& job, int64_t image, int64_t panel, int64
   }
 }
 
-Scratch<float> transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
+void transform_all(base::ThreadPool* pool, WinogradJob& job, double piece_ns) {
   constexpr int64_t kSlack = 1024;
   const int64_t depth = job.g.in_channels, panels = job.split.count(), pieces = divide_up(depth, kTransformedAtOnce);
   const int64_t image = job.positions() * (job.split.padded() * depth + panels * kSkew);
-  Scratch<float> transformed(job.g.batch * image + kSlack);
-  job.transformed = transformed.data();
+  job.transformed = Scratch<float>(job.g.batch * image + kSlack);
   base::parallel_for(pool, job.g.batch * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
@@ -137,7 +136,6 @@ Scratch<float> transform_all(base::ThreadPool* pool, WinogradJob& job, double pi
                       job.transformed_at(at, panel));
     }
   });
-  return transformed;
 }
 
 // One product of one panel for rows [row, row + rows).
@@ -187,13 +185,14 @@ void run_unit(const WinogradJob& job, int64_t unit) {
   const int64_t most = d.width * job.size.unit_rows(), row = band * most;
   const int64_t rows = std::min(most, job.g.out_channels - row);
   const int64_t first = group * d.height, last = job.last_panel(group);
+  const bool together = job.division.together;
   int64_t tiles = 0, sums = 0;
   for (int64_t panel = first; panel < last; ++panel) {
-    if (job.transformed == nullptr) tiles += job.tiles_size(job.split.width(panel));
+    if (!together) tiles += job.tiles_size(job.split.width(panel));
     sums += job.sums_size(rows, job.split.width(panel));
   }
-  const Scratch<float> own_tiles(job.transformed != nullptr ? 0 : tiles + 1024), sums_space(sums);
-  float* const v_begin = job.transformed != nullptr ? job.transformed_at(image, first) : own_tiles.data();
+  const Scratch<float> own_tiles(together ? 0 : tiles + 1024), sums_space(sums);
+  float* const v_begin = together ? job.transformed_at(image, first) : own_tiles.data();
   float* const m_begin = sums_space.data();
   const auto each_panel = [&](auto run) {
     float *v = v_begin, *m = m_begin;
@@ -203,7 +202,7 @@ void run_unit(const WinogradJob& job, int64_t unit) {
       m += job.sums_size(rows, job.split.width(panel));
     }
   };
-  if (job.transformed == nullptr) {
+  if (!together) {
     each_panel([&](int64_t panel, float* v, float*) { transform_panel(job, image, panel, 0, job.g.in_channels, v); });
   }
   for (int filter = 0; filter < kFilters; ++filter) {
@@ -280,8 +279,7 @@ void conv_winograd(base::ThreadPool* pool, const ConvGeometry& g, const float* x
   const PreparedGrid grid = winograd_grid(job.size, job.positions());
   job.division = divide_prepared(grid, threads_of(pool));
   const double piece_ns = grid.prepare_ns / static_cast<double>(grid.pieces);
-  Scratch<float> transformed;
-  if (job.division.together) transformed = transform_all(pool, job, piece_ns);
+  if (job.division.together) transform_all(pool, job, piece_ns);
   base::parallel_for(pool, g.batch * job.division.grid.tasks(), job.division.grain, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) run_unit(job, unit);
   });

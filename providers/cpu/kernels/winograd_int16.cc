@@ -83,7 +83,7 @@ struct WinogradWords {
   int64_t first_image = 0, images = 0;
   PreparedDivision division{};
   const int32_t* words = nullptr;  // of these images
-  int32_t* transformed = nullptr;  // the tiles of all their panels, where they are transformed before all else
+  Scratch<int32_t> transformed{};  // the tiles of all their panels, where they are transformed before all else
 
   int64_t depth() const { return w.words(); }
   int64_t slices() const { return images * g.out[0]; }
@@ -100,7 +100,7 @@ struct WinogradWords {
   int64_t last_panel(int64_t group) const { return std::min(split.count(), (group + 1) * division.grid.height); }
   int32_t* transformed_at(int64_t slice, int64_t panel) const {
     const int64_t columns = slice * split.padded() + split.first_column(panel);
-    return transformed + w.positions() * (columns * depth() + (slice * split.count() + panel) * kSkewWords);
+    return transformed.data() + w.positions() * (columns * depth() + (slice * split.count() + panel) * kSkewWords);
   }
   PreparedGrid grid_of(int64_t count) const {
     const PanelConv size{count * g.out[0], g.out_channels, depth(), split, w.kernels().lanes, w.kernels().tile_rows};
@@ -152,12 +152,11 @@ void transform_words_of(const WinogradWords& job, int64_t slice, int64_t panel, 
   job.transforms.input(words, tiles_of(job, places, panel, job.depth()));
 }
 
-Scratch<int32_t> transform_all_words(base::ThreadPool* pool, WinogradWords& job, const PreparedGrid& grid) {
+void transform_all_words(base::ThreadPool* pool, WinogradWords& job, const PreparedGrid& grid) {
   const int64_t depth = job.depth(), panels = job.split.count(), pieces = grid.pieces;
   const int64_t of_slice = job.w.positions() * (job.split.padded() * depth + panels * kSkewWords);
   const double piece_ns = grid.prepare_ns / static_cast<double>(pieces);
-  Scratch<int32_t> transformed(job.slices() * of_slice + kSlackWords);
-  job.transformed = transformed.data();
+  job.transformed = Scratch<int32_t>(job.slices() * of_slice + kSlackWords);
   base::parallel_for(pool, job.slices() * panels * pieces, least_items(piece_ns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % pieces * kTransformedAtOnce, panel = i / pieces % panels, at = i / pieces / panels;
@@ -165,7 +164,6 @@ Scratch<int32_t> transform_all_words(base::ThreadPool* pool, WinogradWords& job,
                          job.transformed_at(at, panel));
     }
   });
-  return transformed;
 }
 
 // All products of one panel for rows [row, row + rows).
@@ -218,7 +216,7 @@ void run_words(const WinogradWords& job, int64_t task) {
   const int64_t most = d.width * job.w.kernels().tile_rows, row = band * most;
   for (int64_t panel = group * d.height; panel < job.last_panel(group); ++panel) {
     const int64_t last = std::min(row + most, job.g.out_channels);
-    if (job.transformed != nullptr) {
+    if (job.division.together) {
       run_panel(job, slice, panel, row, last, job.transformed_at(slice, panel));
       continue;
     }
@@ -321,13 +319,12 @@ void conv_winograd_int16(base::ThreadPool* pool, const ConvGeometry& g, const Co
     interleave_images(pool, job.planes, job.first_image, job.images, words.data());
     const PreparedGrid grid = job.grid_of(job.images);
     job.division = divide_prepared(grid, threads_of(pool));
-    Scratch<int32_t> transformed;
-    if (job.division.together) transformed = transform_all_words(pool, job, grid);
+    if (job.division.together) transform_all_words(pool, job, grid);
     base::parallel_for(pool, job.slices() * job.division.grid.tasks(), job.division.grain,
                        [&](int64_t begin, int64_t end) {
                          for (int64_t task = begin; task < end; ++task) run_words(job, task);
                        });
-    job.transformed = nullptr;
+    job.transformed = {};
   }
 }
 
