@@ -4,9 +4,11 @@
 
 #include "conv_int8_reference.h"
 #include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/conv_int8_weights.h"
 #include "cpu/kernels/convert.h"
 #include "cpu/kernels/depthwise_int8.h"
 #include "cpu/kernels/gemm_int8.h"
+#include "cpu/kernels/kernel_table.h"
 #include "pools.h"
 
 namespace ortolan::cpu::kernels {
@@ -71,17 +73,6 @@ class Int8 : public ByteTest {
             << m << "x" << n << "x" << k << " form " << form << " at " << i << "," << j;
       }
     }
-  }
-
-  /** Weights of at most 30 either way, of which each is as large as can be that often. */
-  std::vector<uint8_t> mostly_small(int64_t count, bool is_signed, double often) {
-    std::vector<uint8_t> weights(count);
-    for (uint8_t& w : weights) {
-      const bool is_large = static_cast<double>(integer(0, 9999)) < often * 10000;
-      const int64_t value = !is_large ? integer(-30, 30) : integer(0, 1) ? 127 : -128;
-      w = static_cast<uint8_t>(value + (is_signed ? 0 : 128));
-    }
-    return weights;
   }
 
   /** The same as floats; bits from 512 on choose the epilogue. */
@@ -329,6 +320,33 @@ TEST_P(Int8, ConvolutionsAreExact) {
   }
 }
 
+// Whether products of weights' pairs and any bytes fit 16 bits decides how they are multiplied, and which are halved.
+TEST_P(Int8, ConvolutionsOfMostlySmallWeightsAreExact) {
+  const GemmInt8Kernels* of_rows = kernels().gemm_int8->without_tiles().of_rows;
+  int taken = 0, refused = 0;
+  for (const ConvGeometry& g :
+       {geometry(16, 20, 1, 7, 1, 1, 1, 0), geometry(8, 12, 4, 10, 3, 2, 1, 1), geometry(130, 13, 1, 4, 3, 1, 1, 1),
+        geometry(3, 64, 1, 12, 7, 2, 1, 3), slices(8, 9, 1, 1)}) {
+    for (double often : {0.0, 0.005, 0.03, 0.6}) {
+      for (int form = 0; form < 16 && !HasFatalFailure(); ++form) {
+        SCOPED_TRACE(testing::Message() << "often " << often << ", form " << form);
+        ConvForm f = conv_form(g, form);
+        f.w = mostly_small(static_cast<int64_t>(f.w.size()), f.w_signed, often);
+        const PackedConvWeightsInt8 packed = pack_conv_weights_int8(g, f.w.data(), f.w_signed);
+        expect_exact(f, packed);
+        const bool suits = packed.storage()->kernels == of_rows;
+        if (often > 0 && often < 0.6) {
+          ++(suits ? taken : refused);
+        } else if (of_rows != nullptr) {
+          EXPECT_EQ(suits, often == 0);
+        }
+      }
+    }
+  }
+  if (of_rows != nullptr) EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, 0);
+}
+
 // Layers that threads part by positions, by channels and by images.
 TEST_P(Int8, ConvolutionsAreTheSameForEveryNumberOfThreads) {
   for (const ConvGeometry& g :
@@ -338,6 +356,9 @@ TEST_P(Int8, ConvolutionsAreTheSameForEveryNumberOfThreads) {
       SCOPED_TRACE(testing::Message() << "form " << form);
       const ConvForm f = conv_form(g, form);
       expect_same_for_every_number_of_threads(f, pack_conv_weights_int8(g, f.w.data(), f.w_signed));
+      ConvForm small = f;
+      small.w = mostly_small(static_cast<int64_t>(f.w.size()), f.w_signed, 0.005);
+      expect_same_for_every_number_of_threads(small, pack_conv_weights_int8(g, small.w.data(), f.w_signed));
       if (HasFatalFailure()) return;
     }
   }

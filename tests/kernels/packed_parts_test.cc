@@ -212,6 +212,22 @@ TEST_P(PackedPartsOf, ByteMatricesOfDamagedFiles) {
   }
 }
 
+TEST_P(PackedPartsOf, ByteConvolutionsOfDamagedFiles) {
+  const ConvGeometry g = square(16, 1, 3, 1, 9);
+  const std::vector<uint8_t> x(16 * 81, 255), weights(16 * 16 * 9, 5);
+  std::vector<int32_t> y(16 * 81);
+  PackedParts parts;
+  const PackedConvWeightsInt8 packed = [&] {
+    const base::NotesParts noting(parts);
+    return pack_conv_weights_int8(g, weights.data(), true);
+  }();
+  const PackedParts::Block& block = parts.blocks[0];
+  for (int32_t number : {-1, INT32_MIN, INT32_MAX, 35, 36, 1000}) {
+    std::fill_n(static_cast<int32_t*>(block.data.get()), block.bytes / sizeof number, number);
+    conv_int8(nullptr, g, {.x = x.data()}, packed, y.data());
+  }
+}
+
 TEST_P(PackedPartsOf, ByteConvolutions) {
   for (const auto& [channels, groups, kernel] :
        std::initializer_list<std::array<int64_t, 3>>{{40, 1, 3}, {4, 1, 1}, {64, 64, 3}, {64, 64, 5}}) {
@@ -220,7 +236,11 @@ TEST_P(PackedPartsOf, ByteConvolutions) {
     for (auto* values : {&x, &weights}) {
       for (uint8_t& value : *values) value = static_cast<uint8_t>(integer(0, 255));
     }
-    for (bool is_signed : {true, false}) {  // bytes above 127 are no words of depthwise kernels
+    for (int form = 0; form < 4; ++form) {  // bytes above 127 are no words of depthwise kernels, nor large ones pairs
+      const bool is_signed = form & 1;
+      if (form == 2)
+        std::transform(weights.begin(), weights.end(), weights.begin(), [](uint8_t w) { return w / 4 + 96; });
+      if (form == 3) std::transform(weights.begin(), weights.end(), weights.begin(), [](uint8_t w) { return w - 128; });
       const int winograd = kernel == 3 && groups == 1 ? (is_signed ? 4 : 2) : 0;
       PackedParts noted;
       {

@@ -73,8 +73,8 @@ void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* pack
   kernels().conv_f32->gather_panel(job.padded, words, job.w.channel_words(), runs, count, columns, width,
                                    reinterpret_cast<float*>(packed));
   if (!job.needs_column_sums) return;
-  const int32_t ones = job.w.kernels->group == 4 ? 0x01010101 : 0x00010001;
-  job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(&ones), 0, packed, sums, width, 1,
+  const int32_t ones[] = {0, job.w.kernels->group == 4 ? 0x01010101 : 0x00010001};  // a row with nothing before it
+  job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(ones + 1), 0, packed, sums, width, 1,
                                                   width, job.w.depth_words(), /*a_step=*/0});
 }
 

@@ -77,6 +77,26 @@ std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uin
   return ordered;
 }
 
+// False where weights do not suit those kernels.
+bool pack_words_for(const GemmInt8Kernels& kernels, const uint8_t* weights, PackedConvWeightsInt8::Storage& s) {
+  s.kernels = &kernels;
+  s.data = AlignedBuffer(static_cast<size_t>(s.groups * s.group_bytes()), Lifetime::kSession);
+  if (base::parts_are_kept()) return true;
+  const int64_t k = s.depth_words() * kernels.group;
+  for (int64_t group = 0; group < s.groups; ++group, weights += s.group_rows * s.depth * s.taps) {
+    const std::vector<uint8_t> ordered = in_words(s, weights);
+    auto* to = s.data.as<uint8_t>() + group * s.group_bytes();
+    pack_left(nullptr, kernels, s.group_rows, k, {ordered.data(), k, false, s.is_signed}, to);
+    if (kernels.spread_row == nullptr) continue;
+    const int64_t step = left_row_bytes(kernels, k) / 4;
+    auto* row = reinterpret_cast<int32_t*>(to) + kernels.head_words(k);
+    for (int64_t i = 0; i < s.group_rows; ++i, row += step) {
+      if (!kernels.spread_row(s.depth_words(), row)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* weights, bool is_signed, int winograd,
@@ -105,14 +125,9 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   if (winograd > 0 && s.kernels->group == 2)
     s.winograd = WinogradInt16Weights(g, *s.kernels, bytes, is_signed, winograd);
   if (!s.winograd.empty()) return PackedConvWeightsInt8(std::move(storage));
-  s.data = AlignedBuffer(static_cast<size_t>(g.groups * s.group_bytes()), Lifetime::kSession);
-  if (base::parts_are_kept()) return PackedConvWeightsInt8(std::move(storage));
-  const int64_t k = s.depth_words() * s.kernels->group;
-  for (int64_t group = 0; group < g.groups; ++group) {
-    const std::vector<uint8_t> ordered = in_words(s, bytes + group * s.group_rows * s.depth * s.taps);
-    pack_left(nullptr, *s.kernels, s.group_rows, k, {ordered.data(), k, false, is_signed},
-              s.data.as<uint8_t>() + group * s.group_bytes());
-  }
+  const GemmInt8Kernels& any = *s.kernels;
+  const auto pack = [&](const GemmInt8Kernels& kernels) { return pack_words_for(kernels, bytes, s); };
+  if (!packs_for(any.of_rows, pack)) pack(any);
   return PackedConvWeightsInt8(std::move(storage));
 }
 

@@ -28,9 +28,8 @@ struct PackedConvWeightsInt8::Storage {
   int64_t depth_words() const { return channel_words() * taps; }
   int64_t group_bytes() const { return left_bytes(*kernels, group_rows, depth_words() * kernels->group); }
   LeftInt8 group(int64_t g) const {
-    const auto* bytes = data.as<uint8_t>() + g * group_bytes();
-    const int64_t stride = depth_words() * 4;
-    return {bytes, stride, reinterpret_cast<const int32_t*>(bytes + group_rows * stride), kernels->a_shift(is_signed)};
+    return left_at(*kernels, group_rows, depth_words() * kernels->group, is_signed,
+                   data.as<uint8_t>() + g * group_bytes());
   }
 };
 

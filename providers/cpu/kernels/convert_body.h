@@ -120,48 +120,29 @@ struct ChannelRow {
   }
 };
 
-#if defined(__AVX512BW__)
+#if defined(__AVX2__)
 // `count` bytes from as many sums, in kVectors vectors.
 template <int kVectors>
-ORTOLAN_INLINE void requantize_vectors(const ChannelRow& row, int64_t j, int64_t count, __m512i zero, bool is_signed,
+ORTOLAN_INLINE void requantize_vectors(const ChannelRow& row, int64_t j, int64_t count, ByteVector zero, bool is_signed,
                                        uint8_t* y) {
   Vf scaled[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
     scaled[v] = to_float(row.sums(j + v * kLanes, least(kLanes, count - v * kLanes))) * row.scale;
   }
-  _mm512_mask_storeu_epi8(y + j, ~uint64_t{0} >> (64 - count), round_to_bytes<kVectors>(scaled, zero, is_signed));
+  store_first(y + j, round_to_bytes<kVectors>(scaled, zero, is_signed), count);
 }
 
 ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,
                                        uint8_t* y) {
-  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+  const ByteVector zero = zeros16(zero_point);
   int64_t j = 0;
-  for (; j + 64 <= columns; j += 64) requantize_vectors<4>(row, j, 64, zero, is_signed, y);
+  for (; j + 4 * kLanes <= columns; j += 4 * kLanes) requantize_vectors<4>(row, j, 4 * kLanes, zero, is_signed, y);
   const int64_t left = columns - j;
-  if (left > 48) return requantize_vectors<4>(row, j, left, zero, is_signed, y);
-  if (left > 32) return requantize_vectors<3>(row, j, left, zero, is_signed, y);
-  if (left > 16) return requantize_vectors<2>(row, j, left, zero, is_signed, y);
+  if (left > 3 * kLanes) return requantize_vectors<4>(row, j, left, zero, is_signed, y);
+  if (left > 2 * kLanes) return requantize_vectors<3>(row, j, left, zero, is_signed, y);
+  if (left > kLanes) return requantize_vectors<2>(row, j, left, zero, is_signed, y);
   if (left > 0) requantize_vectors<1>(row, j, left, zero, is_signed, y);
-}
-#elif defined(__AVX2__)
-ORTOLAN_INLINE ByteVector requantized(const ChannelRow& row, int64_t j, ByteVector zero, bool is_signed) {
-  Vf scaled[4];
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v) scaled[v] = to_float(row.sums(j + v * kLanes, kLanes)) * row.scale;
-  return round_to_bytes<4>(scaled, zero, is_signed);
-}
-
-ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,
-                                       uint8_t* y) {
-  const Vf zero = set1(static_cast<float>(zero_point));
-  const ByteVector zeros = zeros16(zero_point);
-  int64_t j = 0;
-  for (; j + 4 * kLanes <= columns; j += 4 * kLanes) store(y + j, requantized(row, j, zeros, is_signed));
-  for (; j < columns; j += kLanes) {
-    const int64_t count = least(kLanes, columns - j);
-    requantize_vector(row.sums(j, count), row.scale, zero, is_signed, count, y, j);
-  }
 }
 #else
 ORTOLAN_INLINE void requantize_channel(const ChannelRow& row, int64_t columns, int32_t zero_point, bool is_signed,

@@ -92,9 +92,9 @@ struct FetchAhead {
   }
 };
 
-// How a group's products are added, and whether panels have spare groups.
+// How a group's products are added, and whether panels have spare groups or rows of A spare words.
 struct AnyGroups {
-  static constexpr bool kSpare = false;
+  static constexpr bool kSpareGroups = false, kSpareWords = false;
   __attribute__((always_inline)) static Vi add(Vi sum, Vi a, Vi b) { return dot(sum, a, b); }
 };
 
@@ -130,6 +130,24 @@ ORTOLAN_INLINE void add_spare_groups(const Int8Block& g, const uint8_t* a, Vi (&
   }
 }
 
+// Likewise.
+template <class Dot, int MR, int NV>
+ORTOLAN_INLINE void add_spare_words(const Int8Block& g, const uint8_t* a, Vi (&sum)[MR][NV]) {
+#pragma GCC unroll 8
+  for (int i = 0; i < MR; ++i) {
+    const auto* row = reinterpret_cast<const int32_t*>(a + i * g.a_stride);
+    const int64_t count = least(row[-1], GemmInt8Kernels::spare_words(g.groups));
+    const int32_t* other = row - 1;
+    for (int64_t n = 0; n < count; ++n) {
+      const auto group = static_cast<uint32_t>(*--other);
+      const int32_t* b = g.b + (group < g.groups ? group : 0) * NV * kLanes;
+      const Vi word = set1i(*--other);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) sum[i][j] = Dot::add(sum[i][j], word, load(b + j * kLanes));
+    }
+  }
+}
+
 template <class Dot, int MR, int NV>
 void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
   Vi sum[MR][NV];
@@ -148,7 +166,8 @@ void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
     a += count * g.a_step;
     b += count * NV * kLanes;
   }
-  if constexpr (Dot::kSpare) add_spare_groups<Dot>(g, g.a + row * g.a_stride, sum);
+  if constexpr (Dot::kSpareGroups) add_spare_groups<Dot>(g, g.a + row * g.a_stride, sum);
+  if constexpr (Dot::kSpareWords) add_spare_words<Dot>(g, g.a + row * g.a_stride, sum);
   store_tile(g, row, sum);
 }
 
@@ -206,13 +225,26 @@ ORTOLAN_INLINE Word join_group(Word shift, Word& sum, Read read) {
   return word;
 }
 
+// The words of kLanes columns.
+template <bool kSigned>
+ORTOLAN_INLINE Vi join_vectors(const uint8_t* const* rows, int64_t column, int32_t shift, Vi& sum) {
+#if defined(__AVX2__) && !defined(__AVX512F__)  // groups of two, which nothing shifts
+  const __m128i pairs = _mm_unpacklo_epi8(_mm_loadu_si64(rows[0] + column), _mm_loadu_si64(rows[1] + column));
+  const Vi words = (Vi)(kSigned ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs));
+  sum = dot(sum, words, set1i(0x00010001));
+  return words;
+#else
+  return join_group(set1i(shift), sum, [&](int i) { return widen(rows[i] + column, kSigned); });
+#endif
+}
+
 template <bool kSigned>
 ORTOLAN_INLINE int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, int32_t shift, int32_t* to,
                                     int32_t* sums) {
   int64_t c = 0;
   for (; c + kLanes <= columns; c += kLanes) {
     Vi sum = load(sums + c);
-    store(to + c, join_group(set1i(shift), sum, [&](int i) { return widen(rows[i] + c, kSigned); }));
+    store(to + c, join_vectors<kSigned>(rows, c, shift, sum));
     store(sums + c, sum);
   }
   return c;
@@ -367,19 +399,48 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 }  // namespace
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-constexpr GemmInt8Kernels kGemmPairs = {
-    kLevel,    kLanes,     kInt8Vectors,       kInt8TileRows, kPairsGroup, any_block<PairsOfBytes>,
-    to_floats, pack_words, pack_rows_of_words, nullptr,       correct_row, spread_large,
-};
-constexpr const GemmInt8Kernels* kOfWeights = &kGemmPairs;
+constexpr GemmInt8Kernels kOfRightWeights = {.isa = kLevel,
+                                             .lanes = kLanes,
+                                             .max_vectors = kInt8Vectors,
+                                             .tile_rows = kInt8TileRows,
+                                             .group = kPairsGroup,
+                                             .block = any_block<PairsOfBytes>,
+                                             .to_floats = to_floats,
+                                             .pack_group = pack_words<true>,
+                                             .pack_rows = pack_rows_of_words<true>,
+                                             .widen_row = nullptr,
+                                             .correct_row = correct_row,
+                                             .spread_large = spread_large};
+constexpr GemmInt8Kernels kOfLeftWeights = {.isa = kLevel,
+                                            .lanes = kLanes,
+                                            .max_vectors = kInt8Vectors,
+                                            .tile_rows = kInt8TileRows,
+                                            .group = kPairsGroup,
+                                            .block = any_block<PairsOfWeights>,
+                                            .to_floats = to_floats,
+                                            .pack_group = pack_words<false>,
+                                            .pack_rows = pack_rows_of_words<false>,
+                                            .widen_row = nullptr,
+                                            .correct_row = correct_row,
+                                            .spread_row = spread_large_words};
+constexpr const GemmInt8Kernels *kOfWeights = &kOfRightWeights, *kOfRows = &kOfLeftWeights;
 #else
-constexpr const GemmInt8Kernels* kOfWeights = nullptr;
+constexpr const GemmInt8Kernels *kOfWeights = nullptr, *kOfRows = nullptr;
 #endif
 
 extern const GemmInt8Kernels kGemmInt8;
-const GemmInt8Kernels kGemmInt8 = {
-    kLevel,     kLanes,    kInt8Vectors, kInt8TileRows, kGroup,  any_block<AnyGroups>, to_floats,
-    pack_group, pack_rows, widen_row,    correct_row,   nullptr, kOfWeights,
-};
+const GemmInt8Kernels kGemmInt8 = {.isa = kLevel,
+                                   .lanes = kLanes,
+                                   .max_vectors = kInt8Vectors,
+                                   .tile_rows = kInt8TileRows,
+                                   .group = kGroup,
+                                   .block = any_block<AnyGroups>,
+                                   .to_floats = to_floats,
+                                   .pack_group = pack_group,
+                                   .pack_rows = pack_rows,
+                                   .widen_row = widen_row,
+                                   .correct_row = correct_row,
+                                   .of_weights = kOfWeights,
+                                   .of_rows = kOfRows};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

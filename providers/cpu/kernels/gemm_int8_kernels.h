@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cpu_features.h"
+#include "base/packed_parts.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/gemm_int8.h"
 #include "cpu/kernels/panel_split.h"
@@ -82,6 +83,14 @@ struct GemmInt8Kernels {
   bool (*spread_large)(int vectors, int64_t groups, int32_t* panel) = nullptr;
   const GemmInt8Kernels* of_weights = nullptr;  // such kernels, which may take a right operand that is packed for long
 
+  /**
+   * The same of kernels whose signed bytes are those of A and whose B has none. The other halves stand before their
+   * row, downward from it: how many there are (at first 0), then for each its group and its word. Returns false where a
+   * row has too many.
+   */
+  bool (*spread_row)(int64_t groups, int32_t* row) = nullptr;
+  const GemmInt8Kernels* of_rows = nullptr;  // such kernels, which may take a left operand that is packed for long
+
   /** Kernels with tiles only. */
   int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
   bool a_signs = false;                      // A may be signed
@@ -91,14 +100,23 @@ struct GemmInt8Kernels {
   const GemmInt8Kernels* vectors = nullptr;  // the kernels without tiles, which take the same panels
 
   /** Added to elements of A and taken from elements of B, so that they fit the kernel's types. */
-  int32_t a_shift(bool is_signed) const { return group == 4 && is_signed && !a_signs ? 128 : 0; }
-  int32_t b_shift(bool is_signed) const { return group == 4 && !is_signed ? 128 : 0; }
+  int32_t a_shift(bool is_signed) const {
+    if (spread_row != nullptr) return is_signed ? 0 : -128;
+    return group == 4 && is_signed && !a_signs ? 128 : 0;
+  }
+  int32_t b_shift(bool is_signed) const {
+    if (spread_row != nullptr) return is_signed ? -128 : 0;
+    return group == 4 && !is_signed ? 128 : 0;
+  }
   int64_t groups(int64_t k) const { return (k + group * filled - 1) / (group * filled) * filled; }
   /** The same with what lies behind them in a panel. */
   int64_t panel_groups(int64_t k) const {
     const int64_t count = groups(k);
     return spread_large == nullptr ? count : count + spare_groups(count) + table_groups(count, lanes);
   }
+  /** Words before a row of A. */
+  int64_t head_words(int64_t k) const { return spread_row == nullptr ? 0 : 1 + 2 * spare_words(groups(k)); }
+  static constexpr int64_t spare_words(int64_t groups) { return groups / 8 + 1; }
   static constexpr int64_t spare_groups(int64_t groups) { return groups / 4 + 1; }
   static constexpr int64_t table_groups(int64_t groups, int64_t lanes) { return spare_groups(groups) / lanes + 1; }
   const GemmInt8Kernels& without_tiles() const { return vectors != nullptr ? *vectors : *this; }
@@ -153,12 +171,24 @@ struct LeftInt8 {
   int32_t shift;
 };
 
-/** Bytes of one row of a left operand, and of the copy that holds `rows` of them with their sums. */
+/** Bytes of one row of a left operand with what lies before it, and of the copy that holds `rows` of them with their
+    sums. */
 int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k);
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k);
+/** What such a copy at `copy` is. */
+LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool is_signed, const void* copy);
 /** Writes that copy into `to`. */
 LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
                    void* to);
+
+/** Whether weights are packed for kernels that not all weights suit, and that may not be there: `pack` packs for them
+    and says whether these suit. */
+template <class Pack>
+bool packs_for(const GemmInt8Kernels* kernels, Pack&& pack) {
+  if (kernels == nullptr) return false;
+  if (base::parts_are_kept()) return base::kept_choice(2) == 1 && pack(*kernels);
+  return base::note_choice(pack(*kernels) ? 1 : 0) == 1;
+}
 
 /** The zero points of a product as they apply after the shifts, any of them per row or per column. */
 struct ShiftedZeros {

@@ -59,8 +59,8 @@ void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& 
     total = kernels.widen_row(bytes + start, k, a.is_signed, reinterpret_cast<int16_t*>(to));
   } else if (neighbours) {
     total = copy_and_sum(bytes + start, k, a.is_signed ? 0x80 : 0, to);
-    if (a.is_signed && shift == 0) {
-      std::memcpy(to, bytes + start, k);
+    if (a.is_signed ? shift == 0 : shift != 0) {  // the kernel's bytes have signs
+      for (int64_t i = 0; i < k; ++i) to[i] ^= 0x80;
       total -= static_cast<int32_t>(k * 128);
     }
   }
@@ -75,7 +75,7 @@ void copy_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& 
     }
   }
   const int64_t used = k * (4 / kernels.group);
-  std::memset(to + used, 0, left_row_bytes(kernels, k) - used);
+  std::memset(to + used, 0, kernels.groups(k) * 4 - used);
   *sum = total;
 }
 
@@ -106,22 +106,34 @@ void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t
   std::fill_n(packed, (kernels.groups(k) - used) * width, 0);
 }
 
-int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) { return kernels.groups(k) * 4; }
+int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) {
+  return (kernels.head_words(k) + kernels.groups(k)) * 4;
+}
 
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
   return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
 }
 
+LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool is_signed, const void* copy) {
+  const auto* bytes = static_cast<const uint8_t*>(copy);
+  const int64_t stride = left_row_bytes(kernels, k);
+  return {bytes + kernels.head_words(k) * 4, stride, reinterpret_cast<const int32_t*>(bytes + rows * stride),
+          kernels.a_shift(is_signed)};
+}
+
 LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
                    void* to) {
   auto* data = static_cast<uint8_t*>(to);
-  const int64_t stride = left_row_bytes(kernels, k);
+  const int64_t stride = left_row_bytes(kernels, k), head = kernels.head_words(k) * 4;
   auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
   const double row_ns = static_cast<double>(k) * (a.transposed ? kStrideNs : kPackByteNs);
   base::parallel_for(pool, rows, least_items(row_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) copy_left_row(kernels, k, a, row, data + row * stride, sums + row);
+    for (int64_t row = begin; row < end; ++row) {
+      std::memset(data + row * stride, 0, head);
+      copy_left_row(kernels, k, a, row, data + row * stride + head, sums + row);
+    }
   });
-  return {data, stride, sums, kernels.a_shift(a.is_signed)};
+  return left_at(kernels, rows, k, a.is_signed, to);
 }
 
 void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
@@ -178,10 +190,8 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   s.k = k;
   s.n = n;
   s.is_signed = b.is_signed;
-  const bool may_suit = any.of_weights != nullptr && (!base::parts_are_kept() || base::kept_choice(2) == 1);
-  const bool suits = may_suit && pack_for(pool, *any.of_weights, b, s);
-  if (any.of_weights != nullptr && !base::parts_are_kept()) base::note_choice(suits ? 1 : 0);
-  if (!suits) pack_for(pool, any, b, s);
+  const auto pack = [&](const GemmInt8Kernels& kernels) { return pack_for(pool, kernels, b, s); };
+  if (!packs_for(any.of_weights, pack)) pack(any);
   return packed;
 }
 

@@ -50,6 +50,7 @@ template <class T, class U, class F>
 AlignedBuffer pack_per_block(const NBitsSource& s, int64_t lanes, const U* values, F convert) {
   const int64_t panels = divide_up(s.n, lanes), blocks = s.blocks();
   AlignedBuffer buffer(static_cast<size_t>(panels * blocks * lanes) * sizeof(T) + kNBitsSlack, Lifetime::kSession);
+  if (base::parts_are_kept()) return buffer;
   T* out = buffer.as<T>();
   for (int64_t column = 0; column < panels * lanes; ++column) {
     T* to = out + column / lanes * blocks * lanes + column % lanes;

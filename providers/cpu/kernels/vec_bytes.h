@@ -57,6 +57,10 @@ ORTOLAN_INLINE void requantize_vector(Vi sum, Vf scale, Vf zero, bool is_signed,
 typedef __m512i ByteVector;
 ORTOLAN_INLINE ByteVector zeros16(int32_t zero) { return _mm512_set1_epi16(static_cast<int16_t>(zero)); }
 ORTOLAN_INLINE void store(uint8_t* p, ByteVector v) { _mm512_storeu_si512(p, v); }
+/** The first `count` bytes, 1 to all. */
+ORTOLAN_INLINE void store_first(uint8_t* p, ByteVector v, int64_t count) {
+  _mm512_mask_storeu_epi8(p, ~uint64_t{0} >> (64 - count), v);
+}
 ORTOLAN_INLINE ByteVector nearest(Vf x) { return _mm512_cvtps_epi32((__m512)vmin(set1(1e9f), x)); }
 ORTOLAN_INLINE ByteVector packed16(ByteVector a, ByteVector b, ByteVector zero) {
   return _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero);
@@ -76,6 +80,14 @@ ORTOLAN_INLINE ByteVector lane_by_lane(ByteVector mixed) {
 typedef __m256i ByteVector;
 ORTOLAN_INLINE ByteVector zeros16(int32_t zero) { return _mm256_set1_epi16(static_cast<int16_t>(zero)); }
 ORTOLAN_INLINE void store(uint8_t* p, ByteVector v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
+/** The first `count` bytes, 1 to all. */
+ORTOLAN_INLINE void store_first(uint8_t* p, ByteVector v, int64_t count) {
+  if (count == 32) return store(p, v);
+  if (count == 16) return _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(v));
+  uint8_t bytes[32];
+  store(bytes, v);
+  __builtin_memcpy(p, bytes, static_cast<size_t>(count));
+}
 ORTOLAN_INLINE ByteVector nearest(Vf x) { return _mm256_cvtps_epi32((__m256)vmin(set1(1e9f), x)); }
 ORTOLAN_INLINE ByteVector packed16(ByteVector a, ByteVector b, ByteVector zero) {
   return _mm256_adds_epi16(_mm256_packs_epi32(a, b), zero);

@@ -168,12 +168,21 @@ void transform_all_words(base::ThreadPool* pool, WinogradWords& job, const Prepa
 
 // All products of one panel for rows [row, row + rows).
 void multiply_words(const WinogradWords& job, int64_t panel, int64_t row, int64_t rows, const int32_t* v, int32_t* m) {
-  const int64_t width = job.split.width(panel), depth = job.depth();
-  for (int position = 0; position < job.w.positions(); ++position) {
-    const auto* a = reinterpret_cast<const uint8_t*>(job.w.matrix(position) + row * depth);
-    job.w.kernels().block(job.split.vectors(panel),
-                          {a, depth * 4, v + position * WinogradWords::step(depth, width),
-                           m + position * WinogradWords::step(rows, width), width, rows, width, depth});
+  const int64_t width = job.split.width(panel), depth = job.depth(), positions = job.w.positions();
+  const auto weights = [&](int64_t i) {
+    return reinterpret_cast<const uint8_t*>(job.w.matrix(static_cast<int>(i)) + row * depth);
+  };
+  for (int64_t i = 0; i < positions; ++i) {
+    Int8Block block{weights(i),
+                    depth * 4,
+                    v + i * WinogradWords::step(depth, width),
+                    m + i * WinogradWords::step(rows, width),
+                    width,
+                    rows,
+                    width,
+                    depth};
+    if (i + 1 < positions) block.next = weights(i + 1), block.next_bytes = rows * depth * 4;
+    job.w.kernels().block(job.split.vectors(panel), block);
   }
 }
 
