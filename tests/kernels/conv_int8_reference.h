@@ -83,12 +83,12 @@ class ByteTest : public IsaTest {
     return values;
   }
 
-  /** Weights of at most 30 either way, of which each is as large as can be that often. */
-  std::vector<uint8_t> mostly_small(int64_t count, bool is_signed, double often) {
+  /** Weights of at most `most` either way, of which each is as large as can be that often. */
+  std::vector<uint8_t> mostly_small(int64_t count, bool is_signed, double often, int64_t most = 30) {
     std::vector<uint8_t> weights(count);
     for (uint8_t& w : weights) {
       const bool is_large = static_cast<double>(integer(0, 9999)) < often * 10000;
-      const int64_t value = !is_large ? integer(-30, 30) : integer(0, 1) ? 127 : -128;
+      const int64_t value = !is_large ? integer(-most, most) : integer(0, 1) ? 127 : -128;
       w = static_cast<uint8_t>(value + (is_signed ? 0 : 128));
     }
     return weights;

@@ -63,18 +63,12 @@ void interleave_channels(const uint8_t* channels, int64_t count, int64_t group, 
   }
 }
 
-// Weights of one group in the order of words: [row][channel word][tap][channel in the word]; missing channels are what
-// the shift makes 0.
-std::vector<uint8_t> in_words(const PackedConvWeightsInt8::Storage& s, const uint8_t* weights) {
+// A row of weights in the order of words: [channel word][tap][channel in the word].
+void order_words(const PackedConvWeightsInt8::Storage& s, const uint8_t* weights, uint8_t* to) {
   const int64_t group = s.kernels->group;
-  std::vector<uint8_t> ordered(s.group_rows * s.depth_words() * group, s.kernels->a_shift(s.is_signed) != 0 ? 128 : 0);
-  uint8_t* to = ordered.data();
-  for (int64_t row = 0; row < s.group_rows; ++row, weights += s.depth * s.taps) {
-    for (int64_t c = 0; c < s.depth; c += group, to += s.taps * group) {
-      interleave_channels(weights + c * s.taps, std::min(group, s.depth - c), group, s.taps, to);
-    }
+  for (int64_t c = 0; c < s.depth; c += group, to += s.taps * group) {
+    interleave_channels(weights + c * s.taps, std::min(group, s.depth - c), group, s.taps, to);
   }
-  return ordered;
 }
 
 // False where weights do not suit those kernels.
@@ -82,16 +76,14 @@ bool pack_words_for(const GemmInt8Kernels& kernels, const uint8_t* weights, Pack
   s.kernels = &kernels;
   s.data = AlignedBuffer(static_cast<size_t>(s.groups * s.group_bytes()), Lifetime::kSession);
   if (base::parts_are_kept()) return true;
-  const int64_t k = s.depth_words() * kernels.group;
-  for (int64_t group = 0; group < s.groups; ++group, weights += s.group_rows * s.depth * s.taps) {
-    const std::vector<uint8_t> ordered = in_words(s, weights);
+  const int64_t k = s.depth_words() * kernels.group, stride = left_row_bytes(kernels, k);
+  std::vector<uint8_t> ordered(k, kernels.a_shift(s.is_signed) != 0 ? 128 : 0);  // channels that are missing are 0 then
+  for (int64_t group = 0; group < s.groups; ++group) {
     auto* to = s.data.as<uint8_t>() + group * s.group_bytes();
-    pack_left(nullptr, kernels, s.group_rows, k, {ordered.data(), k, false, s.is_signed}, to);
-    if (kernels.spread_row == nullptr) continue;
-    const int64_t step = left_row_bytes(kernels, k) / 4;
-    auto* row = reinterpret_cast<int32_t*>(to) + kernels.head_words(k);
-    for (int64_t i = 0; i < s.group_rows; ++i, row += step) {
-      if (!kernels.spread_row(s.depth_words(), row)) return false;
+    auto* sums = reinterpret_cast<int32_t*>(to + s.group_rows * stride);
+    for (int64_t row = 0; row < s.group_rows; ++row, weights += s.depth * s.taps, to += stride) {
+      order_words(s, weights, ordered.data());
+      if (!pack_left_row(kernels, k, {ordered.data(), k, false, s.is_signed}, 0, to, sums + row)) return false;
     }
   }
   return true;
@@ -127,7 +119,7 @@ PackedConvWeightsInt8 pack_conv_weights_int8(const ConvGeometry& g, const void* 
   if (!s.winograd.empty()) return PackedConvWeightsInt8(std::move(storage));
   const GemmInt8Kernels& any = *s.kernels;
   const auto pack = [&](const GemmInt8Kernels& kernels) { return pack_words_for(kernels, bytes, s); };
-  if (!packs_for(any.of_rows, pack)) pack(any);
+  pack_suitable(any.of_rows, any, pack);
   return PackedConvWeightsInt8(std::move(storage));
 }
 

@@ -74,6 +74,7 @@ struct FetchAhead {
 // How a group's products are added, and whether panels have spare groups or rows of A spare words.
 struct AnyGroups {
   static constexpr bool kSpareGroups = false, kSpareWords = false;
+  static constexpr int kRun = 1, kRows = kInt8TileRows;
   __attribute__((always_inline)) static Vi add(Vi sum, Vi a, Vi b) { return dot(sum, a, b); }
 };
 
@@ -93,6 +94,35 @@ ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t*
       const Vi x = broadcast_group(a + i * g.a_stride);
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) sum[i][j] = Dot::add(sum[i][j], x, bv[j]);
+    }
+  }
+}
+
+// The same of whole runs of groups, whose products are added in 16 bits.
+template <class Dot, int MR, int NV>
+ORTOLAN_INLINE void add_runs(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b, Vi (&sum)[MR][NV]) {
+  constexpr int kRun = Dot::kRun;
+  for (int64_t k = 0; k < count; k += kRun, a += kRun * g.a_step, b += kRun * NV * kLanes) {
+    Vi bv[kRun * NV];
+#pragma GCC unroll 6
+    for (int j = 0; j < kRun * NV; ++j) {
+      bv[j] = load(b + j * kLanes);
+      if (j * kLanes % kLineWords == 0) __builtin_prefetch(b + (8 * NV + j) * kLanes, 0, 3);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      typename Dot::Pairs pairs[NV];
+#pragma GCC unroll 2
+      for (int r = 0; r < kRun; ++r) {
+        const Vi x = broadcast_group(a + i * g.a_stride + r * g.a_step);
+#pragma GCC unroll 3
+        for (int j = 0; j < NV; ++j) {
+          const auto more = Dot::pairs(x, bv[r * NV + j]);
+          pairs[j] = r == 0 ? more : Dot::both(pairs[j], more);
+        }
+      }
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) sum[i][j] = Dot::add_pairs(sum[i][j], pairs[j]);
     }
   }
 }
@@ -141,7 +171,9 @@ void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
   for (int64_t k = 0; k < g.groups; k += FetchAhead::kEvery) {
     ahead.turn();
     const int64_t count = least(FetchAhead::kEvery, g.groups - k);
-    add_groups<Dot>(g, count, a, b, sum);
+    const int64_t in_runs = Dot::kRun == 1 ? 0 : count - count % Dot::kRun;
+    if constexpr (Dot::kRun > 1) add_runs<Dot>(g, in_runs, a, b, sum);
+    add_groups<Dot>(g, count - in_runs, a + in_runs * g.a_step, b + in_runs * NV * kLanes, sum);
     a += count * g.a_step;
     b += count * NV * kLanes;
   }
@@ -158,10 +190,10 @@ ORTOLAN_INLINE void tile_of(int64_t rows, const Int8Block& g, int64_t row, Fetch
 
 template <class Dot, int NV>
 void block(const Int8Block& g) {
-  const int64_t tiles = (g.rows + kInt8TileRows - 1) / kInt8TileRows;
+  const int64_t tiles = (g.rows + Dot::kRows - 1) / Dot::kRows;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<Dot, NV, kInt8TileRows>(end - row, g, row, FetchAhead(g, i, tiles));
+    tile_of<Dot, NV, Dot::kRows>(end - row, g, row, FetchAhead(g, i, tiles));
   }
 }
 
@@ -195,31 +227,35 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 }  // namespace
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
+template <int kRun>
 constexpr GemmInt8Kernels kOfRightWeights = {.isa = kLevel,
                                              .lanes = kLanes,
                                              .max_vectors = kInt8Vectors,
-                                             .tile_rows = kInt8TileRows,
+                                             .tile_rows = PairsOfBytes<kRun>::kRows,
                                              .group = kPairsGroup,
-                                             .block = any_block<PairsOfBytes>,
+                                             .block = any_block<PairsOfBytes<kRun>>,
                                              .to_floats = to_floats,
                                              .pack_group = pack_words<true>,
                                              .pack_rows = pack_rows_of_words<true>,
                                              .widen_row = nullptr,
                                              .correct_row = correct_row,
-                                             .spread_large = spread_large};
+                                             .spread_large = spread_large<kRun>,
+                                             .simpler = kRun == 2 ? &kOfRightWeights<1> : nullptr};
+template <int kRun>
 constexpr GemmInt8Kernels kOfLeftWeights = {.isa = kLevel,
                                             .lanes = kLanes,
                                             .max_vectors = kInt8Vectors,
-                                            .tile_rows = kInt8TileRows,
+                                            .tile_rows = PairsOfWeights<kRun>::kRows,
                                             .group = kPairsGroup,
-                                            .block = any_block<PairsOfWeights>,
+                                            .block = any_block<PairsOfWeights<kRun>>,
                                             .to_floats = to_floats,
                                             .pack_group = pack_words<false>,
                                             .pack_rows = pack_rows_of_words<false>,
                                             .widen_row = nullptr,
                                             .correct_row = correct_row,
-                                            .spread_row = spread_large_words};
-constexpr const GemmInt8Kernels *kOfWeights = &kOfRightWeights, *kOfRows = &kOfLeftWeights;
+                                            .spread_row = spread_large_words<kRun>,
+                                            .simpler = kRun == 2 ? &kOfLeftWeights<1> : nullptr};
+constexpr const GemmInt8Kernels *kOfWeights = &kOfRightWeights<2>, *kOfRows = &kOfLeftWeights<2>;
 #else
 constexpr const GemmInt8Kernels *kOfWeights = nullptr, *kOfRows = nullptr;
 #endif

@@ -91,6 +91,9 @@ struct GemmInt8Kernels {
   bool (*spread_row)(int64_t groups, int32_t* row) = nullptr;
   const GemmInt8Kernels* of_rows = nullptr;  // such kernels, which may take a left operand that is packed for long
 
+  /** Of both kinds: slower ones for weights that do not suit these; nullptr: those that take any weights. */
+  const GemmInt8Kernels* simpler = nullptr;
+
   /** Kernels with tiles only. */
   int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
   bool a_signs = false;                      // A may be signed
@@ -159,8 +162,9 @@ inline int32_t byte_at(const void* data, int64_t i, bool is_signed) {
 void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t panel, int64_t k, const ByteMatrix& b,
                 int32_t* packed, int32_t* sums);
 
-/** Packs all panels of B, side by side, and sets the sums of all columns, those past the last one among them. */
-void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
+/** Packs all panels of B, side by side, and sets the sums of all columns, those past the last one among them. False
+    where the kernels' products are of weights that these do not suit. */
+bool pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
                  const ByteMatrix& b, int32_t* packed, int32_t* sums);
 
 /** The left operand as kernels take it, with its row sums (after the shift). */
@@ -177,17 +181,28 @@ int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k);
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k);
 /** What such a copy at `copy` is. */
 LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool is_signed, const void* copy);
+/** A row with what lies before it; false where the kernels' products are of weights that these do not suit. */
+bool pack_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
+                   int32_t* sum);
 /** Writes that copy into `to`. */
 LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
                    void* to);
 
-/** Whether weights are packed for kernels that not all weights suit, and that may not be there: `pack` packs for them
-    and says whether these suit. */
+/** Packs weights for the first kernels, from `best` to simpler ones, that they suit, or for `any`: `pack` packs for
+   some and says whether the weights suit them. */
 template <class Pack>
-bool packs_for(const GemmInt8Kernels* kernels, Pack&& pack) {
-  if (kernels == nullptr) return false;
-  if (base::parts_are_kept()) return base::kept_choice(2) == 1 && pack(*kernels);
-  return base::note_choice(pack(*kernels) ? 1 : 0) == 1;
+void pack_suitable(const GemmInt8Kernels* best, const GemmInt8Kernels& any, Pack&& pack) {
+  constexpr uint8_t kMostKinds = 8;
+  if (best != nullptr && base::parts_are_kept()) {
+    for (uint8_t worse = base::kept_choice(kMostKinds); best != nullptr && worse > 0; --worse) best = best->simpler;
+    pack(best != nullptr ? *best : any);
+    return;
+  }
+  uint8_t worse = 0;
+  const bool offered = best != nullptr;
+  for (; best != nullptr && !pack(*best); best = best->simpler) ++worse;
+  if (offered) base::note_choice(worse);
+  if (best == nullptr) pack(any);
 }
 
 /** The zero points of a product as they apply after the shifts, any of them per row or per column. */

@@ -121,49 +121,45 @@ LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool i
           kernels.a_shift(is_signed)};
 }
 
+bool pack_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
+                   int32_t* sum) {
+  const int64_t head = kernels.head_words(k) * 4;
+  std::memset(to, 0, head);
+  copy_left_row(kernels, k, a, row, to + head, sum);
+  return kernels.spread_row == nullptr || kernels.spread_row(kernels.groups(k), reinterpret_cast<int32_t*>(to + head));
+}
+
 LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64_t rows, int64_t k, const ByteMatrix& a,
                    void* to) {
   auto* data = static_cast<uint8_t*>(to);
-  const int64_t stride = left_row_bytes(kernels, k), head = kernels.head_words(k) * 4;
+  const int64_t stride = left_row_bytes(kernels, k);
   auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
   const double row_ns = static_cast<double>(k) * (a.transposed ? kStrideNs : kPackByteNs);
   base::parallel_for(pool, rows, least_items(row_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      std::memset(data + row * stride, 0, head);
-      copy_left_row(kernels, k, a, row, data + row * stride + head, sums + row);
-    }
+    for (int64_t row = begin; row < end; ++row) pack_left_row(kernels, k, a, row, data + row * stride, sums + row);
   });
   return left_at(kernels, rows, k, a.is_signed, to);
 }
 
-void pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
+bool pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
                  const ByteMatrix& b, int32_t* packed, int32_t* sums) {
+  std::atomic<bool> suits{true};
+  const int64_t step = kernels.panel_groups(k);
   const double panel_ns = static_cast<double>(k * split.width(0)) * (b.transposed ? kStrideNs : kPackByteNs);
   base::parallel_for(pool, split.count(), least_items(panel_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
+    for (int64_t panel = begin; panel < end && suits.load(std::memory_order_relaxed); ++panel) {
       const int64_t column = split.first_column(panel);
       std::fill_n(sums + column, split.width(panel), 0);
-      pack_panel(kernels, split, panel, k, b, packed + column * kernels.panel_groups(k), sums + column);
+      pack_panel(kernels, split, panel, k, b, packed + column * step, sums + column);
+      if (kernels.spread_large == nullptr) continue;
+      if (kernels.spread_large(split.vectors(panel), kernels.groups(k), packed + column * step)) continue;
+      suits.store(false, std::memory_order_relaxed);
     }
   });
+  return suits.load();
 }
 
 namespace {
-
-/** Of panels whose large weights are not spread yet: false where a panel has too many of them. */
-bool spread_large(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
-                  int32_t* packed) {
-  std::atomic<bool> fits{true};
-  const int64_t groups = kernels.groups(k), step = kernels.panel_groups(k);
-  const double panel_ns = static_cast<double>(groups * split.width(0)) * kPackByteNs;
-  base::parallel_for(pool, split.count(), least_items(panel_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end && fits.load(std::memory_order_relaxed); ++panel) {
-      if (kernels.spread_large(split.vectors(panel), groups, packed + split.first_column(panel) * step)) continue;
-      fits.store(false, std::memory_order_relaxed);
-    }
-  });
-  return fits.load();
-}
 
 /** Packs B for those kernels; false where it does not suit them. */
 bool pack_for(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const ByteMatrix& b,
@@ -175,8 +171,7 @@ bool pack_for(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const Byte
   s.data = AlignedBuffer(static_cast<size_t>(words) * 4 + kInt8PrefetchSlack, Lifetime::kSession);
   s.sums = AlignedBuffer(static_cast<size_t>(split.padded()) * 4, Lifetime::kSession);
   if (base::parts_are_kept()) return true;
-  pack_panels(pool, kernels, split, s.k, b, s.data.as<int32_t>(), s.sums.as<int32_t>());
-  return kernels.spread_large == nullptr || spread_large(pool, kernels, split, s.k, s.data.as<int32_t>());
+  return pack_panels(pool, kernels, split, s.k, b, s.data.as<int32_t>(), s.sums.as<int32_t>());
 }
 
 }  // namespace
@@ -191,7 +186,7 @@ PackedMatrixInt8 pack_b_int8(base::ThreadPool* pool, int64_t k, int64_t n, const
   s.n = n;
   s.is_signed = b.is_signed;
   const auto pack = [&](const GemmInt8Kernels& kernels) { return pack_for(pool, kernels, b, s); };
-  if (!packs_for(any.of_weights, pack)) pack(any);
+  pack_suitable(any.of_weights, any, pack);
   return packed;
 }
 
