@@ -212,6 +212,9 @@ DeviceTraits traits_of(const Told& told, const Features& features, const VkPhysi
                   text_of(told.driver.driverInfo, sizeof told.driver.driverInfo) + ", driver " +
                   std::to_string(device.driverVersion) + ", Vulkan " + version_of(device.apiVersion);
   traits.kind = traits.type == DeviceType::kCpu ? DeviceClass::kLanes : DeviceClass::kGpu;
+#if defined(__x86_64__)
+  if (traits.type == DeviceType::kCpu && !__builtin_cpu_supports("avx512vl")) traits.vector_registers = 16;
+#endif
   traits.max_group_items = static_cast<int>(std::min<uint32_t>(
       {told.limits().maxComputeWorkGroupInvocations, told.limits().maxComputeWorkGroupSize[0], kMostGroupItems}));
   std::copy_n(told.limits().maxComputeWorkGroupCount, 3, traits.max_groups.begin());

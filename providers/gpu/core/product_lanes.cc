@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLoad = 30;     // the cost of a load to that of a vector's multiplications and sums
 constexpr size_t kFewTiles = 3;  // to try
-constexpr int kMostSums = 32;    // vectors of a tile: compilers take minutes for more than registers and caches hold
+constexpr int kMostSums = 32;    // vectors of a tile: compilers take minutes for more
 enum Form { kPairedPanels = 0, kPanels = 1, kDistances = 2, kPairedRows = 3 };            // A_FORM of the kernel
 enum ColumnForm { kPanelPairs = 0, kRows = 1, kOffsets = 2, kRowPairs = 3, kImage = 4 };  // B_FORM
 
@@ -57,11 +57,21 @@ double cost_of(const DeviceTraits& traits, const LaneTile& tile, const Product& 
   return static_cast<double>(divide_up(p.m, tile.rows) * divide_up(p.n, tile.width(traits))) * step;
 }
 
+/** Vectors of a tile. More than there are registers are kept in memory, which takes a third longer. */
+int most_sums(const DeviceTraits& traits) { return std::min(kMostSums, traits.vector_registers); }
+
+/** Steps along K that are made at once: rows that are no panels come in pairs of them. */
+int steps_of(const DeviceTraits& traits, int64_t k, bool panels_of_rows) {
+  const bool few_registers = traits.vector_registers < kMostSums;
+  return k % 2 != 0 || (panels_of_rows && few_registers) ? 1 : 2;
+}
+
 /** All tiles, the one that is thought to cost least first. */
 std::vector<LaneTile> tiles_for(const DeviceTraits& traits, const Product& p, bool pairs_a, bool pairs_b) {
   std::vector<LaneTile> tiles;
-  for (int rows = 1; rows <= kMostSums; rows *= 2) {
-    for (int vectors = 1; vectors <= 2 && rows * vectors <= kMostSums; vectors++) tiles.push_back({rows, vectors});
+  const int most = most_sums(traits);
+  for (int rows = 1; rows <= most; rows *= 2) {
+    for (int vectors = 1; vectors <= 2 && rows * vectors <= most; vectors++) tiles.push_back({rows, vectors});
   }
   std::stable_sort(tiles.begin(), tiles.end(), [&](const LaneTile& a, const LaneTile& b) {
     return cost_of(traits, a, p, pairs_a, pairs_b) < cost_of(traits, b, p, pairs_a, pairs_b);
@@ -80,7 +90,7 @@ TiledLaunch in_lanes(Lowering& l, const Product& product, const LaneTile& tile, 
   auto columns = blank ? blank_panels_of_columns : panels_of_columns;
   Matrix a = panels.a ? rows(l, product, tile.rows) : in_memory(l, product.a);
   Matrix b = panels.b ? columns(l, product, tile.width(traits)) : in_memory(l, product.b);
-  int steps = product.k % 2 == 0 ? 2 : 1;
+  int steps = steps_of(traits, product.k, panels.a);
   KernelCall call = l.call("product_lanes");
   call.group(kLaneItems).constant("TM", tile.rows).constant("TN", tile.vectors).constant("KU", steps);
   call.rounds(divide_up(product.k, steps) + tile.rows);
@@ -100,7 +110,7 @@ bool multiplies_in_lanes(const DeviceTraits& traits) {
 
 void multiply_in_lanes(Lowering& l, const Product& product) {
   Panels panels = {is_constant(l, product.a), packs_columns(l, product)};
-  bool pairs_a = panels.a || form_of_rows(product.a, {}, false, product.k % 2 == 0 ? 2 : 1) == kPairedRows;
+  bool pairs_a = panels.a || form_of_rows(product.a, {}, false, steps_of(l.traits(), product.k, false)) == kPairedRows;
   ColumnForm columns = form_of_columns(product.b, panels.b, product.n);
   bool pairs_b = columns == kPanelPairs || columns == kRowPairs;
   std::vector<LaneTile> tiles = tiles_for(l.traits(), product, pairs_a, pairs_b);

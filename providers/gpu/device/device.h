@@ -54,7 +54,8 @@ struct DeviceTraits {
   std::string driver;  // its version: a compiled kernel is good for one device, driver and text
   DeviceClass kind = DeviceClass::kGpu;
   int vector_width = 4;     // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
-  int max_group_items = 1;  // work-items a group may have
+  int vector_registers = 32;  // of a processor that makes items lanes of a vector
+  int max_group_items = 1;    // work-items a group may have
   // Groups of a launch by axis. Where one has a limit, every kernel's parameters end with the counts of its groups,
   // three numbers; constant FOLDED says that the launch has them in another shape (kernels/README.md).
   std::array<uint32_t, 3> max_groups = {kMostGroups, kMostGroups, kMostGroups};
