@@ -1,5 +1,4 @@
-// Devices and what belongs to them: key-value lists, memory, allocators, streams. Include onnxruntime_cxx_api.h instead
-// of this file.
+// Key-value lists, devices, memory, allocators, streams. Include onnxruntime_cxx_api.h instead of this file.
 #pragma once
 
 #include "onnxruntime_cxx_numbers.h"

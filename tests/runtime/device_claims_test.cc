@@ -1,5 +1,4 @@
-// Claims of providers on devices: those that cannot be are refused alone, small islands return, and what a provider
-// fails at ends in an error or a fallback.
+// Claims of providers on devices: impossible ones are refused alone, failures end in an error or a fallback.
 #include <algorithm>
 #include <cmath>
 #include <map>

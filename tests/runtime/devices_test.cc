@@ -1,5 +1,4 @@
-// Sessions with providers on devices: nothing but the provider touches device memory, and values are copied where they
-// must be.
+// Sessions with providers on devices: only they touch device memory, and values are copied where they must be.
 #include <cmath>
 #include <random>
 #include <set>

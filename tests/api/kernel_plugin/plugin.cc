@@ -1,5 +1,4 @@
-// A plugin provider for tests of kernel registries: a few kernels, and control flow, on memory that only it can reach.
-// What it counts is in metadata of its device, as the address of the counters.
+// A plugin provider for tests of kernel registries, whose device tells in its metadata where the counters are.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
