@@ -17,8 +17,11 @@
  */
 #pragma once
 
+#include "onnxruntime_cxx_attributes.h"
 #include "onnxruntime_cxx_base.h"
+#include "onnxruntime_cxx_compile.h"
 #include "onnxruntime_cxx_custom_op.h"
+#include "onnxruntime_cxx_devices.h"
 #include "onnxruntime_cxx_environment.h"
 #include "onnxruntime_cxx_graph.h"
 #include "onnxruntime_cxx_kernels.h"
@@ -26,4 +29,5 @@
 #include "onnxruntime_cxx_operators.h"
 #include "onnxruntime_cxx_options.h"
 #include "onnxruntime_cxx_session.h"
+#include "onnxruntime_cxx_types.h"
 #include "onnxruntime_cxx_values.h"

@@ -1,12 +1,9 @@
-// Custom operators: callbacks by version, what kernels learn and use, shape inference, registration.
+// Custom operators: callbacks by version, what kernels learn, use and call, shape inference, registration.
 #include <atomic>
 
-#include "api_test_support.h"
+#include "custom_operator_fixture.h"
 
 namespace {
-
-using Domain = Handle<OrtCustomOpDomain, &OrtApi::ReleaseCustomOpDomain>;
-constexpr auto kFloat = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
 
 /** y = x * factor + bias, with everything a kernel may ask for asked once. */
 struct ScaleKernel {
@@ -218,28 +215,6 @@ std::string scale_model() {
   return model.bytes();
 }
 
-/** Runs a model with float input x and output y. */
-OrtStatus* run_floats(OrtSession* session, std::vector<float> data, std::vector<float>& result) {
-  Value input = floats(data, {static_cast<int64_t>(data.size())});
-  const char *in = "x", *out = "y";
-  const OrtValue* inputs[] = {input};
-  OrtValue* output = nullptr;
-  if (OrtStatus* status = api().Run(session, nullptr, &in, inputs, 1, &out, 1, &output)) return status;
-  result = content<float>(Value(output));
-  return nullptr;
-}
-
-SessionOptions options_with(const OrtCustomOp& op) {
-  SessionOptions options;
-  Domain domain;
-  EXPECT_OK(api().CreateSessionOptions(options.out()));
-  EXPECT_OK(api().CreateCustomOpDomain("test.ops", domain.out()));
-  EXPECT_OK(api().CustomOpDomain_Add(domain, &op));
-  EXPECT_OK(api().AddCustomOpDomain(options, domain));
-  EXPECT_OK(api().AddSessionConfigEntry(options, "test.key", "7"));
-  return options;
-}
-
 TEST(CustomOperators, LearnComputeAndFail) {
   ScaleOp op;
   Env env = make_env();
@@ -309,61 +284,6 @@ TEST(CustomOperators, AKernelThatCannotBeMadeSaysWhy) {
                  ORT_INVALID_ARGUMENT, "node 'Scale_node' (Scale): not today");
 }
 
-/** Sums any number of inputs of any type; for variadic and untyped inputs. */
-struct CountOp : OrtCustomOp {
-  CountOp() : OrtCustomOp{} {
-    version = ORT_API_VERSION;
-    GetName = [](const OrtCustomOp*) { return "Count"; };
-    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
-    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
-    GetInputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED; };
-    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
-    GetOutputType = [](const OrtCustomOp*, size_t) { return kFloat; };
-    GetInputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_VARIADIC; };
-    GetOutputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
-    GetVariadicInputMinArity = [](const OrtCustomOp*) { return 2; };
-    GetVariadicInputHomogeneity = [](const OrtCustomOp*) { return 0; };
-    CreateKernelV2 = [](const OrtCustomOp*, const OrtApi*, const OrtKernelInfo*, void** kernel) -> OrtStatusPtr {
-      *kernel = nullptr;
-      return nullptr;
-    };
-    KernelComputeV2 = [](void*, OrtKernelContext* context) -> OrtStatusPtr {
-      size_t count = 0;
-      OrtValue* y = nullptr;
-      void* out = nullptr;
-      EXPECT_OK(api().KernelContext_GetInputCount(context, &count));
-      EXPECT_OK(api().KernelContext_GetOutput(context, 0, nullptr, 0, &y));
-      EXPECT_OK(api().GetTensorMutableData(y, &out));
-      *static_cast<float*>(out) = static_cast<float>(count);
-      return nullptr;
-    };
-    KernelDestroy = [](void*) {};
-  }
-};
-
-TEST(CustomOperators, VariadicInputsOfAnyType) {
-  CountOp op;
-  Env env = make_env();
-  ModelWriter model;
-  const int64_t number = 5;
-  model.input("x", 1, {"N"});
-  model.initializer("c", 7, {1}, &number, sizeof number);
-  model.node("Count", {"x", "c", "x"}, {"y"}, "", "test.ops");
-  model.output("y", 1, {});
-  Session session = make_session(env, model.bytes(), options_with(op));
-  std::vector<float> result;
-  ASSERT_OK(run_floats(session, {1}, result));
-  EXPECT_EQ(result, (std::vector<float>{3}));
-  ModelWriter too_few;
-  too_few.input("x", 1, {"N"});
-  too_few.node("Count", {"x"}, {"y"}, "", "test.ops");
-  too_few.output("y", 1, {});
-  OrtSession* none = nullptr;
-  std::string bytes = too_few.bytes();
-  EXPECT_REFUSED(api().CreateSessionFromArray(env, bytes.data(), bytes.size(), options_with(op), &none),
-                 ORT_INVALID_GRAPH, "has 1 inputs");
-}
-
 /** Calls two operators of the library: y = x - Softmax(x). */
 struct CallerKernel {
   Handle<OrtOp, &OrtApi::ReleaseOp> softmax, subtract;
@@ -426,43 +346,6 @@ TEST(CustomOperators, LibrariesMustExistAndRegister) {
   EXPECT_REFUSED(api().RegisterCustomOpsLibrary_V2(options, "libm.so.6"), ORT_FAIL, "'RegisterCustomOps'");
   EXPECT_REFUSED(api().RegisterCustomOpsUsingFunction(options, "no_such_function_here"), ORT_FAIL,
                  "'no_such_function_here'");
-}
-
-TEST(OpAttributes, AreMadeAndRead) {
-  using OpAttr = Handle<OrtOpAttr, &OrtApi::ReleaseOpAttr>;
-  OpAttr attribute;
-  const int64_t ints[] = {1, 2, 3};
-  int64_t read[3] = {};
-  size_t size = 0;
-  ASSERT_OK(api().CreateOpAttr("ints", ints, 3, ORT_OP_ATTR_INTS, attribute.out()));
-  EXPECT_REFUSED(api().ReadOpAttr(attribute, ORT_OP_ATTR_INTS, read, 8, &size), ORT_INVALID_ARGUMENT, "needs 24");
-  EXPECT_EQ(size, 24u);
-  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_INTS, read, 24, &size));
-  EXPECT_EQ(read[2], 3);
-  EXPECT_REFUSED(api().ReadOpAttr(attribute, ORT_OP_ATTR_FLOAT, read, 24, &size), ORT_INVALID_ARGUMENT,
-                 "type 2, not 3");
-  const char* strings[] = {"a", "bc"};
-  char text[8];
-  ASSERT_OK(api().CreateOpAttr("strings", strings, 2, ORT_OP_ATTR_STRINGS, attribute.out()));
-  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_STRINGS, text, sizeof text, &size));
-  EXPECT_EQ(std::string(text, size), std::string("a\0bc\0", 5));
-  ASSERT_OK(api().CreateOpAttr("string", "xyz", 3, ORT_OP_ATTR_STRING, attribute.out()));
-  EXPECT_OK(api().ReadOpAttr(attribute, ORT_OP_ATTR_STRING, text, sizeof text, &size));
-  EXPECT_EQ(std::string(text, size), "xyz");
-  OrtOpAttrType type;
-  const char* name = nullptr;
-  EXPECT_OK(api().OpAttr_GetType(attribute, &type));
-  EXPECT_EQ(type, ORT_OP_ATTR_STRING);
-  EXPECT_OK(api().OpAttr_GetName(attribute, &name));
-  EXPECT_STREQ(name, "string");
-  std::vector<float> data = {4};
-  Value tensor = floats(data, {1}), copy;
-  ASSERT_OK(api().CreateOpAttr("tensor", static_cast<OrtValue*>(tensor), 1, ORT_OP_ATTR_TENSOR, attribute.out()));
-  EXPECT_OK(api().OpAttr_GetTensorAttributeAsOrtValue(attribute, copy.out()));
-  EXPECT_EQ(content<float>(copy), data);
-  OrtOpAttr* none = nullptr;
-  EXPECT_REFUSED(api().CreateOpAttr("g", ints, 1, ORT_OP_ATTR_GRAPH, &none), ORT_INVALID_ARGUMENT, "type 7");
-  EXPECT_REFUSED(api().CreateOpAttr("i", ints, -1, ORT_OP_ATTR_INTS, &none), ORT_INVALID_ARGUMENT, "-1 items");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 """Creating, running and releasing a session takes work in proportion to the model: load_work_test.py PROGRAM VALGRIND.
 
-Each shape of shapes.cc is made with few parts and with four times as many; callgrind counts the instructions of both, in
+Each shape of shapes.h is made with few parts and with four times as many; callgrind counts the instructions of both, in
 all and in each function by itself. A function whose work grows much faster than the model fails the test as soon as
 that is a visible share of the whole, which shows a search in a loop long before it is slow. Counts do not depend on how
 busy the machine is.

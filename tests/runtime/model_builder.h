@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "runtime/environment.h"
+#include "runtime/kernel.h"
 
 namespace ortolan::runtime {
 
