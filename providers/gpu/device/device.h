@@ -53,7 +53,7 @@ struct DeviceTraits {
   std::string vendor;
   std::string driver;  // its version: a compiled kernel is good for one device, driver and text
   DeviceClass kind = DeviceClass::kGpu;
-  int vector_width = 4;     // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
+  int vector_width = 4;       // floats in the kernels' fv (K_VW): 1, 4, 8 or 16
   int vector_registers = 32;  // of a processor that makes items lanes of a vector
   int max_group_items = 1;    // work-items a group may have
   // Groups of a launch by axis. Where one has a limit, every kernel's parameters end with the counts of its groups,
