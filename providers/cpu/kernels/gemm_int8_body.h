@@ -227,35 +227,22 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 }  // namespace
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-template <int kRun>
-constexpr GemmInt8Kernels kOfRightWeights = {.isa = kLevel,
-                                             .lanes = kLanes,
-                                             .max_vectors = kInt8Vectors,
-                                             .tile_rows = PairsOfBytes<kRun>::kRows,
-                                             .group = kPairsGroup,
-                                             .block = any_block<PairsOfBytes<kRun>>,
-                                             .to_floats = to_floats,
-                                             .pack_group = pack_words<true>,
-                                             .pack_rows = pack_rows_of_words<true>,
-                                             .widen_row = nullptr,
-                                             .correct_row = correct_row,
-                                             .spread_large = spread_large<kRun>,
-                                             .simpler = kRun == 2 ? &kOfRightWeights<1> : nullptr};
-template <int kRun>
-constexpr GemmInt8Kernels kOfLeftWeights = {.isa = kLevel,
-                                            .lanes = kLanes,
-                                            .max_vectors = kInt8Vectors,
-                                            .tile_rows = PairsOfWeights<kRun>::kRows,
-                                            .group = kPairsGroup,
-                                            .block = any_block<PairsOfWeights<kRun>>,
-                                            .to_floats = to_floats,
-                                            .pack_group = pack_words<false>,
-                                            .pack_rows = pack_rows_of_words<false>,
-                                            .widen_row = nullptr,
-                                            .correct_row = correct_row,
-                                            .spread_row = spread_large_words<kRun>,
-                                            .simpler = kRun == 2 ? &kOfLeftWeights<1> : nullptr};
-constexpr const GemmInt8Kernels *kOfWeights = &kOfRightWeights<2>, *kOfRows = &kOfLeftWeights<2>;
+template <template <int> class Pairs, int kRun>
+constexpr GemmInt8Kernels kOfPairs = {.isa = kLevel,
+                                      .lanes = kLanes,
+                                      .max_vectors = kInt8Vectors,
+                                      .tile_rows = Pairs<kRun>::kRows,
+                                      .group = kPairsGroup,
+                                      .block = any_block<Pairs<kRun>>,
+                                      .to_floats = to_floats,
+                                      .pack_group = pack_words<Pairs<kRun>::kSpareGroups>,
+                                      .pack_rows = pack_rows_of_words<Pairs<kRun>::kSpareGroups>,
+                                      .widen_row = nullptr,
+                                      .correct_row = correct_row,
+                                      .spread_large = Pairs<kRun>::kSpareGroups ? spread_large<kRun> : nullptr,
+                                      .spread_row = Pairs<kRun>::kSpareWords ? spread_large_words<kRun> : nullptr,
+                                      .simpler = kRun == 2 ? &kOfPairs<Pairs, 1> : nullptr};
+constexpr const GemmInt8Kernels *kOfWeights = &kOfPairs<PairsOfBytes, 2>, *kOfRows = &kOfPairs<PairsOfWeights, 2>;
 #else
 constexpr const GemmInt8Kernels *kOfWeights = nullptr, *kOfRows = nullptr;
 #endif
