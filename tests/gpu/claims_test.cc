@@ -19,5 +19,26 @@ TEST(Claims, TensorsThatNoBufferHoldsAreRefused) {
             "its tensor 'in' has 1040 bytes; a buffer of the device may have 1024");
 }
 
+TEST(Claims, WindowsBeyondWhatKernelsCountAreRefused) {
+  TestDevice device{TestDeviceOptions()};
+  constexpr int64_t kMost = INT32_MAX;
+  Tensor none = floats({0, 1, 4}, {}), weights = floats({1, 1, 2}, {1, 2});
+  auto refusal = [&](TestNode node, const char* name, const Shape& values) {
+    node.attributes["kernel_shape"] = Shape{2};
+    node.attributes[name] = values;
+    bool pools = node.op != "ConvTranspose";
+    return refusal_of(device, node, pools ? std::vector<NodeInput>{{none}} : std::vector<NodeInput>{{none}, {weights}});
+  };
+  for (const char* op : {"AveragePool", "MaxPool", "LpPool", "ConvTranspose"}) {
+    EXPECT_EQ(refusal({op, {}, 19}, "pads", {0, kMost}), "") << op;
+    EXPECT_EQ(refusal({op, {}, 19}, "pads", {0, kMost + 1}), "pads holds 2147483648, beyond what kernels count") << op;
+  }
+  for (const char* name : {"output_padding", "output_shape"}) {
+    EXPECT_EQ(refusal({"ConvTranspose", {}, 11}, name, {kMost}), "") << name;
+    EXPECT_EQ(refusal({"ConvTranspose", {}, 11}, name, {kMost + 1}),
+              std::string(name) + " holds 2147483648, beyond what kernels count");
+  }
+}
+
 }  // namespace
 }  // namespace ortolan::gpu::test

@@ -10,7 +10,6 @@
 namespace ortolan::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int64_t kMostElements = 4096;
 constexpr size_t kCasesKept = 12;  // of one operator
 
@@ -42,17 +41,17 @@ class Mutations : public ::testing::Environment {
       for (int version : versions) std::printf(" %d", version);
       std::printf("\n");
     }
-    size_t kept = 0;
-    for (const auto& [name, cases] : cases_) kept += cases.size();
-    auto deadline = hostile_deadline(3);
+    std::vector<const std::vector<HostileNode>*> varied;
+    int64_t kept = 0, drawn = 0, ran = 0;
+    for (const auto& [name, cases] : cases_) {
+      if (!cases.empty()) varied.push_back(&cases);
+      kept += static_cast<int64_t>(cases.size());
+    }
     uint32_t seed = test_seed();
-    int64_t left = hostile_count(static_cast<int64_t>(16 * kept)), ran = 0, drawn = 0;
-    while (left > 0 && Clock::now() < deadline && kept > 0) {
-      for (const auto& [name, cases] : cases_) {
-        if (cases.empty() || left-- <= 0) continue;
-        ++seed, ++drawn;
-        ran += run_hostile(mutated(cases[seed % cases.size()], seed));
-      }
+    for (HostileTurns turns(std::min<int64_t>(8000, 16 * kept)); kept > 0 && turns.next();) {
+      const std::vector<HostileNode>& cases = *varied[drawn++ % varied.size()];
+      ++seed;
+      ran += run_hostile(mutated(cases[seed % cases.size()], seed));
     }
     if (drawn > 0) report_hostile("mutated nodes", ran, drawn);
   }

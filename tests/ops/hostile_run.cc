@@ -185,13 +185,12 @@ void report_hostile(const char* kind, int64_t ran, int64_t drawn) {
   }
 }
 
-std::chrono::steady_clock::time_point hostile_deadline(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                            std::chrono::duration<double>(number_from("ORTOLAN_HOSTILE_SECONDS", seconds)));
+HostileTurns::HostileTurns(int64_t count)
+    : left_(static_cast<int64_t>(number_from("ORTOLAN_HOSTILE_COUNT", static_cast<double>(count)))) {
+  std::chrono::duration<double> seconds(number_from("ORTOLAN_HOSTILE_SECONDS", 0));
+  if (seconds.count() > 0) end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds);
 }
 
-int64_t hostile_count(int64_t count) {
-  return static_cast<int64_t>(number_from("ORTOLAN_HOSTILE_COUNT", static_cast<double>(count)));
-}
+bool HostileTurns::next() { return end_ ? Clock::now() < *end_ : left_-- > 0; }
 
 }  // namespace ortolan::test

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "op_test.h"
@@ -27,9 +28,17 @@ bool run_hostile(const HostileNode& hostile);
 /** Prints how many of the nodes drawn ran, and fails where hardly any of many did: errors alone prove little. */
 void report_hostile(const char* kind, int64_t ran, int64_t drawn);
 
-/** How long a test of hostile nodes may take: `seconds`, or what ORTOLAN_HOSTILE_SECONDS says. */
-std::chrono::steady_clock::time_point hostile_deadline(double seconds);
-/** How many nodes it may draw: `count`, or what ORTOLAN_HOSTILE_COUNT says. */
-int64_t hostile_count(int64_t count);
+/** How many nodes a test of hostile nodes draws: a number, so that every machine draws the same ones.
+    ORTOLAN_HOSTILE_COUNT says another number, ORTOLAN_HOSTILE_SECONDS makes it a soak of that length instead. */
+class HostileTurns {
+ public:
+  explicit HostileTurns(int64_t count);
+  /** Whether one more is drawn. */
+  bool next();
+
+ private:
+  int64_t left_;
+  std::optional<std::chrono::steady_clock::time_point> end_;
+};
 
 }  // namespace ortolan::test

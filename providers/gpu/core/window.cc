@@ -113,12 +113,20 @@ Shape output_shape(const Lowering& l, const Window& window, int64_t channels) {
   return shape;
 }
 
+std::string refuse_beyond(const Node& node, const char* name) {
+  for (int64_t value : node.integers(name)) {
+    if (value > INT32_MAX) return std::string(name) + " holds " + std::to_string(value) + ", beyond what kernels count";
+  }
+  return {};
+}
+
 std::string refuse_window(const Candidate& candidate) {
   int rank = candidate.rank(0);
   if (rank > 5) return "input 0 has rank " + std::to_string(rank) + "; supported: 3 to 5";
   size_t named = candidate.node().integers("kernel_shape").size();
   if (named > 3) return "it has " + std::to_string(named) + " spatial dimensions; supported: 1 to 3";
   if (rank < 0 && named == 0) return "the rank of input 0 is not known";
+  if (std::string reason = refuse_beyond(candidate.node(), "pads"); !reason.empty()) return reason;
   return refuse_unless(candidate, 0, {ElementType::kFloat, ElementType::kFloat16});
 }
 

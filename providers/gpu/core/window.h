@@ -29,7 +29,10 @@ Window window_attributes(const Lowering& l, const Shape& kernel = {});
 Window window_of(const Lowering& l, const Shape& kernel = {});
 /** [N, channels, spatial...] of the window's output, with as many spatial dimensions as input 0 has. */
 Shape output_shape(const Lowering& l, const Window& window, int64_t channels);
-/** Why a window cannot be taken: its rank. */
+/** Why a node cannot be taken of whose attribute `name` a value is 2^31 or more, as an output without elements may have
+ * it; "" where it can. */
+std::string refuse_beyond(const Node& node, const char* name);
+/** Why a window cannot be taken: its rank, types or pads; "" where it can. */
 std::string refuse_window(const Candidate& candidate);
 
 /** The three numbers as a parameter block takes them. */

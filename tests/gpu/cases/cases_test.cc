@@ -15,9 +15,9 @@
 namespace ortolan::gpu::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using ortolan::test::describe;
 using ortolan::test::HostileNode;
+using ortolan::test::HostileTurns;
 using ortolan::test::Value;
 using ortolan::test::Way;
 constexpr int64_t kMostElements = 1 << 16;  // of a case that is tried
@@ -173,19 +173,18 @@ class Environment : public ::testing::Environment {
     ortolan::test::set_case_observer({});
     report("cases", cases_.counts());
     DeviceCases varied;
-    auto deadline = ortolan::test::hostile_deadline(5);
+    std::vector<const std::vector<HostileNode>*> kept;
+    for (const auto& [name, cases] : kept_) kept.push_back(&cases);
     uint32_t seed = ortolan::test::test_seed();
-    int64_t left = kept_.empty() ? 0 : ortolan::test::hostile_count(8000);
-    while (left > 0 && Clock::now() < deadline) {
-      for (const auto& [name, cases] : kept_) {
-        if (left-- <= 0) break;
-        ++seed;
-        HostileNode hostile = mutated(cases[seed % cases.size()], seed);
-        if (!is_asked(hostile)) continue;
-        std::optional<std::vector<Value>> wanted = on_cpu(hostile);
-        hostile.deterministic &= wanted && is_well_conditioned(hostile, *wanted) && !folds_far_places(hostile);
-        varied.try_case(hostile, wanted);
-      }
+    HostileTurns turns(6000);
+    for (size_t turn = 0; !kept.empty() && turns.next(); turn++) {
+      const std::vector<HostileNode>& cases = *kept[turn % kept.size()];
+      ++seed;
+      HostileNode hostile = mutated(cases[seed % cases.size()], seed);
+      if (!is_asked(hostile)) continue;
+      std::optional<std::vector<Value>> wanted = on_cpu(hostile);
+      hostile.deterministic &= wanted && is_well_conditioned(hostile, *wanted) && !folds_far_places(hostile);
+      varied.try_case(hostile, wanted);
     }
     report("varied cases", varied.counts());
   }

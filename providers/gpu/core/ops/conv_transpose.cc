@@ -119,7 +119,12 @@ void lower(Lowering& l) {
       .run_items(element_count(shape));
 }
 
-std::string refuse(const Candidate& candidate) { return refuse_window(candidate); }
+std::string refuse(const Candidate& candidate) {
+  for (const char* name : {"output_padding", "output_shape"}) {
+    if (std::string reason = refuse_beyond(candidate.node(), name); !reason.empty()) return reason;
+  }
+  return refuse_window(candidate);
+}
 
 constexpr Operator kRows[] = {
     {"", "ConvTranspose", 1, kNewest, refuse, lower},
