@@ -1,6 +1,7 @@
 // Resize and Upsample against a sum over all axes at once, and GridSample against the same in double.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "gpu/numbered.h"
 
@@ -38,6 +39,13 @@ Taps taps_of(const std::string& mode, double source, int64_t from, double stretc
   }
   for (auto& [place, weight] : taps) weight /= sum;
   return taps;
+}
+
+Tensor in_double(const Tensor& from) {
+  const std::vector<float> values = from.floats();
+  const std::vector<double> wide(values.begin(), values.end());
+  auto bytes = std::as_bytes(std::span(wide));
+  return {ElementType::kDouble, from.shape, {bytes.begin(), bytes.end()}};
 }
 
 class Resize : public testing::TestWithParam<NamedDevice> {
@@ -139,7 +147,10 @@ TEST_P(Resize, CropsWithAValueOutside) {
         "Resize",
         {{"mode", mode}, {"coordinate_transformation_mode", "tf_crop_and_resize"}, {"extrapolation_value", 9.0f}}};
     Tensor roi = floats({8}, {0, 0, 0, -0.5f, 1, 1, 1, 1});
-    expect_near(run(node, {{x}, {roi}, missing(), {integers({4}, {1, 1, 1, 4})}}), floats({1, 1, 1, 4}, {9, 1, 2, 3}));
+    for (const Tensor& places : {roi, in_double(roi)}) {
+      expect_near(run(node, {{x}, {places}, missing(), {integers({4}, {1, 1, 1, 4})}}),
+                  floats({1, 1, 1, 4}, {9, 1, 2, 3}));
+    }
   }
 }
 

@@ -25,6 +25,8 @@ void with_reader(const HostTensor& tensor, Body&& body) {
   switch (tensor.type) {
     case ElementType::kFloat:
       return body([=](size_t i) { return element<float>(data, i); });
+    case ElementType::kDouble:
+      return body([=](size_t i) { return element<double>(data, i); });
     case ElementType::kFloat16:
       return body([=](size_t i) { return from_half(element<uint16_t>(data, i)); });
     case ElementType::kUint8:
@@ -85,6 +87,7 @@ HostBytes owned(const HostBytes& bytes) {
 
 std::vector<int64_t> HostTensor::integers() const { return converted<int64_t>(*this); }
 std::vector<float> HostTensor::floats() const { return converted<float>(*this); }
+std::vector<double> HostTensor::doubles() const { return converted<double>(*this); }
 
 HostTensor HostTensor::of_integers(ElementType type, Shape shape, const std::vector<int64_t>& values) {
   switch (type) {

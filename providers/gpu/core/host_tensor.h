@@ -25,8 +25,9 @@ struct HostTensor {
 
   /** The elements as integers; the type must be one that is_integer. */
   std::vector<int64_t> integers() const;
-  /** The elements as floats, from any type but double's and unsigned 64-bit integers' range. */
+  /** The elements as floats or doubles, from any type but unsigned 64-bit integers. */
   std::vector<float> floats() const;
+  std::vector<double> doubles() const;
 
   static HostTensor of_integers(ElementType type, Shape shape, const std::vector<int64_t>& values);
   static HostTensor of_floats(ElementType type, Shape shape, const std::vector<float>& values);

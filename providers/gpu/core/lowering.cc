@@ -123,17 +123,15 @@ const HostTensor* Lowering::host(size_t i) const {
   return state.host ? &*state.host : nullptr;
 }
 
-std::vector<int64_t> Lowering::integers(size_t i) const {
+const HostTensor& Lowering::known(size_t i) const {
   const HostTensor* tensor = host(i);
   if (tensor == nullptr) fail("input " + std::to_string(i) + " is not known before the run");
-  return tensor->integers();
+  return *tensor;
 }
 
-std::vector<float> Lowering::floats(size_t i) const {
-  const HostTensor* tensor = host(i);
-  if (tensor == nullptr) fail("input " + std::to_string(i) + " is not known before the run");
-  return tensor->floats();
-}
+std::vector<int64_t> Lowering::integers(size_t i) const { return known(i).integers(); }
+std::vector<float> Lowering::floats(size_t i) const { return known(i).floats(); }
+std::vector<double> Lowering::doubles(size_t i) const { return known(i).doubles(); }
 
 void Lowering::good_for(size_t i, int64_t least, int64_t most) {
   GoodFor& range = tensors_[node_.inputs[i]].good_for;

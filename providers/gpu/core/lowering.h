@@ -109,9 +109,10 @@ class Lowering {
   int64_t count(size_t i) const { return element_count(shape(i)); }
   /** The elements of an input where they are known before the run: constants, shape arithmetic. */
   const HostTensor* host(size_t i) const;
-  /** The same as integers or floats; fails where they are not known. */
+  /** The same as integers, floats or doubles; fails where they are not known. */
   std::vector<int64_t> integers(size_t i) const;
   std::vector<float> floats(size_t i) const;
+  std::vector<double> doubles(size_t i) const;
   /** All that is lowered holds while the one integer of input i is from `least` to `most`. */
   void good_for(size_t i, int64_t least, int64_t most);
   /** A negative axis counts from the end. Fails outside of [-rank, rank - 1]. */
@@ -151,6 +152,7 @@ class Lowering {
  private:
   friend class KernelCall;
   const TensorState& input_state(size_t i) const;
+  const HostTensor& known(size_t i) const;
   TensorState& output_state(size_t i);
 
   Recording& recording_;

@@ -71,7 +71,7 @@ int64_t checked_size(const Lowering& l, double size) {
 
 void apply_roi(const Lowering& l, const std::vector<size_t>& listed, std::vector<ResizeAxis>& axes) {
   if (listed.empty()) return;
-  std::vector<float> roi = l.has(1) ? l.floats(1) : std::vector<float>();
+  std::vector<double> roi = l.has(1) ? l.doubles(1) : std::vector<double>();
   if (roi.size() != 2 * listed.size()) {
     l.fail("roi has " + std::to_string(roi.size()) + " numbers for " + std::to_string(listed.size()) + " axes");
   }
