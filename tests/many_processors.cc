@@ -1,5 +1,5 @@
 // Tests run as on a machine with many processors, so that work is divided as it is there, however few there are.
-#include "base/processor_count.h"
+#include "base/threads/processor_count.h"
 
 namespace ortolan::base {
 namespace {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/processor_count.h"
-#include "base/thread_pool.h"
+#include "base/threads/processor_count.h"
+#include "base/threads/thread_pool.h"
 #include "common/error.h"
 #include "common/files.h"
 #include "common/options.h"

@@ -1,7 +1,7 @@
 // The CPU provider: a registry of kernels, always last in line.
 #include "cpu/kernels/instruction_sets.h"
 #include "ops/schema.h"
-#include "runtime/execution_provider.h"
+#include "runtime/providers/execution_provider.h"
 
 namespace ortolan::cpu {
 namespace {

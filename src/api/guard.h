@@ -2,7 +2,7 @@
 // these; the one catch is in guard.cc.
 #pragma once
 
-#include "api/slots.h"
+#include "api/tables/slots.h"
 #include "base/function_ref.h"
 
 namespace ortolan::api {

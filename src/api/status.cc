@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "api/slots.h"
+#include "api/tables/slots.h"
 #include "base/error.h"
 
 /** The text follows the struct in the same block of memory. */

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/processor_count.h"
+#include "base/threads/processor_count.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/mapped_file.h"
+#include "base/memory/mapped_file.h"
 #include "onnx/wire.h"
 #include "tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 // Model files: written beside their final place, then moved there.
 #include "onnx/writer.h"
 
-#include "base/new_file.h"
+#include "base/memory/new_file.h"
 #include "onnx/message_writer.h"
 
 namespace ortolan::onnx {

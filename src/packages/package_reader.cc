@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/mapped_file.h"
+#include "base/memory/mapped_file.h"
 #include "packages/json.h"
 #include "packages/package.h"
 

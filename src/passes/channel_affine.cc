@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/lasting_memory.h"
+#include "base/memory/lasting_memory.h"
 
 namespace ortolan::passes {
 namespace {

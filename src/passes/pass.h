@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "graph/graph.h"
 
 namespace ortolan::passes {

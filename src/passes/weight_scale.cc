@@ -3,7 +3,7 @@
 // Numbers are computed in double and rounded once.
 #include <algorithm>
 
-#include "base/mapped_file.h"
+#include "base/memory/mapped_file.h"
 #include "passes/basic.h"
 #include "passes/channel_affine.h"
 

@@ -8,9 +8,9 @@
 #include "base/function_ref.h"
 #include "base/key_values.h"
 #include "base/log.h"
-#include "base/thread_pool.h"
-#include "base/work_callbacks.h"
-#include "runtime/provider_factory.h"
+#include "base/threads/thread_pool.h"
+#include "base/threads/work_callbacks.h"
+#include "runtime/providers/provider_factory.h"
 #include "tensor/allocator.h"
 
 namespace ortolan::runtime {

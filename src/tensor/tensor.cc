@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
-#include "base/aligned_block.h"
-#include "base/memory_budget.h"
-#include "base/polled_loop.h"
+#include "base/memory/aligned_block.h"
+#include "base/memory/memory_budget.h"
+#include "base/threads/polled_loop.h"
 #include "tensor/tensor_memory.h"
 
 namespace ortolan::tensor {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <memory>
 
-#include "base/memory_budget.h"
-#include "base/polled_loop.h"
+#include "base/memory/memory_budget.h"
+#include "base/threads/polled_loop.h"
 
 namespace ortolan::tensor {
 namespace {

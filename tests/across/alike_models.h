@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "operator_cases.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::across {
 using namespace runtime;

@@ -1,15 +1,15 @@
 // The names of packed forms: whatever changes the packed bytes changes the name.
-#include "cpu/packed_form.h"
+#include "cpu/products/packed_form.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <set>
 
-#include "cpu/convolution_geometry.h"
+#include "cpu/convolution/convolution_geometry.h"
 #include "cpu/kernels/kernel_table.h"
-#include "cpu/kernels/recurrent_f32.h"
-#include "cpu/nbits_weights.h"
+#include "cpu/kernels/recurrent/recurrent_f32.h"
+#include "cpu/quantised/nbits_weights.h"
 
 namespace ortolan::cpu {
 namespace {

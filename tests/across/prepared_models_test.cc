@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "alike_models.h"
-#include "runtime/packed_weights.h"
+#include "runtime/kernels/packed_weights.h"
 
 namespace ortolan::across {
 namespace {

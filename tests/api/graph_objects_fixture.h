@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/graph_objects.h"
+#include "api/graph/graph_objects.h"
 #include "api/handles.h"
 #include "api_test_support.h"
 #include "onnx/reader.h"

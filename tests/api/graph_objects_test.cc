@@ -1,5 +1,5 @@
 // Graphs, nodes and values as plugins see them: every question, asked through the table of a graph read from a file.
-#include "api/graph_objects.h"
+#include "api/graph/graph_objects.h"
 
 #include <cstring>
 #include <ctime>

@@ -1,5 +1,5 @@
 // Lasting memory: blocks keep apart, lie side by side, are used again, and give their pages back.
-#include "base/lasting_memory.h"
+#include "base/memory/lasting_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/aligned_block.h"
+#include "base/memory/aligned_block.h"
 #include "injected_faults.h"
 
 namespace ortolan::base {

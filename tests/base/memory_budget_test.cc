@@ -1,5 +1,5 @@
 // Budgets: what is charged, refused and given back, by whom and on which thread.
-#include "base/memory_budget.h"
+#include "base/memory/memory_budget.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/run_scope.h"
-#include "base/thread_pool.h"
+#include "base/threads/run_scope.h"
+#include "base/threads/thread_pool.h"
 
 namespace ortolan::base {
 namespace {

@@ -1,5 +1,5 @@
 // What bounds a process's memory, by texts as systems write them.
-#include "base/memory_limit.h"
+#include "base/memory/memory_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of nodes of memory: what the system says of them, and how loops are parted among them.
-#include "base/memory_nodes.h"
+#include "base/threads/memory_nodes.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "../thrown_text.h"
-#include "base/loop_division.h"
-#include "base/pooled_loop.h"
+#include "base/threads/loop_division.h"
+#include "base/threads/pooled_loop.h"
 #include "pool_options.h"
 
 namespace ortolan::base {

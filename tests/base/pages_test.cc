@@ -1,5 +1,5 @@
 // The pages that lie wholly in a block, for each size that systems have.
-#include "base/pages.h"
+#include "base/memory/pages.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

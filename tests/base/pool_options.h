@@ -1,7 +1,7 @@
 // Options of the pools in tests.
 #pragma once
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace ortolan::base {
 

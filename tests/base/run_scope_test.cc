@@ -1,5 +1,5 @@
 // Tests of RunScope: where it begins and ends, and how it follows work from thread to thread.
-#include "base/run_scope.h"
+#include "base/threads/run_scope.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "base/stepped_work.h"
-#include "base/thread_pool.h"
+#include "base/threads/stepped_work.h"
+#include "base/threads/thread_pool.h"
 
 namespace ortolan::base {
 namespace {

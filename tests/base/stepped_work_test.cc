@@ -1,12 +1,12 @@
 // Tests of SteppedWork: any number of lanes gives the same, also where one of them is held up.
-#include "base/stepped_work.h"
+#include "base/threads/stepped_work.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace ortolan::base {
 namespace {

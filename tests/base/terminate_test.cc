@@ -7,10 +7,10 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/piece_length.h"
-#include "base/run_scope.h"
-#include "base/stepped_work.h"
-#include "base/thread_pool.h"
+#include "base/threads/piece_length.h"
+#include "base/threads/run_scope.h"
+#include "base/threads/stepped_work.h"
+#include "base/threads/thread_pool.h"
 #include "pool_options.h"
 
 namespace ortolan::base {

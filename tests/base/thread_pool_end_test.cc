@@ -9,7 +9,7 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "injected_faults.h"
 #include "pool_options.h"
 

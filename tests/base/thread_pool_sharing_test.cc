@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/loop_division.h"
-#include "base/pooled_loop.h"
-#include "base/processor_count.h"
+#include "base/threads/loop_division.h"
+#include "base/threads/pooled_loop.h"
+#include "base/threads/processor_count.h"
 #include "pool_options.h"
 
 namespace ortolan::base {

@@ -1,5 +1,5 @@
 // Tests of ThreadPool: coverage of ranges, several callers, nesting, exceptions, tasks, hooks, processors and affinity.
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

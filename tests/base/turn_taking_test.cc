@@ -1,6 +1,6 @@
 // Tests of TurnTaking: when a thread gives way, and whether it yields or sleeps, on a system whose clock is set by
 // hand.
-#include "base/turn_taking.h"
+#include "base/threads/turn_taking.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Launches of more groups than a device has along an axis.
-#include "gpu/core/folded_groups.h"
+#include "gpu/core/convolution/folded_groups.h"
 
 #include <gtest/gtest.h>
 

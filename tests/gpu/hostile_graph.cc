@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "gpu/core/stored_group.h"
+#include "gpu/core/graph/stored_group.h"
 
 namespace ortolan::gpu::test {
 namespace {

@@ -1,7 +1,7 @@
 // Tensors in another order, which some operators read where they lie.
 #include <gtest/gtest.h>
 
-#include "gpu/core/layout.h"
+#include "gpu/core/elements/layout.h"
 #include "gpu/sketch.h"
 
 namespace ortolan::gpu::test {

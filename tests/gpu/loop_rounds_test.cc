@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "gpu/core/row_items.h"
+#include "gpu/core/elements/row_items.h"
 #include "gpu/single_node.h"
 #include "gpu/testdevice/test_device.h"
 #include "thrown_text.h"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
-#include "gpu/core/claims.h"
-#include "gpu/core/host_operators.h"
-#include "gpu/core/stored_group.h"
+#include "gpu/core/graph/claims.h"
+#include "gpu/core/graph/stored_group.h"
+#include "gpu/core/host/host_operators.h"
 #include "gpu/cuda_device.h"
 #include "gpu/opencl_device.h"
 #include "gpu/testdevice/test_device.h"

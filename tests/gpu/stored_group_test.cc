@@ -1,5 +1,5 @@
 // Groups as bytes: what comes back, what is said of bytes that are no group, and groups that no host has checked.
-#include "gpu/core/stored_group.h"
+#include "gpu/core/graph/stored_group.h"
 
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -8,9 +8,9 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/memory_budget.h"
-#include "base/packed_parts.h"
-#include "base/run_scope.h"
+#include "base/memory/memory_budget.h"
+#include "base/memory/packed_parts.h"
+#include "base/threads/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

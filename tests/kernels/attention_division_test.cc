@@ -1,5 +1,5 @@
 // Tests of how attention is cut into items, for 1 to 128 threads without having them.
-#include "cpu/kernels/attention_division.h"
+#include "cpu/kernels/division/attention_division.h"
 
 #include <gtest/gtest.h>
 

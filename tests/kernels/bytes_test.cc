@@ -1,5 +1,5 @@
 // Spans of bytes against plain arithmetic, on every instruction set.
-#include "cpu/kernels/bytes.h"
+#include "cpu/kernels/quantised/bytes.h"
 
 #include <algorithm>
 

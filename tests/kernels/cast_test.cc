@@ -1,5 +1,5 @@
 // Tests of casts between all number types against one-by-one references, on every instruction set.
-#include "cpu/kernels/cast.h"
+#include "cpu/kernels/elementwise/cast.h"
 
 #include <bit>
 #include <limits>

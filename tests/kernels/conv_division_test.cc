@@ -1,5 +1,5 @@
 // Tests of how convolutions are divided among 1 to 128 threads, without having them: real layers, each way to convolve.
-#include "cpu/kernels/conv_division.h"
+#include "cpu/kernels/convolution/conv_division.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "conv_reference.h"
-#include "cpu/kernels/int8_division.h"
-#include "cpu/kernels/split_conv_f32_kernels.h"
-#include "cpu/kernels/split_conv_positions.h"
+#include "cpu/kernels/convolution/split_conv_f32_kernels.h"
+#include "cpu/kernels/convolution/split_conv_positions.h"
+#include "cpu/kernels/quantised/int8_division.h"
 #include "schedule.h"
 
 namespace ortolan::cpu::kernels {

@@ -1,12 +1,12 @@
 // Tests of fp32 convolution against double references, on every instruction set.
-#include "cpu/kernels/conv_f32.h"
+#include "cpu/kernels/convolution/conv_f32.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/run_scope.h"
+#include "base/threads/run_scope.h"
 #include "conv_reference.h"
 #include "isa_test.h"
 #include "pools.h"

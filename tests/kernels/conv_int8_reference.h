@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/kernels/conv_int8.h"
+#include "cpu/kernels/convolution_int8/conv_int8.h"
 #include "isa_test.h"
 #include "pools.h"
 

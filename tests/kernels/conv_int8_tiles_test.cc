@@ -1,13 +1,13 @@
 // Tests of convolutions of bytes on tiles with tiles in plain C++, so that they run on every processor: as exact as
 // those of vectors, for every number of threads.
-#include "cpu/kernels/conv_int8_tiles.h"
+#include "cpu/kernels/convolution_int8/conv_int8_tiles.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "conv_reference.h"
-#include "cpu/kernels/conv_int8_weights.h"
+#include "cpu/kernels/convolution_int8/conv_int8_weights.h"
 #include "pools.h"
 
 namespace ortolan::cpu::kernels {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/kernels/conv_f32.h"
-#include "cpu/kernels/lengths.h"
+#include "cpu/kernels/convolution/conv_f32.h"
+#include "cpu/kernels/vectors/lengths.h"
 
 namespace ortolan::cpu::kernels {
 

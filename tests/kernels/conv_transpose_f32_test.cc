@@ -1,5 +1,5 @@
 // Tests of fp32 transposed convolution, by phases and by shares, against double sums, on every instruction set.
-#include "cpu/kernels/conv_transpose_f32.h"
+#include "cpu/kernels/convolution/conv_transpose_f32.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Tests of span conversions: every half, rounding, saturation, NaN, on every instruction set.
-#include "cpu/kernels/convert.h"
+#include "cpu/kernels/elementwise/convert.h"
 
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 // Tests of fp32 and fp64 products against double references, on every instruction set.
-#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/products/gemm_f32.h"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/gemm_f32.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/kernels/products/gemm_f32.h"
 #include "isa_test.h"
 #include "pools.h"
 

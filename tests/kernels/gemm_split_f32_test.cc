@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/run_scope.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/gemm_f32_product.h"
+#include "base/threads/run_scope.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/kernels/products/gemm_f32_product.h"
 #include "guarded.h"
 #include "isa_test.h"
 #include "pools.h"

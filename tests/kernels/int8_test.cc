@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "conv_int8_reference.h"
-#include "cpu/kernels/conv_int8.h"
-#include "cpu/kernels/conv_int8_weights.h"
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/depthwise_int8.h"
-#include "cpu/kernels/gemm_int8.h"
+#include "cpu/kernels/convolution_int8/conv_int8.h"
+#include "cpu/kernels/convolution_int8/conv_int8_weights.h"
+#include "cpu/kernels/convolution_int8/depthwise_int8.h"
+#include "cpu/kernels/elementwise/convert.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/quantised/gemm_int8.h"
 #include "pools.h"
 
 namespace ortolan::cpu::kernels {

@@ -1,10 +1,10 @@
 // Tests of single rows in pieces against the functions that take rows whole, on every instruction set.
-#include "cpu/kernels/long_rows_f32.h"
+#include "cpu/kernels/rows/long_rows_f32.h"
 
 #include <algorithm>
 
-#include "base/run_scope.h"
-#include "cpu/kernels/convert.h"
+#include "base/threads/run_scope.h"
+#include "cpu/kernels/elementwise/convert.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "base/loop_division.h"
-#include "cpu/expert_division.h"
-#include "cpu/forest_division.h"
-#include "cpu/kernels/row_division.h"
+#include "base/threads/loop_division.h"
+#include "cpu/kernels/division/row_division.h"
+#include "cpu/products/expert_division.h"
+#include "cpu/trees/forest_division.h"
 #include "schedule.h"
 
 namespace ortolan::cpu::kernels {

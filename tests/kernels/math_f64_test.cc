@@ -1,10 +1,10 @@
 // Tests of functions in fp64 against long double references, on every instruction set.
-#include "cpu/kernels/math_f64.h"
+#include "cpu/kernels/elementwise/math_f64.h"
 
 #include <cstring>
 #include <limits>
 
-#include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {

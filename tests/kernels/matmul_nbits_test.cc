@@ -1,10 +1,10 @@
 // Tests of products with narrow weights against sums in double, on every instruction set.
-#include "cpu/kernels/matmul_nbits.h"
+#include "cpu/kernels/quantised/matmul_nbits.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {

@@ -1,5 +1,5 @@
 // Tests of loops over integers and doubles against one-by-one references, on every instruction set.
-#include "cpu/kernels/number_loops.h"
+#include "cpu/kernels/elementwise/number_loops.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // Tests of products of whole numbers and of elimination's step against plain loops, on every instruction set.
-#include "cpu/kernels/number_matrices.h"
+#include "cpu/kernels/elementwise/number_matrices.h"
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "guarded.h"
 #include "isa_test.h"
 

@@ -1,5 +1,5 @@
 // Packed forms from kept parts: the weights are not looked at, the parts not written, and results are the same bits.
-#include "base/packed_parts.h"
+#include "base/memory/packed_parts.h"
 
 #include <sys/mman.h>
 
@@ -11,13 +11,13 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "cpu/kernels/conv_int8.h"
-#include "cpu/kernels/conv_transpose_f32.h"
-#include "cpu/kernels/depthwise_int8.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/gemm_int8.h"
-#include "cpu/kernels/matmul_nbits.h"
-#include "cpu/kernels/recurrent_f32.h"
+#include "cpu/kernels/convolution/conv_transpose_f32.h"
+#include "cpu/kernels/convolution_int8/conv_int8.h"
+#include "cpu/kernels/convolution_int8/depthwise_int8.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/kernels/quantised/gemm_int8.h"
+#include "cpu/kernels/quantised/matmul_nbits.h"
+#include "cpu/kernels/recurrent/recurrent_f32.h"
 #include "guarded.h"
 #include "isa_test.h"
 #include "pools.h"

@@ -1,5 +1,5 @@
 // Tests of pooling against direct definitions, on every instruction set.
-#include "cpu/kernels/pooling.h"
+#include "cpu/kernels/convolution/pooling.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/small_float.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace ortolan::cpu::kernels {
 

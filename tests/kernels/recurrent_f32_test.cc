@@ -1,5 +1,5 @@
 // Tests of the LSTM and GRU steps against the operators' equations in double.
-#include "cpu/kernels/recurrent_f32.h"
+#include "cpu/kernels/recurrent/recurrent_f32.h"
 
 #include <utility>
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <limits>
 
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/reduce_f32.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "cpu/kernels/rows/reduce_f32.h"
 #include "isa_test.h"
 #include "pools.h"
 

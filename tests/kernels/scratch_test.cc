@@ -11,7 +11,7 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/run_scope.h"
+#include "base/threads/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

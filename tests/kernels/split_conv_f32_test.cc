@@ -1,10 +1,10 @@
 // Tests of fp32 convolution on tiles against double references, within the bound that its slices give.
-#include "cpu/kernels/split_conv_f32.h"
+#include "cpu/kernels/convolution/split_conv_f32.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "conv_reference.h"
 #include "isa_test.h"
 #include "pools.h"

@@ -1,5 +1,5 @@
 // Tests of fp32 products on bfloat16 tiles: splitting, blocks with their tails, and what is finished later.
-#include "cpu/kernels/split_f32_kernels.h"
+#include "cpu/kernels/products/split_f32_kernels.h"
 
 #include <array>
 #include <bit>

@@ -1,5 +1,5 @@
 // Tests of transposition and strided copies against index arithmetic.
-#include "cpu/kernels/transpose.h"
+#include "cpu/kernels/layout/transpose.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "isa_test.h"
 
 namespace ortolan::cpu::kernels {

@@ -1,5 +1,5 @@
 // Tests of elementwise fp32 functions against double references, on every instruction set.
-#include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Tests of convolutions of bytes by Winograd's transforms against 64-bit sums: results must be exact.
-#include "cpu/kernels/winograd_int16.h"
+#include "cpu/kernels/convolution_int8/winograd_int16.h"
 
 #include "conv_int8_reference.h"
-#include "cpu/kernels/conv_int8_weights.h"
+#include "cpu/kernels/convolution_int8/conv_int8_weights.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "cpu/kernels/gemm_split_division.h"
-#include "cpu/kernels/int8_division.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/products/gemm_split_division.h"
+#include "cpu/kernels/quantised/int8_division.h"
 #include "schedule.h"
 
 namespace ortolan::cpu::kernels {

@@ -67,6 +67,19 @@ class Files(unittest.TestCase):
         _, out = lint("files", {"src/base/a.cc": "#pragma once\n", "src/base/b.cc": "int x;\n"})
         self.assertIn("src/base/b.cc: the first line", out)
 
+    def test_crowded_folder_fails(self):
+        crowd = {f"src/base/a{i}.cc": "// A.\n" for i in range(40)}
+        _, out = lint("files", {**crowd, "src/base/README.md": ""})
+        self.assertIn("src/base: 41 files, more than 40", out)
+        del crowd["src/base/a0.cc"]
+        _, out = lint("files", {**crowd, "src/base/README.md": ""})
+        self.assertNotIn("src/base", out)
+
+    def test_folder_says_what_it_holds(self):
+        files = {"src/base/a.h": "// A.\n", "src/base/a.cc": "// A.\n"}
+        self.assertIn("src/base: has no README.md", lint("files", files)[1])
+        self.assertNotIn("src/base", lint("files", {**files, "src/base/README.md": ""})[1])
+
     def test_stranger_at_top_level_fails(self):
         status, out = lint("files", {"notes.txt": "x\n"})
         self.assertEqual(status, 1)

@@ -1,5 +1,5 @@
 // CellWalk: whichever lane does a part, the states are those of one step after the other.
-#include "cpu/cell_walk.h"
+#include "cpu/recurrent/cell_walk.h"
 
 #include "op_test.h"
 

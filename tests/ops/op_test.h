@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::test {
 using namespace runtime;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::test {
 

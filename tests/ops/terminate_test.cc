@@ -2,7 +2,7 @@
 // nothing to do however large their shapes are.
 #include <gtest/gtest.h>
 
-#include "base/run_scope.h"
+#include "base/threads/run_scope.h"
 #include "op_test.h"
 #include "run_watch.h"
 

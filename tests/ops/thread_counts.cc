@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/cpu_features.h"
-#include "base/work_callbacks.h"
+#include "base/threads/work_callbacks.h"
 #include "cpu/kernels/kernel_table.h"
 
 namespace ortolan::test {

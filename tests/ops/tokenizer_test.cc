@@ -1,5 +1,5 @@
 // Tokenizer: its three modes, marks and padding; and the search of regular expressions that it rests on.
-#include "cpu/regex.h"
+#include "cpu/text/regex.h"
 
 #include <regex>
 

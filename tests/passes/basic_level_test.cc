@@ -7,9 +7,9 @@
 
 #include "ops/schema.h"
 #include "passes/pass.h"
-#include "runtime/evaluate.h"
+#include "runtime/kernels/evaluate.h"
 #include "runtime/resolve.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::passes {
 namespace {

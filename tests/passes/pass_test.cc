@@ -2,7 +2,7 @@
 #include "pass_test.h"
 
 #include "ops/schema.h"
-#include "runtime/evaluate.h"
+#include "runtime/kernels/evaluate.h"
 #include "runtime/resolve.h"
 
 namespace ortolan::test {

@@ -1,6 +1,6 @@
 // Providers that prefer channels last: which operators change their form, what becomes of those that they then leave,
 // and that results stay the same.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 

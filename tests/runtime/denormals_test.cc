@@ -1,12 +1,12 @@
 // Denormals as zero: on every thread that computes for a session that asks for it, for no other, and for no longer.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 
 #include <future>
 #include <limits>
 
-#include "base/run_scope.h"
+#include "base/threads/run_scope.h"
 #include "model_builder.h"
 
 namespace ortolan::runtime {

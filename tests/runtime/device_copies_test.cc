@@ -7,8 +7,8 @@
 #include "../thrown_text.h"
 #include "fake_provider.h"
 #include "model_builder.h"
-#include "runtime/devices.h"
-#include "runtime/session.h"
+#include "runtime/providers/devices.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::runtime {
 namespace {

@@ -16,7 +16,7 @@
 #include "../thrown_text.h"
 #include "fake_provider.h"
 #include "model_builder.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::runtime {
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "devices_fixture.h"
-#include "runtime/devices.h"
-#include "runtime/io_binding.h"
+#include "runtime/providers/devices.h"
+#include "runtime/session/io_binding.h"
 
 namespace ortolan::runtime {
 namespace {

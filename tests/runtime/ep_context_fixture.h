@@ -13,9 +13,9 @@
 
 #include "model_builder.h"
 #include "onnx/writer.h"
-#include "runtime/ep_context.h"
-#include "runtime/session.h"
-#include "runtime/session_builder.h"
+#include "runtime/session/ep_context.h"
+#include "runtime/session/session.h"
+#include "runtime/session/session_builder.h"
 
 namespace ortolan::runtime {
 

@@ -1,5 +1,5 @@
 // Compiled models, and compiling, refused when something in them is wrong.
-#include "runtime/ep_context.h"
+#include "runtime/session/ep_context.h"
 
 #include <fstream>
 #include <tuple>

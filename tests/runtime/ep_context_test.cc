@@ -1,5 +1,5 @@
 // Compiled models: written where the options say, read back and run.
-#include "runtime/ep_context.h"
+#include "runtime/session/ep_context.h"
 
 #include <fstream>
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/execution_provider.h"
-#include "runtime/provider_factory.h"
+#include "runtime/providers/execution_provider.h"
+#include "runtime/providers/provider_factory.h"
 
 namespace ortolan::runtime {
 

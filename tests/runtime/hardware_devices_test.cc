@@ -1,5 +1,5 @@
 // The machine's devices, from folders made up as /proc and /sys are.
-#include "runtime/hardware_devices.h"
+#include "runtime/providers/hardware_devices.h"
 
 #include <gtest/gtest.h>
 

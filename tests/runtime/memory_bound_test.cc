@@ -1,5 +1,5 @@
 // The memory of runs: what is counted, what is said beyond the bound, and what a session keeps between runs.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 

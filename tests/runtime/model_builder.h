@@ -7,7 +7,7 @@
 
 #include "graph/graph.h"
 #include "runtime/environment.h"
-#include "runtime/kernel.h"
+#include "runtime/kernels/kernel.h"
 
 namespace ortolan::runtime {
 

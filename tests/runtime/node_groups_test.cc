@@ -1,5 +1,5 @@
 // Groups of nodes in random graphs: which may become one node, and which would wait for each other.
-#include "runtime/node_groups.h"
+#include "runtime/providers/node_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a profile says of nodes: kernels, instruction sets, arithmetic, bytes, types and shapes.
-#include "runtime/node_report.h"
+#include "runtime/execution/node_report.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "cpu/kernels/kernel_table.h"
 #include "model_builder.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // Packed weights: nodes that read equal or shared weights compute what they compute alone.
-#include "runtime/packed_weights.h"
+#include "runtime/kernels/packed_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "model_builder.h"
 #include "onnx/writer.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // Parallel mode without threads: in a process that was forked, and where the host makes none.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // Prepared models: when they are made, when they serve, and what damaged ones end in.
-#include "runtime/prepared_model.h"
+#include "runtime/session/prepared_model.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "base/digest.h"
 #include "model_builder.h"
 #include "onnx/writer.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace ortolan::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // The file that a profiler writes, whatever its events are called.
-#include "runtime/profiler.h"
+#include "runtime/execution/profiler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Runs that a provider records and replays: when it is asked to, and when the run must be computed all the same.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "fake_provider.h"
 #include "model_builder.h"
-#include "runtime/devices.h"
+#include "runtime/providers/devices.h"
 
 namespace ortolan::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // Sessions: the same results in every mode and by any number of threads, outputs that share nothing, clear errors.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 

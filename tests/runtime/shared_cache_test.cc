@@ -1,6 +1,6 @@
 // Caches of keys and values whose present is bound to the memory of the past: only the new rows are written, and the
 // results are those of separate memory.
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 

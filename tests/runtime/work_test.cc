@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/kernel.h"
+#include "runtime/kernels/kernel.h"
 
 namespace ortolan::runtime {
 namespace {

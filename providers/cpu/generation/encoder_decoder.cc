@@ -1,7 +1,7 @@
 // Decoding with an encoder graph, run once, and a decoder graph: models like T5 and Whisper.
 #include "cpu/generation/decoder.h"
 #include "cpu/generation/feeds.h"
-#include "cpu/stacked_slices.h"
+#include "cpu/moves/stacked_slices.h"
 
 namespace ortolan::cpu::generation {
 namespace {

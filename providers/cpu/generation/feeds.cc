@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 
 namespace ortolan::cpu::generation {
 

@@ -1,9 +1,9 @@
 // The loop, and what it reads of logits.
 #include "cpu/generation/generate.h"
 
-#include "base/run_scope.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/normalization_f32.h"
+#include "base/threads/run_scope.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/rows/normalization_f32.h"
 
 namespace ortolan::cpu::generation {
 

@@ -1,7 +1,7 @@
 // Decoding with a GPT graph: the prompt once an entry, then one token a row with the states of the step before.
 #include "cpu/generation/decoder.h"
 #include "cpu/generation/feeds.h"
-#include "cpu/stacked_slices.h"
+#include "cpu/moves/stacked_slices.h"
 
 namespace ortolan::cpu::generation {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "cpu/generation/timestamps.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 
 namespace ortolan::cpu::generation {
 namespace {

@@ -2,7 +2,7 @@
 #include "cpu/generation/parameters.h"
 
 #include "base/checked.h"
-#include "cpu/float_tensors.h"
+#include "cpu/elements/float_tensors.h"
 
 namespace ortolan::cpu::generation {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "runtime/kernel.h"
+#include "runtime/kernels/kernel.h"
 
 namespace ortolan::cpu::generation {
 using namespace runtime;

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "cpu/kernels/normalization_f32.h"
+#include "cpu/kernels/rows/normalization_f32.h"
 
 namespace ortolan::cpu::generation {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/aligned_block.h"
-#include "base/memory_budget.h"
-#include "base/packed_parts.h"
-#include "base/run_scope.h"
+#include "base/memory/aligned_block.h"
+#include "base/memory/memory_budget.h"
+#include "base/memory/packed_parts.h"
+#include "base/threads/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

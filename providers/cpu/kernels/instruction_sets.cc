@@ -1,9 +1,9 @@
 // The instruction sets of the kernels in use, from their tables.
 #include "cpu/kernels/instruction_sets.h"
 
-#include "cpu/kernels/gemm_f32_kernels.h"
-#include "cpu/kernels/gemm_int8_kernels.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/products/gemm_f32_kernels.h"
+#include "cpu/kernels/quantised/gemm_int8_kernels.h"
 
 namespace ortolan::cpu::kernels {
 

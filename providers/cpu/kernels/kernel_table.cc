@@ -5,112 +5,60 @@
 
 namespace ortolan::cpu::kernels {
 
+using base::IsaLevel;
+
+#define ORTOLAN_OBJECT(type, name, object) extern const type object;
+#define ORTOLAN_REFERENCE(type, name, object) .name = &object,
 namespace generic {
-extern const VectorF32Kernels kVectorF32;
-extern const RowF32Kernels kRowF32;
-extern const ConvertKernels kConvert;
-extern const GemmF32Kernels kGemmF32;
-extern const ConvF32Kernels kConvF32;
-extern const WinogradKernels kWinograd;
-extern const WinogradInt16Kernels kWinogradInt16;
-extern const RecurrentKernels kRecurrent;
-extern const PoolKernels kPool;
-extern const GemmInt8Kernels kGemmInt8;
-extern const NBitsKernels kNBits;
-extern const MoveKernels kMove;
-extern const GemmF64Kernels kGemmF64;
-extern const DepthwiseInt8Kernels kDepthwiseInt8;
-extern const CastKernels kCast;
-extern const NumberKernels kNumberLoops;
-extern const MathF64Kernels kMathF64;
+ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
+constexpr KernelTable kTable = {.isa = IsaLevel::kGeneric, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
 }  // namespace generic
 #if defined(__x86_64__)
 namespace avx2 {
-extern const VectorF32Kernels kVectorF32;
-extern const RowF32Kernels kRowF32;
-extern const ConvertKernels kConvert;
-extern const GemmF32Kernels kGemmF32;
-extern const ConvF32Kernels kConvF32;
-extern const WinogradKernels kWinograd;
-extern const WinogradInt16Kernels kWinogradInt16;
-extern const RecurrentKernels kRecurrent;
-extern const PoolKernels kPool;
-extern const GemmInt8Kernels kGemmInt8;
-extern const NBitsKernels kNBits;
-extern const MoveKernels kMove;
-extern const GemmF64Kernels kGemmF64;
-extern const DepthwiseInt8Kernels kDepthwiseInt8;
-extern const CastKernels kCast;
-extern const NumberKernels kNumberLoops;
-extern const MathF64Kernels kMathF64;
+ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
+constexpr KernelTable kTable = {.isa = IsaLevel::kAvx2, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
 }  // namespace avx2
 namespace avx512 {
-extern const VectorF32Kernels kVectorF32;
-extern const RowF32Kernels kRowF32;
-extern const ConvertKernels kConvert;
-extern const GemmF32Kernels kGemmF32;
-extern const ConvF32Kernels kConvF32;
-extern const WinogradKernels kWinograd;
-extern const WinogradInt16Kernels kWinogradInt16;
-extern const RecurrentKernels kRecurrent;
-extern const PoolKernels kPool;
-extern const GemmInt8Kernels kGemmInt8;
-extern const NBitsKernels kNBits;
-extern const MoveKernels kMove;
-extern const GemmF64Kernels kGemmF64;
-extern const DepthwiseInt8Kernels kDepthwiseInt8;
-extern const CastKernels kCast;
-extern const NumberKernels kNumberLoops;
-extern const MathF64Kernels kMathF64;
+ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
+constexpr KernelTable kTable = {.isa = IsaLevel::kAvx512, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
 }  // namespace avx512
+
 namespace avx512vnni {
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
+
+constexpr KernelTable table() {
+  KernelTable table = avx512::kTable;
+  table.isa = IsaLevel::kAvx512Vnni;
+  table.depthwise_int8 = &kDepthwiseInt8;
+  table.gemm_int8 = &kGemmInt8;
+  table.nbits = &kNBits;
+  return table;
+}
 }  // namespace avx512vnni
+
 namespace amx {
-extern const SplitF32Kernels kSplitF32;
-extern const SplitConvKernels kSplitConv;
-extern const TileConvKernels kTileConv;
-extern const NBitsTileKernels kNBitsTiles;
-extern const NBitsSliceKernels kNBitsSlices;
 extern const GemmInt8Kernels kGemmInt8;
+ORTOLAN_TILE_FAMILIES(ORTOLAN_OBJECT)
+
+constexpr KernelTable table() {
+#define ORTOLAN_SET(type, name, object) table.name = &object;
+  KernelTable table = avx512vnni::table();
+  table.isa = IsaLevel::kAmx;
+  table.gemm_int8 = &kGemmInt8;
+  ORTOLAN_TILE_FAMILIES(ORTOLAN_SET)
+  return table;
+}
 }  // namespace amx
 #endif
 
 namespace {
 
-using base::IsaLevel;
-
 constexpr KernelTable kTables[] = {
-    {IsaLevel::kGeneric, &generic::kVectorF32, &generic::kRowF32, &generic::kConvert, &generic::kGemmF32,
-     &generic::kConvF32, &generic::kWinograd, &generic::kWinogradInt16, &generic::kGemmInt8, &generic::kPool,
-     &generic::kNBits, &generic::kMove, &generic::kGemmF64, &generic::kDepthwiseInt8, &generic::kRecurrent,
-     &generic::kCast, &generic::kNumberLoops, &generic::kMathF64},
+    generic::kTable,
 #if defined(__x86_64__)
-    {IsaLevel::kAvx2, &avx2::kVectorF32, &avx2::kRowF32, &avx2::kConvert, &avx2::kGemmF32, &avx2::kConvF32,
-     &avx2::kWinograd, &avx2::kWinogradInt16, &avx2::kGemmInt8, &avx2::kPool, &avx2::kNBits, &avx2::kMove,
-     &avx2::kGemmF64, &avx2::kDepthwiseInt8, &avx2::kRecurrent, &avx2::kCast, &avx2::kNumberLoops, &avx2::kMathF64},
-    {IsaLevel::kAvx512, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32, &avx512::kConvF32,
-     &avx512::kWinograd, &avx512::kWinogradInt16, &avx512::kGemmInt8, &avx512::kPool, &avx512::kNBits, &avx512::kMove,
-     &avx512::kGemmF64, &avx512::kDepthwiseInt8, &avx512::kRecurrent, &avx512::kCast, &avx512::kNumberLoops,
-     &avx512::kMathF64},
-    {IsaLevel::kAvx512Vnni, &avx512::kVectorF32, &avx512::kRowF32, &avx512::kConvert, &avx512::kGemmF32,
-     &avx512::kConvF32, &avx512::kWinograd, &avx512::kWinogradInt16, &avx512vnni::kGemmInt8, &avx512::kPool,
-     &avx512vnni::kNBits, &avx512::kMove, &avx512::kGemmF64, &avx512vnni::kDepthwiseInt8, &avx512::kRecurrent,
-     &avx512::kCast, &avx512::kNumberLoops, &avx512::kMathF64},
-    {IsaLevel::kAmx,        &avx512::kVectorF32,
-     &avx512::kRowF32,      &avx512::kConvert,
-     &avx512::kGemmF32,     &avx512::kConvF32,
-     &avx512::kWinograd,    &avx512::kWinogradInt16,
-     &amx::kGemmInt8,       &avx512::kPool,
-     &avx512vnni::kNBits,   &avx512::kMove,
-     &avx512::kGemmF64,     &avx512vnni::kDepthwiseInt8,
-     &avx512::kRecurrent,   &avx512::kCast,
-     &avx512::kNumberLoops, &avx512::kMathF64,
-     &amx::kSplitF32,       &amx::kTileConv,
-     &amx::kSplitConv,      &amx::kNBitsTiles,
-     &amx::kNBitsSlices},
+    avx2::kTable,    avx512::kTable, avx512vnni::table(), amx::table(),
 #endif
 };
 

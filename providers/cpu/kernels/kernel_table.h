@@ -1,35 +1,37 @@
-// The functions that exist once per instruction set, and the choice among them. Internal to this folder and its tests.
+// The functions that exist once per instruction set, and the choice among them. Internal to the kernels and their
+// tests.
 #pragma once
 
 #include <cstdint>
 
 #include "base/cpu_features.h"
-#include "cpu/kernels/activation.h"
-#include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/vector_f32.h"
+#include "cpu/kernels/elementwise/activation.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/kernels/rows/reduce_f32.h"
+
+// The families of kernels, a row each: the type that holds its functions, its name in a table, and the object that
+// every instruction set defines; and those that only tiles have.
+#define ORTOLAN_KERNEL_FAMILIES(row)                                                                                 \
+  row(VectorF32Kernels, vector, kVectorF32) row(RowF32Kernels, rows, kRowF32) row(ConvertKernels, convert, kConvert) \
+      row(GemmF32Kernels, gemm_f32, kGemmF32) row(GemmF64Kernels, gemm_f64, kGemmF64)                                \
+          row(GemmInt8Kernels, gemm_int8, kGemmInt8) row(NBitsKernels, nbits, kNBits)                                \
+              row(ConvF32Kernels, conv_f32, kConvF32) row(WinogradKernels, winograd, kWinograd)                      \
+                  row(WinogradInt16Kernels, winograd_int16, kWinogradInt16)                                          \
+                      row(DepthwiseInt8Kernels, depthwise_int8, kDepthwiseInt8) row(PoolKernels, pool, kPool)        \
+                          row(MoveKernels, move, kMove) row(RecurrentKernels, recurrent, kRecurrent)                 \
+                              row(CastKernels, cast, kCast) row(NumberKernels, numbers, kNumberLoops)                \
+                                  row(MathF64Kernels, math_f64, kMathF64)
+#define ORTOLAN_TILE_FAMILIES(row)                                                               \
+  row(SplitF32Kernels, split_f32, kSplitF32) row(SplitConvKernels, split_conv, kSplitConv)       \
+      row(TileConvKernels, tile_conv, kTileConv) row(NBitsTileKernels, nbits_tiles, kNBitsTiles) \
+          row(NBitsSliceKernels, nbits_slices, kNBitsSlices)
 
 namespace ortolan::cpu::kernels {
 
-struct GemmF32Kernels;
-struct GemmF64Kernels;
-struct DepthwiseInt8Kernels;
-struct SplitF32Kernels;
-struct SplitConvKernels;
-struct GemmInt8Kernels;
-struct MoveKernels;
-struct TileConvKernels;
-struct NBitsKernels;
-struct NBitsSliceKernels;
-struct NBitsTileKernels;
-struct PoolKernels;
-struct WinogradKernels;
-struct WinogradInt16Kernels;
-struct ConvF32Kernels;
-struct RecurrentKernels;
-struct CastKernels;
-struct NumberKernels;
-struct MathF64Kernels;
-
+#define ORTOLAN_DECLARE(type, name, object) struct type;
+ORTOLAN_KERNEL_FAMILIES(ORTOLAN_DECLARE)
+ORTOLAN_TILE_FAMILIES(ORTOLAN_DECLARE)
+#undef ORTOLAN_DECLARE
 struct ValueRange;  // convert.h
 
 /** Contracts: vector_f32.h. */
@@ -131,32 +133,14 @@ struct ConvertKernels {
   void (*min_max)(const float* x, int64_t n, float* smallest, float* largest);
 };
 
+#define ORTOLAN_MEMBER(type, name, object) const type* name = nullptr;
+/** The functions of one instruction set; those of tiles are nullptr where it has none. */
 struct KernelTable {
   base::IsaLevel isa;
-  const VectorF32Kernels* vector;
-  const RowF32Kernels* rows;
-  const ConvertKernels* convert;
-  const GemmF32Kernels* gemm_f32;
-  const ConvF32Kernels* conv_f32;
-  const WinogradKernels* winograd;
-  const WinogradInt16Kernels* winograd_int16;
-  const GemmInt8Kernels* gemm_int8;
-  const PoolKernels* pool;
-  const NBitsKernels* nbits;
-  const MoveKernels* move;
-  const GemmF64Kernels* gemm_f64;
-  const DepthwiseInt8Kernels* depthwise_int8;
-  const RecurrentKernels* recurrent;
-  const CastKernels* cast;
-  const NumberKernels* numbers;
-  const MathF64Kernels* math_f64;
-  // Only with AMX:
-  const SplitF32Kernels* split_f32 = nullptr;
-  const TileConvKernels* tile_conv = nullptr;
-  const SplitConvKernels* split_conv = nullptr;
-  const NBitsTileKernels* nbits_tiles = nullptr;
-  const NBitsSliceKernels* nbits_slices = nullptr;
+  ORTOLAN_KERNEL_FAMILIES(ORTOLAN_MEMBER)
+  ORTOLAN_TILE_FAMILIES(ORTOLAN_MEMBER)
 };
+#undef ORTOLAN_MEMBER
 
 /** The table in use: that of cpu_features().isa. */
 const KernelTable& kernels() noexcept;

@@ -8,8 +8,8 @@
 #include <new>
 #include <thread>
 
-#include "base/aligned_block.h"
-#include "base/run_scope.h"
+#include "base/memory/aligned_block.h"
+#include "base/threads/run_scope.h"
 
 namespace ortolan::cpu::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/memory_budget.h"
+#include "base/memory/memory_budget.h"
 
 namespace ortolan::cpu::kernels {
 

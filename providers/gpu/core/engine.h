@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "gpu/core/graph.h"
+#include "gpu/core/graph/graph.h"
 #include "gpu/core/kernel_store.h"
 #include "gpu/core/precision.h"
 #include "gpu/core/tuner.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/core/fusion.h"
-#include "gpu/core/host_operators.h"
+#include "gpu/core/graph/fusion.h"
+#include "gpu/core/graph/patterns.h"
+#include "gpu/core/host/host_operators.h"
 #include "gpu/core/output_places.h"
-#include "gpu/core/patterns.h"
 
 namespace ortolan::gpu {
 namespace {

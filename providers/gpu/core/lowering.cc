@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/core/fusion.h"
-#include "gpu/core/result_shapes.h"
-#include "gpu/core/row_items.h"
+#include "gpu/core/elements/row_items.h"
+#include "gpu/core/graph/fusion.h"
+#include "gpu/core/graph/result_shapes.h"
 
 namespace ortolan::gpu {
 namespace {

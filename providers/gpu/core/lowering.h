@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "gpu/core/host_tensor.h"
+#include "gpu/core/host/host_tensor.h"
 #include "gpu/core/recording.h"
 
 namespace ortolan::gpu {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "gpu/core/folded_groups.h"
+#include "gpu/core/convolution/folded_groups.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "gpu/core/host_tensor.h"
+#include "gpu/core/host/host_tensor.h"
 
 namespace ortolan::gpu::epkit {
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "gpu/core/stored_group.h"
+#include "gpu/core/graph/stored_group.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {

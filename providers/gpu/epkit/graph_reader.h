@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "gpu/core/graph.h"
+#include "gpu/core/graph/graph.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {

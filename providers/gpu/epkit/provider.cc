@@ -1,7 +1,7 @@
 // A session's provider: claims, compiles, makes streams.
 #include "gpu/epkit/provider.h"
 
-#include "gpu/core/claims.h"
+#include "gpu/core/graph/claims.h"
 #include "gpu/epkit/compiled_node.h"
 #include "gpu/epkit/stream.h"
 

@@ -1,7 +1,7 @@
 // What is behind a value that the runtime gave.
 #pragma once
 
-#include "gpu/core/element_type.h"
+#include "gpu/core/graph/element_type.h"
 #include "gpu/epkit/host.h"
 
 namespace ortolan::gpu::epkit {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "gpu/core/elementwise.h"
+#include "gpu/core/elements/elementwise.h"
 #include "gpu/testdevice/test_device.h"
 #include "node_case.h"
 #include "ops/hostile_mutation.h"

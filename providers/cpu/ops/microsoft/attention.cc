@@ -2,14 +2,14 @@
 #include <cmath>
 #include <optional>
 
-#include "base/thread_pool.h"
-#include "cpu/attention_inputs.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kv_cache.h"
-#include "cpu/packed_weights.h"
-#include "cpu/rotary.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/attention/attention_inputs.h"
+#include "cpu/attention/kv_cache.h"
+#include "cpu/attention/rotary.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/products/packed_weights.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

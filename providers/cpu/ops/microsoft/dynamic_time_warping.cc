@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/checked.h"
-#include "base/polled_loop.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

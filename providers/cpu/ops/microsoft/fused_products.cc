@@ -1,9 +1,9 @@
 // FusedConv, FusedGemm and the FusedMatMul family: the plain kernels with their options.
-#include "cpu/conv.h"
-#include "cpu/fused_activation.h"
-#include "cpu/gemm.h"
-#include "cpu/matmul.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/convolution/conv.h"
+#include "cpu/products/fused_activation.h"
+#include "cpu/products/gemm.h"
+#include "cpu/products/matmul.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,12 +1,12 @@
 // Kernels of BeamSearch, WhisperBeamSearch, GreedySearch and Sampling: outputs around the loop of cpu/generation.
 #include <cmath>
 
-#include "cpu/float_tensors.h"
+#include "cpu/elements/float_tensors.h"
 #include "cpu/generation/beam_scorer.h"
 #include "cpu/generation/generate.h"
 #include "cpu/generation/token_picker.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/attention_inputs.h"
-#include "cpu/float_tensors.h"
-#include "cpu/grouped_attention.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/attention/attention_inputs.h"
+#include "cpu/attention/grouped_attention.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -4,15 +4,15 @@
 #include <numeric>
 #include <vector>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
 #include "cpu/kernels/aligned_buffer.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/number_matrices.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/number_matrices.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,12 +1,12 @@
 // MoE over floats, QMoE over narrow weights. Constant weights are packed once.
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/matmul_nbits.h"
-#include "cpu/mixture_of_experts.h"
-#include "cpu/nbits_weights.h"
-#include "cpu/packed_form.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/kernels/quantised/matmul_nbits.h"
+#include "cpu/products/mixture_of_experts.h"
+#include "cpu/products/packed_form.h"
+#include "cpu/quantised/nbits_weights.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

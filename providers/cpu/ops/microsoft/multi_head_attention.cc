@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/thread_pool.h"
-#include "cpu/attention_inputs.h"
-#include "cpu/kv_cache.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/attention/attention_inputs.h"
+#include "cpu/attention/kv_cache.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,10 +1,10 @@
 // Kernels of MatMulNBits, MatMulBnb4 and MatMulFpQ4. Constant weights are packed once.
 #include <cstring>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/nbits_weights.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/quantised/nbits_weights.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

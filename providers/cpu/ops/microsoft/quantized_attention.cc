@@ -2,12 +2,12 @@
 #include <cmath>
 #include <optional>
 
-#include "cpu/attention_inputs.h"
-#include "cpu/byte_product.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kv_cache.h"
-#include "cpu/rotary.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/attention/attention_inputs.h"
+#include "cpu/attention/kv_cache.h"
+#include "cpu/attention/rotary.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/quantised/byte_product.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,12 +1,12 @@
 // QLinearAdd, QLinearMul and MulInteger with broadcasting; QLinearLeakyRelu and QLinearSigmoid by table.
 #include <cmath>
 
-#include "cpu/broadcast.h"
-#include "cpu/byte_formats.h"
-#include "cpu/kernels/bytes.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/elements/broadcast.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/quantised/bytes.h"
+#include "cpu/quantised/byte_formats.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,11 +1,11 @@
 // QEmbedLayerNormalization: rows of bytes are widened as they are added up, then one pass of layer normalisation.
-#include "base/thread_pool.h"
-#include "cpu/byte_formats.h"
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "cpu/quantised/byte_formats.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

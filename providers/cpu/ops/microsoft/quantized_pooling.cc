@@ -1,17 +1,17 @@
 // QLinearAveragePool, QLinearGlobalAveragePool, NhwcMaxPool, QLinearReduceMean and ReduceSumInteger.
 #include <numeric>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/byte_formats.h"
-#include "cpu/kernels/bytes.h"
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/gemm_int8.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/pool_geometry.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/convolution/pool_geometry.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "cpu/kernels/quantised/bytes.h"
+#include "cpu/kernels/quantised/gemm_int8.h"
+#include "cpu/quantised/byte_formats.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

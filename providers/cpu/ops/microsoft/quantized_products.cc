@@ -1,14 +1,14 @@
 // MatMulIntegerToFloat and DynamicQuantizeMatMul over exact 32-bit sums, QGemm, and MatMulInteger16.
-#include "base/thread_pool.h"
-#include "cpu/dynamic_quantization.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/bytes.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 #include "cpu/kernels/instruction_sets.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/matmul_integer_to_float.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "cpu/kernels/quantised/bytes.h"
+#include "cpu/quantised/dynamic_quantization.h"
+#include "cpu/quantised/matmul_integer_to_float.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

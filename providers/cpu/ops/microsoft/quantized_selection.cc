@@ -1,14 +1,14 @@
 // QLinearWhere, QLinearConcat and QLinearSoftmax: bytes pass through tables from one format into another.
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/broadcast.h"
-#include "cpu/byte_formats.h"
-#include "cpu/kernels/bytes.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/broadcast.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "cpu/kernels/quantised/bytes.h"
+#include "cpu/quantised/byte_formats.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

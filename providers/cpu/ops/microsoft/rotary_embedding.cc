@@ -1,12 +1,12 @@
 // com.microsoft.RotaryEmbedding and MRotaryEmbedding. Attribute scale has no effect (it is meant for caches made on the
 // way, and these are given); with is_packed_batching the sequence may be longer than the caches, which is never refused
 // here.
-#include "cpu/rotary.h"
+#include "cpu/attention/rotary.h"
 
 #include <cstring>
 #include <numeric>
 
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

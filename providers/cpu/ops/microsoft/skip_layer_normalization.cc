@@ -2,12 +2,12 @@
 // one pass over fp32 rows. 16-bit floats compute in float; double, which the first three have, in plain loops.
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/row_normalization.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/elements/row_normalization.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

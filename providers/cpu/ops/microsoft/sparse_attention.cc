@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "cpu/attention_inputs.h"
-#include "cpu/grouped_attention.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/attention/attention_inputs.h"
+#include "cpu/attention/grouped_attention.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,12 +1,12 @@
 // SparseToDenseMatMul: every element of A adds a multiple of a row of B to a row of the result. Threads share the
 // result's columns, so none writes where another does.
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/saturate.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/saturate.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,11 +1,11 @@
 // Tokenizer: strings are cut in parallel into views, which are copied once the widest row is known.
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/regex.h"
-#include "cpu/text_pieces.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/text/regex.h"
+#include "cpu/text/text_pieces.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,6 +1,6 @@
 // UnfoldTensor as one strided copy in which windows overlap.
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

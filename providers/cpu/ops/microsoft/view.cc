@@ -1,5 +1,5 @@
 // Kernels of ExpandDims and SampleOp: the input's memory, with a dimension more or the same.
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

@@ -1,11 +1,11 @@
 // WordConvEmbedding: the embedded characters of all words lie one behind the other, so their windows are the rows of
 // one matrix (rows overlap), and one product serves all words; windows that reach into the next word are left unread.
-#include "base/thread_pool.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/packed_weights.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/products/packed_weights.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
 namespace {

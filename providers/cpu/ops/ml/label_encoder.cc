@@ -1,10 +1,10 @@
 // Kernels of LabelEncoder and CategoryMapper: every element replaced by what a table holds for it.
 #include <unordered_map>
 
-#include "base/polled_loop.h"
-#include "cpu/counted_copy.h"
-#include "cpu/number_key.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/elements/number_key.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
 namespace {

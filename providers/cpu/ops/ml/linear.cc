@@ -1,10 +1,10 @@
 // Kernels of LinearClassifier and LinearRegressor.
-#include "base/thread_pool.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/score_rows.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/trees/score_rows.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
 namespace {

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "base/polled_loop.h"
-#include "cpu/score_rows.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/moves/strided_copy.h"
+#include "cpu/trees/score_rows.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
 namespace {

@@ -1,15 +1,15 @@
 // Kernels of SVMClassifier and SVMRegressor.
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/pairwise_coupling.h"
-#include "cpu/score_rows.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/trees/pairwise_coupling.h"
+#include "cpu/trees/score_rows.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
 namespace {

@@ -2,13 +2,13 @@
 // walks a whole block, so that its nodes stay in the cache.
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/forest_division.h"
-#include "cpu/kernels/threads.h"
-#include "cpu/score_rows.h"
-#include "cpu/tree_forest.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/threads.h"
+#include "cpu/trees/forest_division.h"
+#include "cpu/trees/score_rows.h"
+#include "cpu/trees/tree_forest.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ml {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/element_number.h"
-#include "cpu/float_loops.h"
-#include "cpu/kernels/math_f64.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/elements/element_number.h"
+#include "cpu/elements/float_loops.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/math_f64.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

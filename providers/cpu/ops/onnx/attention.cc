@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "base/thread_pool.h"
-#include "cpu/dynamic_quantization.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kv_cache.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/attention/kv_cache.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/quantised/dynamic_quantization.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,5 +1,5 @@
 // BitCast: a view of the input's memory with another type.
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

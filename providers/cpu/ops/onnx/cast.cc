@@ -1,6 +1,6 @@
 // Cast and CastLike. The target is the output's type, which the shape rule has read.
-#include "cpu/element_conversion.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/elements/element_conversion.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,8 +1,8 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual; And, Or, Xor of bool; bitwise operators and BitShift of integers.
-#include "cpu/element_number.h"
-#include "cpu/elementwise_binary.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/elements/element_number.h"
+#include "cpu/elements/elementwise_binary.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

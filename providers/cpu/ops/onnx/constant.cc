@@ -1,11 +1,11 @@
 // Kernels of Constant and ConstantOfShape.
 #include <cstring>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/strided_copy.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/moves/strided_copy.h"
 #include "graph/constant_value.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // Kernels of If, Loop and SequenceMap.
-#include "base/run_scope.h"
-#include "cpu/stacked_slices.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/run_scope.h"
+#include "cpu/moves/stacked_slices.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // Conv for all floating-point types.
-#include "cpu/conv.h"
+#include "cpu/convolution/conv.h"
 
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

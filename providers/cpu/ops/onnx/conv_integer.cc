@@ -1,15 +1,15 @@
 // ConvInteger and QLinearConv over exact 32-bit sums. Constant weights are packed once.
-#include "base/thread_pool.h"
-#include "cpu/byte_product.h"
-#include "cpu/convolution_geometry.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/conv_int8.h"
-#include "cpu/kernels/depthwise_int8.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/convolution/convolution_geometry.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/convolution_int8/conv_int8.h"
+#include "cpu/kernels/convolution_int8/depthwise_int8.h"
 #include "cpu/kernels/instruction_sets.h"
+#include "cpu/kernels/layout/transpose.h"
 #include "cpu/kernels/scratch.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/packed_form.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/products/packed_form.h"
+#include "cpu/quantised/byte_product.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

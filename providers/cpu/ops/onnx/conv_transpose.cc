@@ -1,14 +1,14 @@
 // ConvTranspose and com.microsoft's form of it whose pads are input 2, for all floating-point types; 16-bit floats
 // compute in float.
-#include "cpu/convolution_f64.h"
-#include "cpu/convolution_geometry.h"
-#include "cpu/float_tensors.h"
-#include "cpu/fused_activation.h"
-#include "cpu/kernels/conv_transpose_f32.h"
+#include "cpu/convolution/convolution_f64.h"
+#include "cpu/convolution/convolution_geometry.h"
+#include "cpu/convolution/windows_nd.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/convolution/conv_transpose_f32.h"
 #include "cpu/kernels/instruction_sets.h"
-#include "cpu/packed_form.h"
-#include "cpu/windows_nd.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/products/fused_activation.h"
+#include "cpu/products/packed_form.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/run_scope.h"
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/plane_mixes.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "base/threads/run_scope.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/convolution/plane_mixes.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/products/gemm_f32.h"
 #include "ops/shape_rules.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

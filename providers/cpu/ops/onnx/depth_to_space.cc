@@ -1,7 +1,7 @@
 // Kernels of DepthToSpace, SpaceToDepth and ReverseSequence.
-#include "base/polled_loop.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

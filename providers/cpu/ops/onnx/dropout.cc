@@ -1,12 +1,12 @@
 // Dropout.
 #include <algorithm>
 
-#include "base/thread_pool.h"
-#include "cpu/element_conversion.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/random_stream.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/element_conversion.h"
+#include "cpu/elements/random_stream.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -5,17 +5,17 @@
 #include <memory>
 #include <numeric>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/number_loops.h"
-#include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/number_loops.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/kernels/rows/reduce_f32.h"
 #include "ops/einsum_equation.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

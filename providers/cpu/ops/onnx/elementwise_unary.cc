@@ -1,16 +1,16 @@
 // Operators that map each element of one input to one element of the output. Each is a line of a table: a vector
-// function of kernels/activation.h for float, a vector or a scalar one for double, and its parameters.
+// function of kernels/elementwise/activation.h for float, a vector or a scalar one for double, and its parameters.
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/math_f64.h"
-#include "cpu/kernels/number_loops.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/math_f64.h"
+#include "cpu/kernels/elementwise/number_loops.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,9 +1,9 @@
 // EyeLike: zeros with ones on a diagonal.
 #include <algorithm>
 
-#include "base/polled_loop.h"
-#include "cpu/counted_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

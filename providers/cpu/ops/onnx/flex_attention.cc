@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "base/thread_pool.h"
-#include "cpu/attention_core.h"
-#include "cpu/attention_math.h"
-#include "cpu/float_tensors.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/attention/attention_core.h"
+#include "cpu/attention/attention_math.h"
+#include "cpu/elements/float_tensors.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,11 +2,11 @@
 #include <array>
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/cast.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/cast.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

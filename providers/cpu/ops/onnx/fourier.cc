@@ -1,13 +1,13 @@
 // DFT and STFT. Sums run in double whatever the type.
-#include "cpu/fourier.h"
-#include "base/polled_loop.h"
-#include "base/polled_vector.h"
-#include "base/thread_pool.h"
-#include "cpu/checked_indices.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/elements/fourier.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/polled_vector.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/checked_indices.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,12 +1,12 @@
 // Kernels of Gather, GatherElements and GatherND.
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/checked_indices.h"
-#include "cpu/counted_copy.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/checked_indices.h"
+#include "cpu/moves/counted_copy.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // Gemm for every type of the specification; 16-bit floats compute in float.
-#include "cpu/gemm.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/products/gemm.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

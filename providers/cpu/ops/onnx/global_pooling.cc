@@ -1,14 +1,14 @@
 // GlobalAveragePool, GlobalMaxPool and GlobalLpPool: one value from each plane. 16-bit floats compute in float.
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "cpu/kernels/rows/reduce_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <limits>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/plane_mixes.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/convolution/plane_mixes.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,11 +1,11 @@
 // ImageDecoder. A file that cannot be decoded is an error, which says more than the empty tensor that the specification
 // speaks of.
-#include "base/polled_loop.h"
-#include "cpu/image_decoding.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/pictures/image_decoding.h"
 
 #include <utility>
 
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

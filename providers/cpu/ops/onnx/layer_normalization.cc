@@ -1,9 +1,9 @@
 // LayerNormalization and RMSNormalization: rows from `axis` on are brought to mean 0 (not RMS) and unit variance.
 // Scale and bias may broadcast to the rows.
-#include "cpu/dynamic_quantization.h"
-#include "cpu/float_tensors.h"
-#include "cpu/row_normalization.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/elements/row_normalization.h"
+#include "cpu/quantised/dynamic_quantization.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/counted_copy.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/recurrent_f32.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/kernels/recurrent/recurrent_f32.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

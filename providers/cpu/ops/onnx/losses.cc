@@ -4,14 +4,14 @@
 #include <optional>
 #include <vector>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/counted_copy.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // MatMul for every type of the specification; 16-bit floats compute in float.
-#include "cpu/matmul.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/products/matmul.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,12 +1,12 @@
 // MatMulInteger and QLinearMatMul over exact 32-bit sums. A constant right matrix is packed once.
-#include "base/thread_pool.h"
-#include "cpu/byte_product.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/gemm_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/kernels/products/gemm_f32.h"
+#include "cpu/quantised/byte_product.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

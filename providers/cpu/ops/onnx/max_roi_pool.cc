@@ -1,11 +1,11 @@
 // MaxRoiPool: the largest element in each cell of a grid over each region, whose corners are rounded to pixels.
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/pooling.h"
-#include "cpu/saturate.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/elements/saturate.h"
+#include "cpu/kernels/convolution/pooling.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

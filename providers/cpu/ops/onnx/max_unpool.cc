@@ -1,7 +1,7 @@
 // MaxUnpool: puts values back where MaxPool found them; all else is zero. Moves elements by their size.
-#include "base/polled_loop.h"
+#include "base/threads/polled_loop.h"
 #include "ops/shape_rules.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

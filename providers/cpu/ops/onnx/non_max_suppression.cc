@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

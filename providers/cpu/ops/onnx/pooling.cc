@@ -2,14 +2,14 @@
 // are.
 #include <limits>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/pool_geometry.h"
-#include "cpu/windows_nd.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/convolution/pool_geometry.h"
+#include "cpu/convolution/windows_nd.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/float_loops.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/elements/float_loops.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,13 +2,13 @@
 // or for each block along it.
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/dynamic_quantization.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/convert.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/convert.h"
+#include "cpu/quantised/dynamic_quantization.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,16 +1,16 @@
 // Random tensors. With attribute seed a new session gives the same numbers again.
-#include "base/polled_loop.h"
-#include "base/polled_vector.h"
-#include "cpu/random_stream.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/polled_vector.h"
+#include "cpu/elements/random_stream.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/element_conversion.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/element_conversion.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,7 +1,7 @@
-// RNN, GRU, LSTM and com.microsoft's AttnLSTM and DynamicQuantizeLSTM; see cpu/recurrent.h.
-#include "cpu/recurrent.h"
+// RNN, GRU, LSTM and com.microsoft's AttnLSTM and DynamicQuantizeLSTM; see cpu/recurrent/recurrent.h.
+#include "cpu/recurrent/recurrent.h"
 
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

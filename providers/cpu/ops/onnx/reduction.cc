@@ -4,16 +4,16 @@
 #include <cmath>
 #include <limits>
 
-#include "base/polled_loop.h"
-#include "cpu/broadcast.h"
-#include "cpu/kernels/cast.h"
-#include "cpu/kernels/number_loops.h"
-#include "cpu/kernels/reduce_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/elements/broadcast.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/cast.h"
+#include "cpu/kernels/elementwise/number_loops.h"
+#include "cpu/kernels/rows/reduce_f32.h"
 #include "ops/shape_rules.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,21 +1,21 @@
 // Kernels of Resize and Upsample: nearest neighbours are copied line by line, linear and cubic interpolation goes over
 // one dimension after the other.
-#include "base/polled_loop.h"
-#include "cpu/resize_table.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/convolution/resize_table.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "base/thread_pool.h"
-#include "cpu/counted_copy.h"
-#include "cpu/kernels/cast.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/cast.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "cpu/moves/counted_copy.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,11 +1,11 @@
 // RoiAlign: averages (or maxima) of bilinear samples on a grid over each region. 16-bit floats compute in float.
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/plane_mixes.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/kernels/convolution/plane_mixes.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

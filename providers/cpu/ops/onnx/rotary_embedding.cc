@@ -1,9 +1,9 @@
 // RotaryEmbedding: one row of the caches for each token, or rows that position_ids names.
-#include "cpu/rotary.h"
+#include "cpu/attention/rotary.h"
 
 #include <numeric>
 
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

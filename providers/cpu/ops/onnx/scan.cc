@@ -1,10 +1,10 @@
 // Kernels of Scan: opset 8 with a batch around it, and from opset 9 on.
 #include <cstring>
 
-#include "base/polled_loop.h"
-#include "base/run_scope.h"
-#include "cpu/stacked_slices.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/run_scope.h"
+#include "cpu/moves/stacked_slices.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,9 +1,9 @@
 // Kernels of Scatter, ScatterElements and ScatterND.
-#include "base/polled_loop.h"
-#include "cpu/checked_indices.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/moves/checked_indices.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,15 +1,15 @@
 // Kernels of OneHot, NonZero and Compress.
 #include <cmath>
 
-#include "base/polled_loop.h"
-#include "base/polled_vector.h"
-#include "base/thread_pool.h"
-#include "cpu/counted_copy.h"
-#include "cpu/element_number.h"
-#include "cpu/kernels/cast.h"
-#include "cpu/stacked_slices.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/polled_vector.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/element_number.h"
+#include "cpu/kernels/elementwise/cast.h"
+#include "cpu/moves/counted_copy.h"
+#include "cpu/moves/stacked_slices.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,10 +1,10 @@
 // Kernels of the operators on sequences and optionals.
 #include "ops/split_lengths.h"
 
-#include "base/polled_loop.h"
-#include "cpu/stacked_slices.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/moves/stacked_slices.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

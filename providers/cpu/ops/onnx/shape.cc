@@ -1,5 +1,5 @@
 // Kernels of Shape and Size.
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,8 +1,8 @@
 // Kernel of Slice and DynamicSlice.
 #include "ops/slice_range.h"
 
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "cpu/kernels/math_f64.h"
-#include "cpu/kernels/normalization_f32.h"
-#include "cpu/kernels/number_loops.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/math_f64.h"
+#include "cpu/kernels/elementwise/number_loops.h"
+#include "cpu/kernels/rows/normalization_f32.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

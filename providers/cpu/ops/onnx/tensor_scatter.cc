@@ -1,10 +1,10 @@
 // TensorScatter: copies each row of new positions to its place, in two pieces where it runs around the end.
-#include "base/thread_pool.h"
-#include "cpu/counted_copy.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/counted_copy.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -2,16 +2,16 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "base/memory_budget.h"
-#include "base/polled_loop.h"
-#include "base/thread_pool.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/regex.h"
-#include "cpu/strided_copy.h"
-#include "cpu/text_pieces.h"
-#include "cpu/unicode_case.h"
-#include "runtime/kernel_registry.h"
+#include "base/memory/memory_budget.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/strided_copy.h"
+#include "cpu/text/regex.h"
+#include "cpu/text/text_pieces.h"
+#include "cpu/text/unicode_case.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

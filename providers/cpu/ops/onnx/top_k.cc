@@ -5,15 +5,15 @@
 #include <functional>
 #include <limits>
 
-#include "base/polled_loop.h"
-#include "base/polled_vector.h"
-#include "base/thread_pool.h"
-#include "cpu/extreme_of.h"
-#include "cpu/kernels/transpose.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/small_floats.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/polled_vector.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/extreme_of.h"
+#include "cpu/elements/small_floats.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/layout/transpose.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // Kernel of Transpose.
-#include "cpu/strided_copy.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/moves/strided_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/polled_loop.h"
-#include "base/polled_vector.h"
-#include "cpu/counted_copy.h"
-#include "cpu/number_key.h"
-#include "cpu/stacked_slices.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "base/threads/polled_vector.h"
+#include "cpu/elements/number_key.h"
+#include "cpu/moves/counted_copy.h"
+#include "cpu/moves/stacked_slices.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,6 +1,6 @@
 // Kernels of the operators that give memory another shape: Reshape, Flatten, Squeeze, Unsqueeze, Identity.
 #include "ops/view_shapes.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -1,11 +1,11 @@
 // Where, by element size: selection moves bytes and does no arithmetic.
 #include <algorithm>
 
-#include "cpu/broadcast.h"
-#include "cpu/counted_copy.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "runtime/kernel_registry.h"
+#include "cpu/elements/broadcast.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

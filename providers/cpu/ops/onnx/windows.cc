@@ -3,12 +3,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/polled_loop.h"
-#include "cpu/checked_indices.h"
-#include "cpu/float_tensors.h"
-#include "cpu/kernels/math_f64.h"
-#include "cpu/saturate.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/elements/float_tensors.h"
+#include "cpu/elements/saturate.h"
+#include "cpu/kernels/elementwise/math_f64.h"
+#include "cpu/moves/checked_indices.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::onnx {
 namespace {

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/thread_pool.h"
-#include "cpu/elementwise_operand.h"
-#include "cpu/float_loops.h"
-#include "cpu/fused_activation.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/elements/elementwise_operand.h"
+#include "cpu/elements/float_loops.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
 #include "cpu/kernels/scratch.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
+#include "cpu/products/fused_activation.h"
 #include "ops/elementwise_program.h"
 #include "ops/shape_rules.h"
-#include "runtime/kernel_registry.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ortolan {
 namespace {

@@ -1,14 +1,14 @@
 // The operators of domain "ortolan": products and convolutions with an epilogue, and an activation alone.
-#include "base/thread_pool.h"
-#include "cpu/conv.h"
-#include "cpu/fused_activation.h"
-#include "cpu/gemm.h"
-#include "cpu/kernels/vector_f32.h"
-#include "cpu/kernels/work_cost.h"
-#include "cpu/kernels/work_division.h"
-#include "cpu/matmul.h"
-#include "cpu/matmul_integer_to_float.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/convolution/conv.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/elementwise/vector_f32.h"
+#include "cpu/products/fused_activation.h"
+#include "cpu/products/gemm.h"
+#include "cpu/products/matmul.h"
+#include "cpu/quantised/matmul_integer_to_float.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ortolan {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/polled_loop.h"
-#include "cpu/counted_copy.h"
-#include "cpu/element_conversion.h"
-#include "runtime/kernel_registry.h"
+#include "base/threads/polled_loop.h"
+#include "cpu/elements/element_conversion.h"
+#include "cpu/moves/counted_copy.h"
+#include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::ortolan {
 namespace {

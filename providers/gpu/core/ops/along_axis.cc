@@ -1,5 +1,5 @@
 // Operators that walk along an axis: CumSum, CumProd, ReverseSequence.
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
 
 namespace ortolan::gpu {
 namespace {

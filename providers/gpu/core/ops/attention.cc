@@ -2,7 +2,7 @@
 // cache of keys and values. Opset 24 adds lengths of the cache's filled part, 25 windows.
 #include <algorithm>
 
-#include "gpu/core/attention_plan.h"
+#include "gpu/core/attention/attention_plan.h"
 #include "gpu/core/operators.h"
 
 namespace ortolan::gpu {

@@ -1,6 +1,6 @@
 // Cast and CastLike: elements of another type. Floats become integers towards zero; what does not fit wraps around as
 // the CPU has it.
-#include "gpu/core/fusion.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

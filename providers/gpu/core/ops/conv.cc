@@ -2,14 +2,14 @@
 // image itself, moved. What strides and pads demand is brought into place by one copy before.
 #include <algorithm>
 
+#include "gpu/core/convolution/plane_windows.h"
+#include "gpu/core/convolution/spread_image.h"
+#include "gpu/core/convolution/tap_image.h"
+#include "gpu/core/convolution/window.h"
+#include "gpu/core/convolution/winograd.h"
+#include "gpu/core/convolution/winograd_small.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/plane_windows.h"
-#include "gpu/core/product.h"
-#include "gpu/core/spread_image.h"
-#include "gpu/core/tap_image.h"
-#include "gpu/core/window.h"
-#include "gpu/core/winograd.h"
-#include "gpu/core/winograd_small.h"
+#include "gpu/core/products/product.h"
 
 namespace ortolan::gpu {
 namespace {

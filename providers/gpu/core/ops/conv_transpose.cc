@@ -1,9 +1,9 @@
 // ConvTranspose: weights times image gives what each tap spreads, and each place then gathers what falls on it.
 #include <algorithm>
 
+#include "gpu/core/convolution/window.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/product.h"
-#include "gpu/core/window.h"
+#include "gpu/core/products/product.h"
 
 namespace ortolan::gpu {
 namespace {

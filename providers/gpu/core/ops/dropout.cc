@@ -1,5 +1,5 @@
 // Dropout in inference: its input, and a mask of truths.
-#include "gpu/core/fusion.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "gpu/core/moves.h"
-#include "gpu/core/product.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/products/product.h"
 
 namespace ortolan::gpu {
 namespace {

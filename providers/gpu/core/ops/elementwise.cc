@@ -1,5 +1,5 @@
 // Elementwise operators in float: a row of kernels/elementwise_rows.k each, and those that are several steps.
-#include "gpu/core/fusion.h"
+#include "gpu/core/graph/fusion.h"
 
 #include <cmath>
 #include <optional>

@@ -1,6 +1,6 @@
 // com.microsoft.EmbedLayerNormalization: sums of rows of tables, normalised.
-#include "gpu/core/moves.h"
-#include "gpu/core/row_items.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/elements/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

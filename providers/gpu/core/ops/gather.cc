@@ -1,7 +1,7 @@
 // Gather: parts of an axis by indices; GatherElements: single elements; GatherND: slices by tuples of indices.
 #include <algorithm>
 
-#include "gpu/core/slots.h"
+#include "gpu/core/elements/slots.h"
 
 namespace ortolan::gpu {
 namespace {

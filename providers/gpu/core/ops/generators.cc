@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "gpu/core/moves.h"
-#include "gpu/core/result_shapes.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/graph/result_shapes.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // GridSample of images: each output point is taken from the place that a grid names.
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -3,7 +3,7 @@
 // it and nothing else moves.
 #include <algorithm>
 
-#include "gpu/core/attention_plan.h"
+#include "gpu/core/attention/attention_plan.h"
 #include "gpu/core/operators.h"
 
 namespace ortolan::gpu {

@@ -1,6 +1,6 @@
 // MatMulInteger with a matrix on the right: products of 8-bit integers, on matrix units where the device has such.
 #include "gpu/core/operators.h"
-#include "gpu/core/product.h"
+#include "gpu/core/products/product.h"
 
 namespace ortolan::gpu {
 namespace {

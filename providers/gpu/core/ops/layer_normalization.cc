@@ -1,7 +1,7 @@
 // Rows brought to mean 0 (not in the RMS forms) and variance 1, then scaled: LayerNormalization, RMSNormalization and
 // com.microsoft's forms, of which two add a skip connection first.
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

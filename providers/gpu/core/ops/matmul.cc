@@ -2,8 +2,8 @@
 // activation.
 #include <algorithm>
 
-#include "gpu/core/moves.h"
-#include "gpu/core/product_parts.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/products/product_parts.h"
 
 namespace ortolan::gpu {
 namespace {

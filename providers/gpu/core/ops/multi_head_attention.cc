@@ -1,7 +1,7 @@
 // com.microsoft.MultiHeadAttention: attention of heads that a node before has projected, with a cache that grows.
 #include <algorithm>
 
-#include "gpu/core/attention_plan.h"
+#include "gpu/core/attention/attention_plan.h"
 #include "gpu/core/operators.h"
 
 namespace ortolan::gpu {

@@ -1,8 +1,8 @@
 // MatMulNBits: a product with weights of 4 or 8 bits, a scale a block.
 #include <cstring>
 
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,8 +1,8 @@
 // Normalisations by channel: BatchNormalization (inference), InstanceNormalization, GroupNormalization; of sets of
 // elements: MeanVarianceNormalization, LpNormalization; and LRN.
+#include "gpu/core/elements/reduced_axes.h"
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/reduced_axes.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
 
 namespace ortolan::gpu {
 namespace {

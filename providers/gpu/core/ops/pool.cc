@@ -1,7 +1,7 @@
 // Pools over windows (MaxPool, AveragePool, LpPool) and over whole planes (Global...).
+#include "gpu/core/convolution/plane_windows.h"
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/plane_windows.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

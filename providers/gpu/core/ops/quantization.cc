@@ -1,8 +1,8 @@
 // QuantizeLinear, DequantizeLinear (one scale, one for each slice of an axis, or one for each block along it) and
 // DynamicQuantizeLinear.
+#include "gpu/core/elements/reduced_axes.h"
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/reduced_axes.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "gpu/core/operators.h"
-#include "gpu/core/product.h"
+#include "gpu/core/products/product.h"
 
 namespace ortolan::gpu {
 namespace {

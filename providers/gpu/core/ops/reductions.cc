@@ -1,8 +1,8 @@
 // Reductions over axes. The axes are an attribute at first and input 1 later: from opset 13 on for ReduceSum, from 18
 // on for the others. No axes means all of them, or, with noop_with_empty_axes, none.
+#include "gpu/core/elements/reduced_axes.h"
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/reduced_axes.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // Operators that repeat their input: Expand along dimensions of size 1, Tile along all.
 #include <algorithm>
 
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
 
 namespace ortolan::gpu {
 namespace {

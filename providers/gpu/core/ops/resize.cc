@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "gpu/core/moves.h"
-#include "gpu/core/resize_table.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/elements/resize_table.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,6 +1,6 @@
 // RotaryEmbedding: pairs of each head's elements are turned by angles that depend on the position. ONNX's has the
 // positions last, com.microsoft's first.
-#include "gpu/core/attention_plan.h"
+#include "gpu/core/attention/attention_plan.h"
 #include "gpu/core/operators.h"
 
 namespace ortolan::gpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/core/slots.h"
+#include "gpu/core/elements/slots.h"
 
 namespace ortolan::gpu {
 namespace {

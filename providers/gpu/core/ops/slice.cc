@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gpu/core/fusion.h"
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

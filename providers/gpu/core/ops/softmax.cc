@@ -1,6 +1,6 @@
 // Softmax, LogSoftmax, Hardmax: over an axis, from opset 13; before it over all axes from that one on. ArgMax, ArgMin.
+#include "gpu/core/elements/row_items.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/row_items.h"
 
 namespace ortolan::gpu {
 namespace {

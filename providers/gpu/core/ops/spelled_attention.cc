@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/core/attention_pattern.h"
-#include "gpu/core/attention_plan.h"
-#include "gpu/core/fusion.h"
-#include "gpu/core/moves.h"
+#include "gpu/core/attention/attention_pattern.h"
+#include "gpu/core/attention/attention_plan.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // TensorScatter: a cache with new rows, which is changed where it is if the result is to have its memory.
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
 
 namespace ortolan::gpu {
 namespace {

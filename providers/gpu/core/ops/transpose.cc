@@ -1,8 +1,8 @@
 // Operators that reorder all elements: Transpose, SpaceToDepth, DepthToSpace.
 #include <algorithm>
 
-#include "gpu/core/fusion.h"
-#include "gpu/core/moves.h"
+#include "gpu/core/elements/moves.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

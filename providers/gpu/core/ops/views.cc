@@ -1,6 +1,6 @@
 // Operators whose result is their input with another shape: no launch.
+#include "gpu/core/graph/result_shapes.h"
 #include "gpu/core/operators.h"
-#include "gpu/core/result_shapes.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // Where: elements of input 1 where input 0 is true, else of input 2.
-#include "gpu/core/fusion.h"
+#include "gpu/core/graph/fusion.h"
 
 namespace ortolan::gpu {
 namespace {

@@ -1,0 +1,97 @@
+// How the work of convolutions is divided among threads: grids of what can be done alone, as pure functions of shapes.
+// Internal to the kernels and their tests.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/kernels/division/panel_split.h"
+#include "cpu/kernels/division/work_cost.h"
+#include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/products/gemm_f32_kernels.h"
+#include "cpu/kernels/products/split_f32_kernels.h"
+
+namespace ortolan::cpu::kernels {
+
+/** Output channels and the panels of output positions that they meet, in each of `slabs` groups of images. */
+struct PanelConv {
+  int64_t slabs, channels, depth;  // depth: products in a sum, or input channels where panels are transformed
+  const PanelSplit& split;
+  int lanes;
+  int64_t tile_rows;
+
+  bool has_thin() const { return split.thin(split.count() - 1); }
+  /** A thin panel goes with the one before it, if there is one: on its own it would read all weights again. */
+  int64_t panels() const { return split.count() - (split.count() > 1 && has_thin() ? 1 : 0); }
+  /** Channels of a unit: tiles that thin panels take together stay so, that results do not depend on the division. */
+  int64_t unit_rows() const { return tile_rows * (has_thin() ? kThinTiles : 1); }
+};
+
+/** Nanoseconds to gather a panel of `depth` rows of `width` outputs, of which `row` lie in a row of the output. */
+inline double gather_ns(int64_t depth, int64_t width, int64_t row) {
+  const double runs = static_cast<double>(divide_up(width, std::max<int64_t>(1, row)));
+  return static_cast<double>(depth) * (static_cast<double>(width) * kCopyNs + runs * kRunNs);
+}
+
+/** Units are panels, which are gathered or read where they lie, and unit_rows() channels. `blocks`: of the sums. */
+inline PreparedGrid direct_conv_grid(const PanelConv& c, bool gathers, int64_t out_row, int64_t blocks) {
+  constexpr int64_t kColumnsAtOnce = 192;  // share one pass over the weights
+  const int64_t width = c.split.width(0), rows = c.unit_rows();
+  const auto products = static_cast<double>(c.depth * rows * width);
+  Grid grid{c.panels(), divide_up(c.channels, rows), products * multiply_ns(c.lanes)};
+  grid.highest = std::max<int64_t>(1, kColumnsAtOnce / width);
+  grid.row_share += in_units(static_cast<double>(c.depth * width) * sizeof(float) * kByteNs, grid);
+  grid.column_share += in_units(static_cast<double>(c.depth * rows) * sizeof(float) * kByteNs, grid);
+  grid.times = c.slabs;
+  const int64_t bytes = c.depth * divide_up(c.split.padded(), c.panels()) * static_cast<int64_t>(sizeof(float));
+  return {grid, gathers ? gather_ns(c.depth, width, out_row) : 0, blocks, bytes};
+}
+
+constexpr int64_t kTransformedAtOnce = 32;  // channels of a panel that are transformed alone, where all are before
+
+/** Units are the same, of tiles that are transformed into `products` elements of each channel. */
+inline PreparedGrid winograd_grid(const PanelConv& c, int64_t products) {
+  constexpr int64_t kPanelFloats = 64 << 10;  // transformed at once
+  constexpr double kTransformNs = 0.35;       // of each product's element
+  const int64_t width = c.split.width(0), rows = c.unit_rows(), tiles = products * c.depth * width;
+  const double sums_ns = static_cast<double>(products * rows * width) * kTransformNs;
+  Grid grid{c.panels(), divide_up(c.channels, rows), static_cast<double>(tiles * rows) * multiply_ns(c.lanes)};
+  grid.unit_ns += sums_ns;
+  grid.highest = std::max<int64_t>(1, kPanelFloats / tiles);
+  grid.row_share += in_units(static_cast<double>(tiles) * sizeof(float) * kByteNs, grid);
+  grid.column_share += in_units(static_cast<double>(products * c.depth * rows) * sizeof(float) * kByteNs, grid);
+  grid.times = c.slabs;
+  const int64_t bytes = products * c.depth * divide_up(c.split.padded(), c.panels()) * int64_t{sizeof(float)};
+  return {grid, static_cast<double>(tiles) * kTransformNs, divide_up(c.depth, kTransformedAtOnce), bytes};
+}
+
+/** Output channels and numbered positions on tiles of slices, in each of `slabs` groups of images. */
+struct SplitConvSize {
+  int64_t slabs, channels, positions;
+  int64_t steps, taps;  // of a sum: taps for each kSplitStep channels of the input
+  int64_t halo;         // positions that a band reads beyond its last one
+  int64_t split;        // elements of the input that are split for a position
+  int64_t words;        // of slices for a position
+  int slices;
+};
+
+/** Units are kSplitColumns positions and kSplitRows channels. */
+inline PreparedGrid split_conv_grid(const SplitConvSize& c, int64_t l2_bytes) {
+  const auto steps = static_cast<double>(c.steps), products = static_cast<double>(c.slices * (c.slices + 1) / 2);
+  const double position_ns = static_cast<double>(c.split) * kTileSplitNs;
+  Grid grid{divide_up(c.positions, kSplitColumns), divide_up(c.channels, kSplitRows),
+            4 * kTileProductNs * steps * products + kTileSumsNs};
+  const int64_t words = std::clamp<int64_t>(l2_bytes / 2, 256 << 10, 2 << 20) / 4;  // of a band's slices
+  grid.highest = std::max<int64_t>(4, (words / c.words - c.halo) / kSplitColumns);
+  grid.row_share += in_units(static_cast<double>(kSplitColumns * c.words) * sizeof(uint32_t) * kByteNs, grid);
+  grid.column_share += in_units(steps * static_cast<double>(c.slices * 2048) * kByteNs, grid);
+  grid.times = c.slabs;
+  return {grid,
+          kSplitColumns * position_ns,
+          divide_up(c.steps, c.taps),
+          kSplitColumns * c.words * int64_t{sizeof(uint32_t)},
+          static_cast<double>(c.halo) * position_ns,
+          c.halo * c.words * int64_t{sizeof(uint32_t)}};
+}
+
+}  // namespace ortolan::cpu::kernels

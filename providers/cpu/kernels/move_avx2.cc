@@ -1,3 +1,0 @@
-// Transposition of planes in avx2's instructions.
-#define ORTOLAN_ISA avx2
-#include "cpu/kernels/move_body.h"

@@ -1,3 +1,0 @@
-// Transposition of planes in avx512's instructions.
-#define ORTOLAN_ISA avx512
-#include "cpu/kernels/move_body.h"

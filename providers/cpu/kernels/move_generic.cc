@@ -1,3 +1,0 @@
-// Transposition of planes in generic's instructions.
-#define ORTOLAN_ISA generic
-#include "cpu/kernels/move_body.h"

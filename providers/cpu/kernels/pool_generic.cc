@@ -1,3 +1,0 @@
-// Pooling of rows in generic's instructions.
-#define ORTOLAN_ISA generic
-#include "cpu/kernels/pool_body.h"

@@ -1,0 +1,75 @@
+// The fp64 product for one instruction set: a block of rows times a panel, sums in registers. Included as vec.h is.
+#pragma once
+
+#include <utility>
+
+#include "cpu/kernels/products/gemm_f64_kernels.h"
+#include "cpu/kernels/vectors/vec.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+constexpr int kDoubles = kVectorBytes / 8;
+typedef double Vd __attribute__((vector_size(kVectorBytes)));
+typedef double VdLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+
+#if defined(__AVX512F__)
+constexpr int kRows = 8;
+#else
+constexpr int kRows = 4;
+#endif
+constexpr int kVectors = 3;
+constexpr int kColumns = kVectors * kDoubles;
+
+ORTOLAN_INLINE Vd load_doubles(const double* p) { return *reinterpret_cast<const VdLoose*>(p); }
+ORTOLAN_INLINE void store_doubles(double* p, Vd v) { *reinterpret_cast<VdLoose*>(p) = v; }
+
+/** The sums of a row, `columns` of them, go to C. */
+ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c) {
+  if (block.columns == kColumns) {
+    for (int v = 0; v < kVectors; ++v) {
+      Vd result = sums[v] * block.alpha;
+      if (block.beta != 0) result = load_doubles(c + v * kDoubles) * block.beta + result;
+      store_doubles(c + v * kDoubles, result);
+    }
+    return;
+  }
+  double all[kColumns];
+  for (int v = 0; v < kVectors; ++v) store_doubles(all + v * kDoubles, sums[v]);
+  for (int64_t j = 0; j < block.columns; ++j) {
+    c[j] = block.beta != 0 ? block.beta * c[j] + block.alpha * all[j] : block.alpha * all[j];
+  }
+}
+
+template <int kCount>
+void multiply_rows(const BlockF64& block) {
+  Vd sums[kCount][kVectors] = {};
+  const double *a = block.a, *b = block.b;
+  for (int64_t k = 0; k < block.depth; ++k, a += block.a_column, b += block.b_row) {
+    Vd panel[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) panel[v] = load_doubles(b + v * kDoubles);
+#pragma GCC unroll 8
+    for (int r = 0; r < kCount; ++r) {
+      const Vd x = a[r * block.a_row] - Vd{};  // in every lane
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sums[r][v] += x * panel[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kCount; ++r) finish_row(block, sums[r], block.c + r * block.ldc);
+}
+
+template <int... kCounts>
+void multiply_counted(const BlockF64& block, std::integer_sequence<int, kCounts...>) {
+  static_cast<void>(((block.rows == kCounts + 1 && (multiply_rows<kCounts + 1>(block), true)) || ...));
+}
+
+void multiply(const BlockF64& block) { multiply_counted(block, std::make_integer_sequence<int, kRows>()); }
+
+}  // namespace
+
+extern const GemmF64Kernels kGemmF64;
+const GemmF64Kernels kGemmF64 = {kRows, kColumns, multiply};
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

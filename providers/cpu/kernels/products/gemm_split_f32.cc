@@ -1,0 +1,336 @@
+// fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
+#include <algorithm>
+#include <optional>
+
+#include "base/cpu_features.h"
+#include "base/threads/run_scope.h"
+#include "base/threads/thread_pool.h"
+#include "cpu/kernels/division/threads.h"
+#include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/products/gemm_f32_product.h"
+#include "cpu/kernels/products/gemm_split_division.h"
+#include "cpu/kernels/products/split_f32_kernels.h"
+#include "cpu/kernels/scratch.h"
+#include "cpu/kernels/vectors/lengths.h"
+
+namespace ortolan::cpu::kernels {
+namespace {
+
+constexpr int64_t kSumsBytes = kSplitRows * kSplitColumns * sizeof(float);
+
+// Rows [row, row + rows) and k in [first, first + k), whose tiles lie block after block.
+struct SplitBand {
+  int64_t row, rows, first, k;
+  char* tiles;
+  SplitRange* ranges;
+
+  int64_t blocks() const { return divide_up(rows, kSplitRows); }
+};
+
+// The tiles of panels [begin, end) of B, one after the other.
+struct SplitPanels {
+  int64_t begin, end;
+  char* tiles;
+  SplitRange* ranges;
+};
+
+class SplitGemm {
+ public:
+  SplitGemm(const GemmProduct& p, int slices)
+      : p_(p), slices_(slices), kernels_(*kernels().split_f32), panels_(p.n, p.kernels) {}
+
+  void multiply(base::ThreadPool* pool) const {
+    const SplitDivision division =
+        divide_split({p_.m, p_.n, p_.k}, slices_, threads_of(pool), base::cpu_features().l2_bytes);
+    const auto multiply_bands = [&](base::ThreadPool* threads, int64_t begin, int64_t end) {
+      for (int64_t row = begin * division.rows; row < std::min(end * division.rows, p_.m); row += division.rows) {
+        multiply_rows(threads, division, row, std::min(division.rows, p_.m - row));
+      }
+    };
+    const int64_t bands = divide_up(p_.m, division.rows);
+    if (!division.own_rows) return multiply_bands(pool, 0, bands);
+    base::parallel_for(pool, bands, 1, [&](int64_t begin, int64_t end) { multiply_bands(nullptr, begin, end); });
+  }
+
+ private:
+  int64_t columns() const { return divide_up(p_.n, kSplitColumns); }  // panels
+  int64_t block_bytes(int64_t k) const { return split_bytes(slices_, k); }
+  int kept() const { return slices_kept(p_.b.element, slices_); }
+  int64_t products(int64_t k) const { return split_steps(k) * split_products(slices_, kept()); }
+
+  void multiply_rows(base::ThreadPool* pool, const SplitDivision& division, int64_t row, int64_t rows) const {
+    const int64_t blocks = divide_up(rows, kSplitRows), shared = division.shared_panels;
+    const int64_t bytes = (blocks + shared) * block_bytes(std::min(p_.k, kSplitLongest));
+    const auto ranges = (blocks + shared) * static_cast<int64_t>(sizeof(SplitRange));
+    const Scratch<char> space(bytes + ranges);
+    SplitBand band{row, rows, 0, 0, space.data(), reinterpret_cast<SplitRange*>(space.data() + bytes)};
+    for (; band.first < p_.k; band.first += band.k) {
+      band.k = std::min(kSplitLongest, p_.k - band.first);
+      shared > 0 ? multiply_together(pool, division, band) : multiply_alone(pool, division, band);
+    }
+  }
+
+  // Each task splits the panels that it multiplies.
+  void multiply_alone(base::ThreadPool* pool, const SplitDivision& division, const SplitBand& band) const {
+    base::parallel_for(pool, band.blocks(), least_items(split_rows_ns(band.k)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) split_block(band, i);
+    });
+    const int64_t width = division.grid.width;
+    base::parallel_for(pool, division.grid.across, 1, [&](int64_t begin, int64_t end) {
+      multiply_panels(band, begin * width, std::min(end * width, columns()), division.panels_at_once);
+    });
+  }
+
+  // The threads split so many panels, then multiply blocks of them.
+  void multiply_together(base::ThreadPool* pool, const SplitDivision& division, const SplitBand& band) const {
+    const int64_t blocks = band.blocks();
+    for (int64_t begin = 0; begin < columns(); begin += division.shared_panels) {
+      const SplitPanels panels{begin, std::min(begin + division.shared_panels, columns()),
+                               band.tiles + blocks * block_bytes(band.k), band.ranges + blocks};
+      const int64_t rows_first = begin == 0 ? blocks : 0;
+      base::parallel_for(pool, rows_first + panels.end - begin, least_items(split_rows_ns(band.k)),
+                         [&](int64_t from, int64_t to) {
+                           for (int64_t i = from; i < to; ++i) {
+                             i < rows_first ? split_block(band, i) : split_panel(band, panels, i - rows_first);
+                           }
+                         });
+      const GridDivision& grid = division.grid;
+      const int64_t across = divide_up(panels.end - begin, grid.width);
+      base::parallel_for(pool, divide_up(blocks, grid.height) * across, 1, [&](int64_t from, int64_t to) {
+        const SplitScope tiles(kernels_);
+        const Scratch<float> sums(kSplitRows * kSplitColumns);
+        SplitSequence sequence{sums.data()};
+        for (int64_t task = from; task < to; ++task) {
+          const int64_t i = task / across * grid.height, first = begin + task % across * grid.width;
+          multiply_blocks(sequence, band, panels, {i, std::min(i + grid.height, blocks)},
+                          {first, std::min(first + grid.width, panels.end)});
+        }
+        kernels_.finish(sequence);
+      });
+    }
+  }
+
+  void split_block(const SplitBand& band, int64_t i) const {
+    const int64_t row = band.row + i * kSplitRows;
+    const RowSource source{p_.a.data + row * p_.a.stride + band.first, p_.a.stride,
+                           std::min(kSplitRows, band.row + band.rows - row), band.k};
+    kernels_.split_rows(slices_, source, band.tiles + i * block_bytes(band.k), &band.ranges[i]);
+  }
+
+  // Where 16 columns lie, from row `first` on.
+  void find_half(int64_t column, int64_t first, ColumnSource& source, int half) const {
+    const GemmRight& b = p_.b;
+    if (b.form == GemmRightForm::kPacked) {
+      const int64_t panel = panels_.panel_of(column), start = panels_.first_column(panel), width = panels_.width(panel);
+      const int64_t at = start * p_.k + first * width + (column - start);
+      source.element = b.element;
+      source.half[half] = b.element == PackedElement::kFloat ? static_cast<const void*>(b.data + at) : b.shorts + at;
+      source.step[half] = width;
+    } else {
+      source.half[half] = b.data + first * b.stride + column;
+      source.step[half] = b.stride;
+    }
+  }
+
+  // Whether columns lie as rows, or nowhere yet.
+  bool writes_columns() const { return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten; }
+
+  void write_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
+    if (p_.b.form == GemmRightForm::kWritten) {
+      return p_.b.columns->write(column, count, band.first, band.k, to, kSplitColumns);
+    }
+    p_.kernels.pack_panel_transposed(p_.b.data + column * p_.b.stride + band.first, p_.b.stride, band.k, count,
+                                     kSplitColumns, to);
+  }
+
+  // `written`: room for them.
+  ColumnSource columns_of(const SplitBand& band, int64_t panel, float* written) const {
+    const int64_t column = panel * kSplitColumns;
+    ColumnSource source{{}, {}, band.k, std::min(kSplitColumns, p_.n - column)};
+    if (writes_columns()) {
+      write_columns(band, column, source.columns, written);
+      return {{written, written + 16}, {kSplitColumns, kSplitColumns}, band.k, source.columns};
+    }
+    find_half(column, band.first, source, 0);
+    if (source.columns > 16) find_half(column + 16, band.first, source, 1);
+    return source;
+  }
+
+  SplitPrefetch prefetch_of(const SplitBand& band, int64_t panel, int64_t at_once) const {
+    SplitPrefetch streams;
+    if (writes_columns()) return streams;
+    const ColumnSource source = columns_of(band, panel, nullptr);
+    const int last = source.columns > 16;
+    for (int i = 0; i < 2; ++i) {
+      streams.at[i] = static_cast<const char*>(source.half[i * last]);
+      streams.step[i] = source.step[i * last] * (source.element == PackedElement::kFloat ? 4 : 2);
+    }
+    streams.lines = band.k;
+    streams.at_once = at_once;
+    return streams;
+  }
+
+  SplitBlock block_of(const SplitBand& band, int64_t panel, int64_t i) const {
+    const int64_t row = band.row + i * kSplitRows, column = panel * kSplitColumns;
+    SplitBlock block{slices_, split_steps(band.k), band.tiles + i * block_bytes(band.k), &band.ranges[i]};
+    block.b_element = p_.b.element;
+    GemmFinish& finish = block.finish;
+    finish.c = p_.c + row * p_.ldc + column;
+    finish.ldc = p_.ldc;
+    finish.rows = std::min(kSplitRows, band.row + band.rows - row);
+    finish.columns = std::min(kSplitColumns, p_.n - column);
+    finish.alpha = p_.epilogue.alpha;
+    finish.c_scale = band.first == 0 ? p_.epilogue.beta : 1;
+    if (band.first + band.k < p_.k) return block;
+    set_finish(p_.epilogue, row, column, finish);
+    const Activation& activation = p_.epilogue.activation;
+    if (is_clamp(activation.op)) return block;
+    block.activate = kernels().vector->unary[static_cast<int>(activation.op)];
+    block.p0 = activation.p0;
+    block.p1 = activation.p1;
+    return block;
+  }
+
+  void split_panel(const SplitBand& band, const SplitPanels& panels, int64_t i) const {
+    const Scratch<float> written(writes_columns() ? band.k * kSplitColumns : 1);
+    ColumnSplit split(columns_of(band, panels.begin + i, written.data()), slices_,
+                      panels.tiles + i * block_bytes(band.k), &panels.ranges[i]);
+    kernels_.split_columns(split, INT64_MAX);
+  }
+
+  struct Range {
+    int64_t begin, end;
+  };
+
+  void multiply_block(SplitSequence& sequence, const SplitBand& band, const SplitPanels& panels, int64_t i,
+                      int64_t panel) const {
+    SplitBlock block = block_of(band, panel, i);
+    block.b = panels.tiles + (panel - panels.begin) * block_bytes(band.k);
+    block.b_range = &panels.ranges[panel - panels.begin];
+    kernels_.multiply(sequence, block);
+  }
+
+  void multiply_blocks(SplitSequence& sequence, const SplitBand& band, const SplitPanels& panels, Range rows,
+                       Range columns) const {
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
+      for (int64_t panel = columns.begin; panel < columns.end; ++panel)
+        multiply_block(sequence, band, panels, i, panel);
+    }
+  }
+
+  // Fetches the tiles of a block beside the products of so many others.
+  void fetch_block(SplitSequence& sequence, const SplitBand& band, int64_t i, int64_t products) const {
+    const int64_t bytes = block_bytes(band.k), sweeps = slices_ > 1 ? 2 : 1;
+    sequence.ahead = band.tiles + i * bytes;
+    sequence.ahead_bytes = round_up(divide_up(bytes, sweeps * split_steps(band.k) * products), 64);
+  }
+
+  // All blocks of the band and panels [begin, end), `at_once` of them over each block of rows. The next ones are split
+  // while tiles are multiplied.
+  void multiply_panels(const SplitBand& band, int64_t begin, int64_t end, int64_t at_once) const {
+    const int64_t bytes = block_bytes(band.k), tiles_end = kSumsBytes + 2 * at_once * bytes;
+    const int64_t ranges_at = tiles_end + (writes_columns() ? band.k * kSplitColumns * 4 : 0);
+    const int64_t ranges_bytes = 2 * at_once * static_cast<int64_t>(sizeof(SplitRange));
+    const Scratch<char> leased(ranges_at + ranges_bytes);
+    char* const space = leased.data();
+    SplitSequence sequence{reinterpret_cast<float*>(space)};
+    auto* ranges = reinterpret_cast<SplitRange*>(space + ranges_at);
+    const auto panels_from = [&](int64_t panel) {
+      const int64_t odd = (panel - begin) / at_once % 2 * at_once;
+      return SplitPanels{panel, std::min(panel + at_once, end), space + kSumsBytes + odd * bytes, ranges + odd};
+    };
+    PanelSplitting splitting(*this, band, end, reinterpret_cast<float*>(space + tiles_end));
+    const SplitScope tiles(kernels_);
+    SplitPanels now = panels_from(begin);
+    for (int64_t panel = begin; panel < now.end; ++panel) splitting.start(sequence, now, panel);
+    while (now.begin < end) {
+      splitting.finish(sequence);
+      const SplitPanels next = panels_from(now.end);
+      int64_t coming = next.begin, products = 0;
+      for (int64_t i = 0; i < band.blocks(); ++i) {
+        if (at_once > 1) fetch_block(sequence, band, (i + 1) % band.blocks(), now.end - now.begin);
+        for (int64_t panel = now.begin; panel < now.end; ++panel, ++products) {
+          if (products % band.blocks() == 0 && coming < next.end) splitting.start(sequence, next, coming++);
+          multiply_block(sequence, band, now, i, panel);
+        }
+      }
+      now = next;
+    }
+    kernels_.finish(sequence);
+  }
+
+  // Splits one panel after the other beside the products of a sequence, as many of them as the band has blocks.
+  class PanelSplitting {
+   public:
+    PanelSplitting(const SplitGemm& gemm, const SplitBand& band, int64_t end, float* written)
+        : gemm_(gemm), band_(band), end_(end), products_(band.blocks() * gemm.products(band.k)), written_(written) {}
+
+    void start(SplitSequence& sequence, const SplitPanels& panels, int64_t panel) {
+      finish(sequence);
+      const int64_t i = panel - panels.begin;
+      split_.emplace(gemm_.columns_of(band_, panel, written_), gemm_.slices_,
+                     panels.tiles + i * gemm_.block_bytes(band_.k), &panels.ranges[i]);
+      sequence.next = &*split_;
+      sequence.units_at_once = divide_up(split_->units, products_);
+      if (panel + 1 < end_) sequence.prefetch = gemm_.prefetch_of(band_, panel + 1, divide_up(band_.k, 2 * products_));
+    }
+    void finish(SplitSequence& sequence) {
+      if (split_.has_value()) gemm_.kernels_.split_columns(*split_, INT64_MAX);
+      sequence.next = nullptr;
+    }
+
+   private:
+    const SplitGemm& gemm_;
+    const SplitBand& band_;
+    const int64_t end_, products_;
+    float* written_;
+    std::optional<ColumnSplit> split_;
+  };
+
+  const GemmProduct& p_;
+  const int slices_;
+  const SplitF32Kernels& kernels_;
+  const PanelSplit panels_;
+};
+
+}  // namespace
+
+int split_slices() noexcept {
+  if (kernels().split_f32 == nullptr) return 0;
+  switch (base::fp32_precision()) {
+    case base::Fp32Precision::kX6:
+      return 3;
+    case base::Fp32Precision::kX3:
+      return 2;
+    case base::Fp32Precision::kBf16:
+      return 1;
+    case base::Fp32Precision::kExact:
+      break;
+  }
+  return 0;
+}
+
+int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept {
+  const int slices = split_slices();
+  return slices != 0 && gains_on_tiles({m, n, k}, slices) ? slices : 0;
+}
+
+const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {
+  constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
+  const int slices = gemm_slices(m, n, k);
+  return slices != 0 ? kTiles[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
+}
+
+bool multiply_split(base::ThreadPool* pool, const GemmProduct& product, int64_t all_rows) {
+  if (kernels().gemm_f32 != &product.kernels || product.b.form == GemmRightForm::kInPlace) return false;
+  const int slices = gemm_slices(all_rows, product.n, product.k);
+  if (slices == 0) return false;
+  multiply_on_tiles(pool, product, slices);
+  return true;
+}
+
+void multiply_on_tiles(base::ThreadPool* pool, const GemmProduct& product, int slices) {
+  SplitGemm(product, slices).multiply(pool);
+}
+
+}  // namespace ortolan::cpu::kernels

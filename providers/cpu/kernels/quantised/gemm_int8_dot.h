@@ -1,0 +1,30 @@
+// Sums of products of a group of bytes or words, for one instruction set. Included as vec.h is.
+#pragma once
+
+#include "cpu/kernels/vectors/isa_level.h"
+#include "cpu/kernels/vectors/vec.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+namespace {
+
+#if defined(__AVX512VNNI__)
+constexpr int kGroup = 4;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b); }
+#elif defined(__AVX512F__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+#elif defined(__AVX2__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+#elif defined(__SSE2__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm_madd_epi16((__m128i)a, (__m128i)b); }
+#else
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
+  return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+}
+#endif
+
+}  // namespace
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -1,3 +1,0 @@
-// Recurrent cells in generic's instructions.
-#define ORTOLAN_ISA generic
-#include "cpu/kernels/recurrent_f32_body.h"

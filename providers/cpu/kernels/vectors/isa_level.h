@@ -1,0 +1,21 @@
+// The instruction set that a body is compiled for. Included as vec.h is.
+#pragma once
+
+#include "base/cpu_features.h"
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
+
+constexpr base::IsaLevel kLevel =
+#if defined(__AMX_TILE__)
+    base::IsaLevel::kAmx;
+#elif defined(__AVX512VNNI__)
+    base::IsaLevel::kAvx512Vnni;
+#elif defined(__AVX512F__)
+    base::IsaLevel::kAvx512;
+#elif defined(__AVX2__)
+    base::IsaLevel::kAvx2;
+#else
+    base::IsaLevel::kGeneric;
+#endif
+
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
