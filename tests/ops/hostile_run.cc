@@ -20,6 +20,11 @@ namespace ortolan::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int64_t kSlower = 10;
+#else
+constexpr int64_t kSlower = 1;
+#endif
 constexpr const char* kMaxTensorBytes = "16777216";
 
 std::atomic<const HostileNode*> running{nullptr};
@@ -186,7 +191,7 @@ void report_hostile(const char* kind, int64_t ran, int64_t drawn) {
 }
 
 HostileTurns::HostileTurns(int64_t count)
-    : left_(static_cast<int64_t>(number_from("ORTOLAN_HOSTILE_COUNT", static_cast<double>(count)))) {
+    : left_(static_cast<int64_t>(number_from("ORTOLAN_HOSTILE_COUNT", static_cast<double>(count / kSlower)))) {
   std::chrono::duration<double> seconds(number_from("ORTOLAN_HOSTILE_SECONDS", 0));
   if (seconds.count() > 0) end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(seconds);
 }

@@ -28,8 +28,9 @@ bool run_hostile(const HostileNode& hostile);
 /** Prints how many of the nodes drawn ran, and fails where hardly any of many did: errors alone prove little. */
 void report_hostile(const char* kind, int64_t ran, int64_t drawn);
 
-/** How many nodes a test of hostile nodes draws: a number, so that every machine draws the same ones.
-    ORTOLAN_HOSTILE_COUNT says another number, ORTOLAN_HOSTILE_SECONDS makes it a soak of that length instead. */
+/** How many nodes a test of hostile nodes draws: a number, so that every machine draws the same ones, and a tenth of it
+    where sanitisers make each slow. ORTOLAN_HOSTILE_COUNT says another number; ORTOLAN_HOSTILE_SECONDS makes it a soak
+    as long as that. */
 class HostileTurns {
  public:
   explicit HostileTurns(int64_t count);
