@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "gpu/core/group.h"
@@ -112,6 +113,23 @@ TEST_F(TunerTest, GroupsWithSharedMemoryAreTunedToo) {
   EXPECT_EQ(time_of_product(run(full)), 10);
   EXPECT_EQ(time_of_product(run(fast)), 1000);
   EXPECT_EQ(time_of_product(run(none)), 1000);
+}
+
+TEST_F(TunerTest, TilesOfLanesFitTheRegisters) {
+  for (int registers : {16, 32}) {
+    test::TestDeviceOptions options;
+    options.kind = DeviceClass::kLanes;
+    options.vector_registers = registers;
+    TestDevice device(options);
+    int most = 0;
+    device.set_cost([&](const std::string& kernel, const Constants& constants, const auto&) -> int64_t {
+      if (kernel == "product_lanes") most = std::max(most, constants.at("TM") * constants.at("TN"));
+      return 1;
+    });
+    Engine engine(device, {}, Tuning::kFull);
+    run(engine);
+    EXPECT_EQ(most, registers);
+  }
 }
 
 TEST_F(TunerTest, FastTuningTriesTilesBesideTheDefault) {

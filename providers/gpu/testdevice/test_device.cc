@@ -252,6 +252,7 @@ TestDevice::TestDevice(const TestDeviceOptions& options) : order_(options.order)
   traits_.driver = "1";
   traits_.kind = options.kind;
   traits_.vector_width = options.vector_width;
+  traits_.vector_registers = options.vector_registers;
   traits_.max_group_items = 256;
   traits_.max_groups = options.max_groups;
   traits_.shared_bytes = 32768;

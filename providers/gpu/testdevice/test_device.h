@@ -30,7 +30,8 @@ struct Work {
 struct TestDeviceOptions {
   DeviceClass kind = DeviceClass::kGpu;
   int vector_width = 4;  // 1, 4 or 16
-  unsigned order = 0;    // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
+  int vector_registers = DeviceTraits{}.vector_registers;
+  unsigned order = 0;  // of items and groups: 0 forward, 1 backward, else the seed of a shuffle
   bool has_half_arithmetic = true;
   MatrixUnits matrix_units = {};
   size_t memory_bytes = size_t{1} << 32;
