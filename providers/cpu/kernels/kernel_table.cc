@@ -9,6 +9,7 @@ using base::IsaLevel;
 
 #define ORTOLAN_OBJECT(type, name, object) extern const type object;
 #define ORTOLAN_REFERENCE(type, name, object) .name = &object,
+#define ORTOLAN_SET(type, name, object) table.name = &object;
 namespace generic {
 ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
 constexpr KernelTable kTable = {.isa = IsaLevel::kGeneric, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
@@ -43,7 +44,6 @@ extern const GemmInt8Kernels kGemmInt8;
 ORTOLAN_TILE_FAMILIES(ORTOLAN_OBJECT)
 
 constexpr KernelTable table() {
-#define ORTOLAN_SET(type, name, object) table.name = &object;
   KernelTable table = avx512vnni::table();
   table.isa = IsaLevel::kAmx;
   table.gemm_int8 = &kGemmInt8;

@@ -11,20 +11,32 @@
 
 // The families of kernels, a row each: the type that holds its functions, its name in a table, and the object that
 // every instruction set defines; and those that only tiles have.
-#define ORTOLAN_KERNEL_FAMILIES(row)                                                                                 \
-  row(VectorF32Kernels, vector, kVectorF32) row(RowF32Kernels, rows, kRowF32) row(ConvertKernels, convert, kConvert) \
-      row(GemmF32Kernels, gemm_f32, kGemmF32) row(GemmF64Kernels, gemm_f64, kGemmF64)                                \
-          row(GemmInt8Kernels, gemm_int8, kGemmInt8) row(NBitsKernels, nbits, kNBits)                                \
-              row(ConvF32Kernels, conv_f32, kConvF32) row(WinogradKernels, winograd, kWinograd)                      \
-                  row(WinogradInt16Kernels, winograd_int16, kWinogradInt16)                                          \
-                      row(DepthwiseInt8Kernels, depthwise_int8, kDepthwiseInt8) row(PoolKernels, pool, kPool)        \
-                          row(MoveKernels, move, kMove) row(RecurrentKernels, recurrent, kRecurrent)                 \
-                              row(CastKernels, cast, kCast) row(NumberKernels, numbers, kNumberLoops)                \
-                                  row(MathF64Kernels, math_f64, kMathF64)
-#define ORTOLAN_TILE_FAMILIES(row)                                                               \
-  row(SplitF32Kernels, split_f32, kSplitF32) row(SplitConvKernels, split_conv, kSplitConv)       \
-      row(TileConvKernels, tile_conv, kTileConv) row(NBitsTileKernels, nbits_tiles, kNBitsTiles) \
-          row(NBitsSliceKernels, nbits_slices, kNBitsSlices)
+// clang-format off
+#define ORTOLAN_KERNEL_FAMILIES(row)                        \
+  row(VectorF32Kernels, vector, kVectorF32)                 \
+  row(RowF32Kernels, rows, kRowF32)                         \
+  row(ConvertKernels, convert, kConvert)                    \
+  row(GemmF32Kernels, gemm_f32, kGemmF32)                   \
+  row(GemmF64Kernels, gemm_f64, kGemmF64)                   \
+  row(GemmInt8Kernels, gemm_int8, kGemmInt8)                \
+  row(NBitsKernels, nbits, kNBits)                          \
+  row(ConvF32Kernels, conv_f32, kConvF32)                   \
+  row(WinogradKernels, winograd, kWinograd)                 \
+  row(WinogradInt16Kernels, winograd_int16, kWinogradInt16) \
+  row(DepthwiseInt8Kernels, depthwise_int8, kDepthwiseInt8) \
+  row(PoolKernels, pool, kPool)                             \
+  row(MoveKernels, move, kMove)                             \
+  row(RecurrentKernels, recurrent, kRecurrent)              \
+  row(CastKernels, cast, kCast)                             \
+  row(NumberKernels, numbers, kNumberLoops)                 \
+  row(MathF64Kernels, math_f64, kMathF64)
+#define ORTOLAN_TILE_FAMILIES(row)                   \
+  row(SplitF32Kernels, split_f32, kSplitF32)         \
+  row(SplitConvKernels, split_conv, kSplitConv)      \
+  row(TileConvKernels, tile_conv, kTileConv)         \
+  row(NBitsTileKernels, nbits_tiles, kNBitsTiles)    \
+  row(NBitsSliceKernels, nbits_slices, kNBitsSlices)
+// clang-format on
 
 namespace ortolan::cpu::kernels {
 

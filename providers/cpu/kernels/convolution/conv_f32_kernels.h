@@ -1,4 +1,4 @@
-// What one instruction set provides for fp32 convolution, beside the product itself. Internal to this folder.
+// What one instruction set provides for fp32 convolution, beside the product itself. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packed convolution weights, and what the ways to convolve share. Internal to this folder.
+// Packed convolution weights, and what the ways to convolve share. Internal to the kernels.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
 // fp32 convolution on tiles: input planes are split into slices of 8 bits once, and the products of tiles read them
-// where they lie, so that nothing is gathered. Internal to this folder.
+// where they lie, so that nothing is gathered. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What an instruction set with tiles provides for fp32 convolution. Operands are split into slices of 8 bits as in
-// split_f32_kernels.h. Internal to this folder.
+// split_f32_kernels.h. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the outputs of a convolution on tiles are numbered, and what each tap reads for them. Internal to this folder.
+// How the outputs of a convolution on tiles are numbered, and what each tap reads for them. Internal to the kernels.
 #pragma once
 
 #include <algorithm>

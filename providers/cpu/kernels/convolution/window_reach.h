@@ -1,4 +1,4 @@
-// Which taps of a window lie inside an image. Internal to this folder.
+// Which taps of a window lie inside an image. Internal to the kernels.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // two by two outputs at a time. With stride 1, F(2x2, 3x3): sixteen products over 4x4 tiles instead of nine taps for
 // each of four outputs. With stride 2, a row of five inputs is two phases: the even ones, which meet the outer taps by
 // F(2, 2), and the odd ones, which meet the middle tap; both ways together twenty-five products over 5x5 tiles, of
-// which those with the odd ones share weights. Internal to this folder.
+// which those with the odd ones share weights. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

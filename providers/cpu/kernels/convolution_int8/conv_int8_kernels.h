@@ -1,4 +1,4 @@
-// What an instruction set with tiles provides for convolution of bytes. Internal to this folder.
+// What an instruction set with tiles provides for convolution of bytes. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Convolution of bytes in tiles of 16 rows of 64 bytes: weights as left operands, the image itself as right ones.
-// Internal to this folder.
+// Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packed weights of convolutions of bytes. Internal to this folder.
+// Packed weights of convolutions of bytes. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/aligned_buffer.h"

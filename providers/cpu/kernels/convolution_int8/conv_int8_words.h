@@ -1,5 +1,5 @@
 // The images of a convolution of bytes as planes of words: neighbouring channels side by side, padding written out.
-// Internal to this folder.
+// Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // The transforms of weights are taken times their denominators, so all that is multiplied is whole and fits 16 bits,
 // and what comes back from the sums of products is a known multiple of each output, 2^n or 9*2^n. Sums wrap at 32 bits:
 // they are right modulo 2^32, and so is their product with the inverse of 9, of which a shift by n leaves the output
-// itself, as long as that has at most 32 - n bits. Internal to this folder.
+// itself, as long as that has at most 32 - n bits. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the columns of a product are divided into panels. Internal to this folder.
+// How the columns of a product are divided into panels. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one instruction set provides for casts. Internal to this folder.
+// What one instruction set provides for casts. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/elementwise/cast.h"

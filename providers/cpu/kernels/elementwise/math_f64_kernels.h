@@ -1,4 +1,4 @@
-// What one instruction set provides for functions in fp64. Internal to this folder.
+// What one instruction set provides for functions in fp64. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/elementwise/math_f64.h"

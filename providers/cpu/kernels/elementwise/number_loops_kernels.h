@@ -1,4 +1,4 @@
-// What one instruction set provides for loops over numbers. Internal to this folder.
+// What one instruction set provides for loops over numbers. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/elementwise/number_loops.h"

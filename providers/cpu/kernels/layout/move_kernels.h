@@ -1,4 +1,4 @@
-// What one instruction set provides for moving elements. Internal to this folder.
+// What one instruction set provides for moving elements. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one instruction set provides for fp64 products. Internal to this folder.
+// What one instruction set provides for fp64 products. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // fp32 products on bfloat16 tiles. An operand is split into slices of 8 bits of its elements, highest first; three of
 // them together are the operand exactly. Six products of slices, summed smallest first in blocks of kSplitLongest, are
-// at least as exact as fp32 arithmetic; three or one are less exact and faster. Internal to this folder.
+// at least as exact as fp32 arithmetic; three or one are less exact and faster. Internal to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one instruction set provides for spans of bytes; contracts: bytes.h. Internal to this folder.
+// What one instruction set provides for spans of bytes; contracts: bytes.h. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/quantised/bytes.h"

@@ -1,4 +1,4 @@
-// What the files of products with narrow weights share. Internal to this folder.
+// What the files of products with narrow weights share. Internal to the kernels.
 #pragma once
 
 #include "cpu/kernels/quantised/matmul_nbits.h"
