@@ -10,7 +10,7 @@ namespace ortolan::cpu::kernels {
 
 /** How long memory is used: kSession is a part of packed weights, beside those made before and after; it may be kept
     from an earlier packing, see base/memory/packed_parts.h. What a run packs lives in that run and counts for it: as
-   kCall, so that runs neither wait for each other nor give pages back. */
+    kCall, so that runs neither wait for each other nor give pages back. */
 enum class Lifetime : uint8_t { kCall, kSession };
 
 /** Owns 64-byte aligned bytes, uninitialised; large ones ask the system for huge pages. */
