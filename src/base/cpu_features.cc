@@ -14,70 +14,10 @@
 
 #include "base/threads/processor_count.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <sys/syscall.h>
-
-// Defined by the tests' emulator of tile instructions (tests/amx_emulator), which any processor with AVX-512 can run.
-extern "C" __attribute__((weak, visibility("default"))) bool ortolan_emulates_tiles() noexcept;
-#endif
-
 namespace ortolan::base {
 namespace {
 
 constinit std::atomic<int> pretended_processors = 0;
-
-#if defined(__x86_64__)
-uint64_t enabled_states() {
-  uint32_t low, high;
-  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (uint64_t{high} << 32) | low;
-}
-
-bool has_all(uint32_t word, std::initializer_list<int> bits) {
-  return std::all_of(bits.begin(), bits.end(), [word](int bit) { return (word >> bit) & 1; });
-}
-
-bool tiles_granted() {
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
-bool tiles_usable(uint64_t states) {
-  uint32_t a, b, c, d;
-  if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !has_all(a, {5})) return false;  // AVX512_BF16
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  const bool exist = (states & 0x60000) == 0x60000 && has_all(d, {22, 24, 25});  // bfloat16, tiles, bytes
-  return exist ? tiles_granted() : ortolan_emulates_tiles != nullptr && ortolan_emulates_tiles();
-}
-
-void detect_isa(CpuFeatures& features, IsaLevel wanted) {
-  uint32_t a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, {12, 27, 28, 29})) return;  // FMA, OSXSAVE, AVX, F16C
-  const uint64_t states = enabled_states();
-  if ((states & 0x6) != 0x6) return;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has_all(b, {5})) return;
-  features.detected = IsaLevel::kAvx2;
-  if ((states & 0xe6) == 0xe6 && has_all(b, {16, 17, 28, 30, 31})) {
-    features.detected = has_all(c, {11}) ? IsaLevel::kAvx512Vnni : IsaLevel::kAvx512;
-  }
-  if (features.detected == IsaLevel::kAvx512Vnni && wanted >= IsaLevel::kAmx && tiles_usable(states)) {
-    features.detected = IsaLevel::kAmx;
-  }
-}
-#else
-void detect_isa(CpuFeatures&, IsaLevel) {}
-#endif
-
-// The level that ORTOLAN_CPU_ISA allows; the highest where it is unset or names none.
-IsaLevel wanted_isa() {
-  const char* name = std::getenv("ORTOLAN_CPU_ISA");
-  if (name == nullptr) return IsaLevel::kAmx;
-  for (int level = 0; level < static_cast<int>(IsaLevel::kAmx); ++level) {
-    if (std::strcmp(name, isa_name(static_cast<IsaLevel>(level))) == 0) return static_cast<IsaLevel>(level);
-  }
-  return std::strcmp(name, "avx512") == 0 ? IsaLevel::kAvx512Vnni : IsaLevel::kAmx;
-}
 
 int64_t cache_bytes(int name, int64_t otherwise) {
   const long bytes = sysconf(name);
@@ -86,8 +26,8 @@ int64_t cache_bytes(int name, int64_t otherwise) {
 
 CpuFeatures detect() {
   CpuFeatures features{};
-  const IsaLevel wanted = wanted_isa();
-  detect_isa(features, wanted);
+  const IsaLevel wanted = named_isa(std::getenv("ORTOLAN_CPU_ISA"));
+  features.detected = detect_isa(wanted);
   features.isa = std::min(wanted, features.detected);
   features.l1d_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
   features.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
@@ -193,22 +133,6 @@ const ProcessorShare& processor_share() {
 const CpuFeatures& cpu_features() noexcept {
   static const CpuFeatures features = detect();
   return features;
-}
-
-const char* isa_name(IsaLevel level) noexcept {
-  switch (level) {
-    case IsaLevel::kAvx2:
-      return "avx2";
-    case IsaLevel::kAvx512:
-      return "avx512f";
-    case IsaLevel::kAvx512Vnni:
-      return "avx512vnni";
-    case IsaLevel::kAmx:
-      return "amx";
-    case IsaLevel::kGeneric:
-      break;
-  }
-  return "generic";
 }
 
 int count_cores(std::vector<int> cores) noexcept {

@@ -4,15 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/isa/isa_level.h"
+
 namespace ortolan::base {
 
-// Each level includes the ones before it. kAvx2 means AVX2, FMA and F16C; kAvx512 means F, BW, DQ, VL and CD; kAmx
-// means tiles of bfloat16 and of bytes, and AVX512_BF16.
-enum class IsaLevel : uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Vnni, kAmx };
-
 struct CpuFeatures {
-  // What the processor and the operating system allow. Tiles need the system's permission, which holds for the whole
-  // process; it is asked for unless ORTOLAN_CPU_ISA names a lower level, and kAmx is detected only where it is granted.
+  // What the processor and the operating system allow (detect_isa): kAmx only where the system grants tiles, which it
+  // is asked for unless ORTOLAN_CPU_ISA names a lower level.
   IsaLevel detected;
   IsaLevel isa;       // `detected`, capped by the environment variable ORTOLAN_CPU_ISA
   int64_t l1d_bytes;  // per core; sane defaults where the system does not say
@@ -22,10 +20,6 @@ struct CpuFeatures {
 
 // Read once, at the first call.
 const CpuFeatures& cpu_features() noexcept;
-
-// "generic", "avx2", "avx512f", "avx512vnni" or "amx". ORTOLAN_CPU_ISA takes these, and "avx512" for all of AVX-512
-// that the processor has.
-const char* isa_name(IsaLevel level) noexcept;
 
 // Threads that this process should have at work at once: the cores of its affinity mask, whose processors share the
 // units that compute, cut to its cgroup's CPU quota; or what the environment variable OMP_NUM_THREADS says, by which

@@ -6,8 +6,15 @@
 
 namespace ortolan::base {
 
-#if defined(__clang__) && __clang_major__ < 15
-// These compilers have no _Float16 on x86: the same conversions by hand.
+#if defined(__aarch64__)
+using BinaryHalf = __fp16;
+#elif defined(__SSE2__) && !(defined(__clang__) && __clang_major__ < 15)
+#define ORTOLAN_FLOAT16 1
+using BinaryHalf = _Float16;
+#endif
+
+#if !defined(__aarch64__) && !defined(ORTOLAN_FLOAT16)
+// These compilers have no type for it: the same conversions by hand.
 inline uint16_t half_bits(float value) {
   const auto word = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000u);
@@ -31,8 +38,8 @@ inline float half_value(uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(value));
 }
 #else
-inline uint16_t half_bits(float value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
-inline float half_value(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+inline uint16_t half_bits(float value) { return std::bit_cast<uint16_t>(static_cast<BinaryHalf>(value)); }
+inline float half_value(uint16_t bits) { return static_cast<float>(std::bit_cast<BinaryHalf>(bits)); }
 #endif
 
 /** IEEE binary16. Conversion from float rounds to nearest even. */

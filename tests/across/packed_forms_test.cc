@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "base/cpu_features.h"
 #include "cpu/convolution/convolution_geometry.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/recurrent/recurrent_f32.h"
@@ -31,8 +32,7 @@ TEST(PackedForms, AreNamedByPackerAndParameters) {
 TEST(PackedForms, AreNamedByPrecisionAndInstructionSet) {
   std::set<std::string> names;
   size_t count = 0;
-  for (auto level : {base::IsaLevel::kGeneric, base::IsaLevel::kAvx2, base::IsaLevel::kAvx512,
-                     base::IsaLevel::kAvx512Vnni, base::IsaLevel::kAmx}) {
+  for (const auto& [level, isa] : base::isa_levels()) {
     if (!kernels::use_isa(level)) continue;
     for (auto precision : {base::Fp32Precision::kX6, base::Fp32Precision::kExact, base::Fp32Precision::kX3,
                            base::Fp32Precision::kBf16}) {

@@ -319,8 +319,26 @@ TEST(CpuFeatures, AreSane) {
   EXPECT_LE(cpu.isa, cpu.detected);
   EXPECT_GE(cpu.l2_bytes, 64 << 10);
   EXPECT_GE(available_threads(), 1);
+}
+
+TEST(CpuFeatures, LevelsAreNamed) {
+  const auto levels = isa_levels();
+  for (const NamedIsaLevel& one : levels) {
+    EXPECT_STREQ(isa_name(one.level), one.name);
+    EXPECT_EQ(named_isa(one.name), one.level);
+    EXPECT_LE(detect_isa(one.level), cpu_features().detected);
+  }
+  EXPECT_EQ(named_isa("generic"), IsaLevel::kGeneric);
+  EXPECT_EQ(named_isa(nullptr), levels.back().level);
+  EXPECT_EQ(named_isa("mmx"), levels.back().level);
+#if defined(__x86_64__)
   EXPECT_STREQ(isa_name(IsaLevel::kAvx512Vnni), "avx512vnni");
-  EXPECT_STREQ(isa_name(IsaLevel::kAmx), "amx");
+  EXPECT_EQ(named_isa("avx512"), IsaLevel::kAvx512Vnni);
+  EXPECT_EQ(named_isa("amx"), IsaLevel::kAmx);
+#elif defined(__aarch64__)
+  EXPECT_EQ(named_isa("neon"), IsaLevel::kGeneric);
+  EXPECT_EQ(named_isa("i8mm"), IsaLevel::kI8mm);
+#endif
 }
 
 TEST(CpuFeatures, ThreadsAreWithinMaskQuotaAndWhatAnEngineGives) {

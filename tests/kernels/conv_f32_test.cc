@@ -259,7 +259,7 @@ TEST_P(ConvF32, IsAsExactAsAPlainLoop) {
       std::vector<float> x = normal(depth * volume(g.in)), w = normal(40 * depth * 9);
       for (float& v : x) v = signs > 0 ? std::fabs(v) : v;
       for (float& v : w) v = signs > 1 ? std::fabs(v) : v;
-      const Errors errors = errors_of_layer(g, x, w, GetParam() >= base::IsaLevel::kAvx2);
+      const Errors errors = errors_of_layer(g, x, w, fuses(GetParam()));
       EXPECT_LE(errors.layer, errors.loop) << depth << " channels, stride " << stride << ", signs " << signs;
     }
   }

@@ -103,7 +103,7 @@ Errors errors_of(const Operands& t, const std::vector<float>& c) {
 class GemmSplitF32 : public testing::Test {
  protected:
   void SetUp() override {
-    if (!use_isa(base::IsaLevel::kAmx)) GTEST_SKIP() << "this processor has no tiles";
+    if (!use_tiles()) GTEST_SKIP() << "this processor has no tiles";
   }
   void TearDown() override { use_isa(base::cpu_features().isa); }
 
@@ -371,7 +371,7 @@ TEST_F(GemmSplitF32, PrecisionChoosesTheArithmetic) {
   Operands t = operands(96, 128, 500);
   t.compute();
   double rms[4];
-  const char* const names[] = {"amx bf16x6", base::isa_name(base::IsaLevel::kAvx512), "amx bf16x3", "amx bf16"};
+  const char* const names[] = {"amx bf16x6", base::isa_name(kernels().gemm_f32->isa), "amx bf16x3", "amx bf16"};
   for (Fp32Precision precision :
        {Fp32Precision::kX6, Fp32Precision::kExact, Fp32Precision::kX3, Fp32Precision::kBf16}) {
     const ScopedRunScope scope({precision});
@@ -388,7 +388,7 @@ TEST_F(GemmSplitF32, PrecisionChoosesTheArithmetic) {
 TEST_F(GemmSplitF32, SmallAndNarrowProductsStayInPlainArithmetic) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
            {1, 768, 768}, {31, 768, 768}, {128, 31, 768}, {128, 768, 63}, {64, 64, 64}, {3136, 64, 64}}) {
-    EXPECT_STREQ(gemm_isa(m, n, k), base::isa_name(base::IsaLevel::kAvx512)) << m << 'x' << n << 'x' << k;
+    EXPECT_STREQ(gemm_isa(m, n, k), base::isa_name(kernels().gemm_f32->isa)) << m << 'x' << n << 'x' << k;
   }
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
            {128, 768, 768}, {128, 3072, 768}, {512, 512, 512}, {3136, 64, 576}, {196, 256, 2304}}) {

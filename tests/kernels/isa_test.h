@@ -43,10 +43,39 @@ inline double ulps(float y, double exact) {
   return std::fabs(y - exact) / std::ldexp(1.0, exponent - 24);
 }
 
-#define ORTOLAN_FOR_EACH_ISA(Suite)                                                                                  \
-  INSTANTIATE_TEST_SUITE_P(Isa, Suite,                                                                               \
-                           testing::Values(base::IsaLevel::kGeneric, base::IsaLevel::kAvx2, base::IsaLevel::kAvx512, \
-                                           base::IsaLevel::kAvx512Vnni, base::IsaLevel::kAmx),                       \
+/** All levels of this architecture. */
+inline std::vector<base::IsaLevel> every_level() {
+  std::vector<base::IsaLevel> levels;
+  for (const base::NamedIsaLevel& one : base::isa_levels()) levels.push_back(one.level);
+  return levels;
+}
+
+/** Those with tiles: one, or none. */
+inline std::vector<base::IsaLevel> levels_with_tiles() {
+  std::vector<base::IsaLevel> levels;
+  for (const KernelTable& table : kernel_tables()) {
+    if (table.split_f32 != nullptr) levels.push_back(table.isa);
+  }
+  return levels;
+}
+
+/** False, with nothing changed, where this processor has none. */
+inline bool use_tiles() {
+  const std::vector<base::IsaLevel> levels = levels_with_tiles();
+  return !levels.empty() && use_isa(levels.front());
+}
+
+/** Whether a * b + c of vectors is rounded once. */
+inline bool fuses(base::IsaLevel level) {
+#if defined(__FP_FAST_FMAF)
+  return true;
+#else
+  return level != base::IsaLevel::kGeneric;
+#endif
+}
+
+#define ORTOLAN_FOR_EACH_ISA(Suite)                                      \
+  INSTANTIATE_TEST_SUITE_P(Isa, Suite, testing::ValuesIn(every_level()), \
                            [](const auto& info) { return base::isa_name(info.param); })
 
 }  // namespace ortolan::cpu::kernels

@@ -283,7 +283,7 @@ TEST_P(SplitConvF32, TilesWhereTheyGain) {
   EXPECT_FALSE(suits_split_conv(spread, 0, 3));
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, SplitConvF32, testing::Values(base::IsaLevel::kAmx),
+INSTANTIATE_TEST_SUITE_P(Isa, SplitConvF32, testing::ValuesIn(levels_with_tiles()),
                          [](const auto& info) { return base::isa_name(info.param); });
 
 }  // namespace

@@ -47,7 +47,7 @@ struct Tiles {
 class SplitF32 : public testing::Test {
  protected:
   void SetUp() override {
-    if (!use_isa(base::IsaLevel::kAmx)) GTEST_SKIP() << "this processor has no tiles";
+    if (!use_tiles()) GTEST_SKIP() << "this processor has no tiles";
     kernels_ = kernels().split_f32;
   }
   void TearDown() override { use_isa(base::cpu_features().isa); }

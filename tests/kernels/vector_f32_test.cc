@@ -106,7 +106,7 @@ double limit(Activation op, double x, base::IsaLevel isa) {
   if (through_doubles(op.op)) return 0.51;
   if (!is_composed(op.op) || !std::isfinite(x) || x == 0) return 5;
   const bool of_denormal = std::fabs(exact(op, x)) < std::fabs(x) * 0x1p-126;  // x times a denormal
-  const int roundings = isa == base::IsaLevel::kGeneric ? 3 : 2;  // of the inner argument; a sum takes its product in
+  const int roundings = fuses(isa) ? 2 : 3;  // of the inner argument; a sum takes its product in
   return 5 + condition(op, x) * roundings / 2 + (of_denormal ? std::fabs(x) : 0);
 }
 
@@ -114,7 +114,7 @@ double limit(Activation op, double x, base::IsaLevel isa) {
    which the instruction set does not fuse with the sum that takes it away. */
 double error_of_definition(Activation op, double x, base::IsaLevel isa) {
   if (op.op == UnaryOp::kGelu && x < 0 && std::isfinite(x)) return std::fabs(x) * 0x1p-26;
-  return op.op == UnaryOp::kHardSigmoid && isa == base::IsaLevel::kGeneric ? std::fabs(op.p0 * x) * 0x1p-24 : 0;
+  return op.op == UnaryOp::kHardSigmoid && !fuses(isa) ? std::fabs(op.p0 * x) * 0x1p-24 : 0;
 }
 
 /** Arguments next to multiples of a quarter turn, of which next to nothing is left. */

@@ -11,8 +11,6 @@
 namespace ortolan::test {
 namespace {
 
-using base::IsaLevel;
-
 std::atomic<int64_t> shared_pieces{0};
 
 /** An environment whose sessions share a pool of so many threads, which counts in shared_pieces. */
@@ -54,9 +52,9 @@ void expect_same(const OpTest& test, Way way, size_t output_count) {
 
 void expect_same_on_any_threads(const std::string& name, const OpTest& test, size_t output_count) {
   const int64_t before = shared_pieces.load();
-  for (IsaLevel level : {IsaLevel::kGeneric, IsaLevel::kAvx2, IsaLevel::kAvx512Vnni}) {
+  for (const auto& [level, isa] : base::isa_levels()) {
     if (!cpu::kernels::use_isa(level)) continue;
-    SCOPED_TRACE(join(name, ", ", base::isa_name(level)));
+    SCOPED_TRACE(join(name, ", ", isa));
     for (Way way : {Way::kUnknownShapes, Way::kConstants}) expect_same(test, way, output_count);
   }
   cpu::kernels::use_isa(base::cpu_features().isa);

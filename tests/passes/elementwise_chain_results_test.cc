@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "../thrown_text.h"
+#include "base/cpu_features.h"
 #include "cpu/kernels/kernel_table.h"
 #include "pass_test.h"
 
@@ -141,8 +142,17 @@ TEST_P(ChainsAtEachIsa, GiveTheBitsOfTheirNodes) {
   for (uint32_t i = 0; i < 150 && !HasFatalFailure(); ++i) expect_same_bits(first + i);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ChainsAtEachIsa,
-                         ::testing::Values(base::IsaLevel::kGeneric, base::IsaLevel::kAvx2, base::IsaLevel::kAvx512));
+std::vector<base::IsaLevel> levels_with_loops() {
+  std::vector<base::IsaLevel> levels;
+  const cpu::kernels::VectorF32Kernels* loops = nullptr;
+  for (const cpu::kernels::KernelTable& table : cpu::kernels::kernel_tables()) {
+    if (table.vector != loops) levels.push_back(table.isa);
+    loops = table.vector;
+  }
+  return levels;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ChainsAtEachIsa, ::testing::ValuesIn(levels_with_loops()));
 
 /** y = exp(x) + u * v, every dimension unknown before the run. */
 std::unique_ptr<Model> sum_of_unknown() {

@@ -10,7 +10,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/cpu_features.h"
 #include "cpu/kernels/kernel_table.h"
+#include "cpu/kernels/products/gemm_f32_kernels.h"
 #include "model_builder.h"
 #include "runtime/session/session.h"
 
@@ -112,10 +114,9 @@ TEST(NodeReport, NamesTheMembersOfAnElementwiseChain) {
 
 /** Every instruction set that this processor has runs under its own name. */
 TEST(NodeReport, NamesTheInstructionSetInUse) {
-  using base::IsaLevel;
-  for (IsaLevel level : {IsaLevel::kGeneric, IsaLevel::kAvx2, IsaLevel::kAvx512}) {
-    if (!cpu::kernels::use_isa(level)) continue;
-    EXPECT_EQ(profile()["product"]["isa"], base::isa_name(level));
+  for (const cpu::kernels::KernelTable& table : cpu::kernels::kernel_tables()) {
+    if (table.split_f32 != nullptr || !cpu::kernels::use_isa(table.isa)) continue;  // tiles have names of their own
+    EXPECT_EQ(profile()["product"]["isa"], base::isa_name(table.gemm_f32->isa));
   }
   cpu::kernels::use_isa(base::cpu_features().isa);
 }

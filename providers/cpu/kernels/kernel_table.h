@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "base/cpu_features.h"
+#include "base/isa/isa_level.h"
 #include "cpu/kernels/elementwise/activation.h"
 #include "cpu/kernels/elementwise/vector_f32.h"
 #include "cpu/kernels/rows/reduce_f32.h"
@@ -29,7 +30,8 @@
   row(RecurrentKernels, recurrent, kRecurrent)              \
   row(CastKernels, cast, kCast)                             \
   row(NumberKernels, numbers, kNumberLoops)                 \
-  row(MathF64Kernels, math_f64, kMathF64)
+  row(MathF64Kernels, math_f64, kMathF64)                   \
+  row(BytesKernels, bytes, kBytes)
 #define ORTOLAN_TILE_FAMILIES(row)                   \
   row(SplitF32Kernels, split_f32, kSplitF32)         \
   row(SplitConvKernels, split_conv, kSplitConv)      \
@@ -153,6 +155,9 @@ struct KernelTable {
   ORTOLAN_TILE_FAMILIES(ORTOLAN_MEMBER)
 };
 #undef ORTOLAN_MEMBER
+
+/** A table for each level of this architecture, lowest first (isa/). */
+std::span<const KernelTable> kernel_tables() noexcept;
 
 /** The table in use: that of cpu_features().isa. */
 const KernelTable& kernels() noexcept;

@@ -1,6 +1,7 @@
 // Element types of tensors: the table of traits, and conversion of single elements.
 #include "element_type.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -83,9 +84,17 @@ uint16_t to_bfloat16(float value) {
   return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// Rounds to nearest even.
 uint16_t to_float16(float value) {
-  _Float16 half = static_cast<_Float16>(value);
-  return std::bit_cast<uint16_t>(half);
+  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00 | (std::bit_cast<uint32_t>(value) >> 13 & 0x3ff));
+  if (value == 0) return sign;
+  if (std::fabs(value) >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
+  int exponent;
+  std::frexp(value, &exponent);
+  const int last_place = std::max(exponent - 11, -24);
+  const auto units = static_cast<int>(std::rint(std::ldexp(std::fabs(value), -last_place)));
+  return static_cast<uint16_t>(sign | (units + (last_place + 24) * 1024));
 }
 
 uint32_t packed(const std::byte* data, size_t index, int bits) {

@@ -50,10 +50,30 @@ ORTOLAN_INLINE void finish_row(const DirectPlane& p, int64_t at, int64_t count, 
   store_count(p.y + at, count, vmin(set1(p.high), vmax(set1(p.low), v)));
 }
 
+// The weights of a plane: a vector each or, where broadcasting a lane costs nothing, side by side.
+template <int kSize>
+struct Taps {
+#if defined(__aarch64__)
+  static constexpr int kCount = (kSize * kSize + kLanes - 1) / kLanes;
+  ORTOLAN_INLINE Vf begin(const float* taps, int i) { return load_n(taps + i * kLanes, kSize * kSize - i * kLanes); }
+  ORTOLAN_INLINE Vf at(const Vf* vectors, int i) { return set1(vectors[i / kLanes][i % kLanes]); }
+  // Else the compiler would broadcast all lanes once, into more registers than there are.
+  ORTOLAN_INLINE void keep_side_by_side(Vf* vectors) {
+#pragma GCC unroll 13
+    for (int i = 0; i < kCount; ++i) asm("" : "+w"(vectors[i]));
+  }
+#else
+  static constexpr int kCount = kSize * kSize;
+  ORTOLAN_INLINE Vf begin(const float* taps, int i) { return set1(taps[i]); }
+  ORTOLAN_INLINE Vf at(const Vf* vectors, int i) { return vectors[i]; }
+  ORTOLAN_INLINE void keep_side_by_side(const Vf*) {}
+#endif
+};
+
 // All output rows of the columns from w on. Each input row is read once, for the kLive outputs that it meets: step h
 // begins the sums of output row h, kept in sum[0], and ends those of row h - kLive + 1.
 template <int kStep, int kSize, class Load>
-ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&taps)[kSize * kSize], Load load_at) {
+ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, Vf (&taps)[Taps<kSize>::kCount], Load load_at) {
   constexpr int kLive = (kSize + kStep - 1) / kStep;
   const int64_t count = least(kLanes, p.out_w - w);
   const float* x = p.x + w * kStep - p.pad_w;
@@ -66,12 +86,14 @@ ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&t
     for (int s = 0; s < kStep; ++s) {
       const int64_t row = h * kStep + s - p.pad_h;
       if (row < 0 || row >= p.in_h) continue;
+      Taps<kSize>::keep_side_by_side(taps);
       Vf v[kSize];
       load_shifts<kStep, kSize>(x + row * p.in_w, load_at, v);
 #pragma GCC unroll 7
       for (int k = 0; k < kSize; ++k) {
 #pragma GCC unroll 7
-        for (int j = 0; s + j * kStep < kSize; ++j) sum[j] = fma(taps[(s + j * kStep) * kSize + k], v[k], sum[j]);
+        for (int j = 0; s + j * kStep < kSize; ++j)
+          sum[j] = fma(v[k], Taps<kSize>::at(taps, (s + j * kStep) * kSize + k), sum[j]);
       }
     }
     const int64_t done = h - kLive + 1;
@@ -82,9 +104,9 @@ ORTOLAN_INLINE void direct_columns(const DirectPlane& p, int64_t w, const Vf (&t
 template <int kStep, int kSize>
 void depthwise_direct(const DirectPlane& plane) {
   const DirectPlane p = plane;  // a copy that stores cannot change
-  Vf taps[kSize * kSize];
+  Vf taps[Taps<kSize>::kCount];
 #pragma GCC unroll 49
-  for (int t = 0; t < kSize * kSize; ++t) taps[t] = set1(p.taps[t]);
+  for (int t = 0; t < Taps<kSize>::kCount; ++t) taps[t] = Taps<kSize>::begin(p.taps, t);
   for (int64_t w = 0; w < p.out_w; w += kLanes) {
     const int64_t from = w * kStep - p.pad_w;
     if (from >= 0 && from + kStep * kLanes + kSize - 1 <= p.in_w) {

@@ -32,7 +32,7 @@ const char* PackedConvWeightsInt8::method() const noexcept {
 }
 const char* PackedConvWeightsInt8::isa() const noexcept {
   const bool tiles = !storage_->depthwise && !storage_->tiles.empty();
-  return base::isa_name(tiles ? base::IsaLevel::kAmx : storage_->kernels->isa);
+  return base::isa_name(tiles ? kernels().isa : storage_->kernels->isa);
 }
 
 int winograd_outputs_int8(const ConvGeometry& g, int64_t positions) {

@@ -25,11 +25,11 @@ ORTOLAN_INLINE Vi quantize_vector(Vf x, Vf scale, Vf zero, Vf low, Vf high) {
   return to_int(vmin(high, vmax(select(rounded == rounded, rounded, low), low)));
 }
 
-template <class T, class Vector, int kLow, int kHigh>
+template <class T, int kLow, int kHigh>
 void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) {
   const Vf s = set1(scale), zero = set1(static_cast<float>(zero_point)), low = set1(kLow), high = set1(kHigh);
   int64_t i = 0;
-#if defined(__AVX2__)
+#if defined(ORTOLAN_BYTE_VECTORS)
   const ByteVector zeros = zeros16(zero_point);
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     const Vf scaled[] = {load(x + i) / s, load(x + i + kLanes) / s, load(x + i + 2 * kLanes) / s,
@@ -38,8 +38,7 @@ void quantize(const float* x, int64_t n, float scale, int32_t zero_point, T* y) 
   }
 #endif
   for (; i + kLanes <= n; i += kLanes) {
-    const Vector codes = __builtin_convertvector(quantize_vector(load(x + i), s, zero, low, high), Vector);
-    __builtin_memcpy(y + i, &codes, sizeof codes);
+    store_low_bytes(reinterpret_cast<uint8_t*>(y) + i, quantize_vector(load(x + i), s, zero, low, high));
   }
   for (; i < n; ++i) y[i] = static_cast<T>(quantize_vector(set1(read_unaligned(x + i)), s, zero, low, high)[0]);
 }
@@ -59,6 +58,9 @@ template <class T>
 ORTOLAN_INLINE void store_words(T* y, Vi v) {
 #if defined(__AVX512F__)
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm512_cvtepi32_epi16((__m512i)v));
+#elif defined(__aarch64__)
+  const uint16x4_t words = vmovn_u32((uint32x4_t)v);
+  __builtin_memcpy(y, &words, sizeof words);
 #else
   for (int i = 0; i < kLanes; ++i) y[i] = static_cast<T>(v[i]);
 #endif
@@ -86,7 +88,7 @@ void requantize_row(const int32_t* c, int64_t n, const int32_t* bias, const floa
                     int32_t zero_point, bool is_signed, void* y) {
   const Vf zero = set1(static_cast<float>(zero_point)), one_scale = set1(scale[0]);
   int64_t i = 0;
-#if defined(__AVX2__)
+#if defined(ORTOLAN_BYTE_VECTORS)
   const ByteVector zeros = zeros16(zero_point);
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     Vf scaled[4];
@@ -120,7 +122,7 @@ struct ChannelRow {
   }
 };
 
-#if defined(__AVX2__)
+#if defined(ORTOLAN_BYTE_VECTORS)
 // `count` bytes from as many sums, in kVectors vectors.
 template <int kVectors>
 ORTOLAN_INLINE void requantize_vectors(const ChannelRow& row, int64_t j, int64_t count, ByteVector zero, bool is_signed,
@@ -200,8 +202,8 @@ const ConvertKernels kConvert = {
     requantize_block,
     half_to_float,
     float_to_half,
-    quantize<uint8_t, Bytes, 0, 255>,
-    quantize<int8_t, SignedBytes, -128, 127>,
+    quantize<uint8_t, 0, 255>,
+    quantize<int8_t, -128, 127>,
     dequantize<uint8_t>,
     dequantize<int8_t>,
     quantize_words<uint16_t, 0, 65535>,

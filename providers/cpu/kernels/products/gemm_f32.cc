@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/cpu_features.h"
 #include "base/threads/thread_pool.h"
 #include "cpu/kernels/division/threads.h"
 #include "cpu/kernels/kernel_table.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "cpu/kernels/products/gemm_thin_body.h"
 #include "cpu/kernels/vectors/vec_half.h"
@@ -19,6 +20,85 @@ constexpr bool kLongVectors = kLanes == 16;
 constexpr int kUnrolled = kLongVectors ? 1 : 2;
 
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
+
+#if defined(__aarch64__)
+// Rows of a tile of row-major A: their values at four k are a register each, beside the sums and a row of B.
+constexpr int kRowMajorRows = 6;
+
+template <int kLane>
+ORTOLAN_INLINE Vf fma_lane(Vf b, Vf a, Vf sum) {
+  return (Vf)vfmaq_laneq_f32((float32x4_t)sum, (float32x4_t)b, (float32x4_t)a, kLane);
+}
+
+template <int kFirst, int kStep, int MR, int NV, int... I>
+ORTOLAN_INLINE void add_lanes(const Vf* a, const Vf (&b)[NV], Tile<MR, NV>& t, std::integer_sequence<int, I...>) {
+  const auto add = [&]<int kRow>(std::integral_constant<int, kRow>) __attribute__((always_inline)) {
+    constexpr int kAt = kFirst + kRow * kStep;
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) t.sum[kRow][j] = fma_lane<kAt % kLanes>(b[j], a[kAt / kLanes], t.sum[kRow][j]);
+  };
+  (..., add(std::integral_constant<int, I>()));
+}
+
+// sum[i] += lane kFirst + i * kStep of a, which are vectors side by side, times b.
+template <int kFirst, int kStep, int MR, int NV>
+ORTOLAN_INLINE void add_lanes(const Vf* a, const float* b, Tile<MR, NV>& t) {
+  Vf bv[NV];
+#pragma GCC unroll 3
+  for (int j = 0; j < NV; ++j) bv[j] = load(b + j * kLanes);
+  add_lanes<kFirst, kStep>(a, bv, t, std::make_integer_sequence<int, MR>());
+}
+
+template <int MR, int NV>
+ORTOLAN_INLINE void sum_row_major(const GemmBlock& g, const float* a, Tile<MR, NV>& t) {
+  const float* b = g.b;
+  const int64_t b_step = g.b_step, lda = g.lda;
+  int64_t k = 0;
+  for (; k + kLanes <= g.k; k += kLanes, a += kLanes, b += kLanes * b_step) {
+    Vf rows[MR];
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) rows[i] = load(a + i * lda);
+    add_lanes<0, kLanes>(rows, b, t);
+    add_lanes<1, kLanes>(rows, b + b_step, t);
+    add_lanes<2, kLanes>(rows, b + 2 * b_step, t);
+    add_lanes<3, kLanes>(rows, b + 3 * b_step, t);
+  }
+  for (; k < g.k; ++k, ++a, b += b_step) {
+    Vf rows[MR];
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) rows[i] = set1(read_unaligned(a + i * lda));
+    add_lanes<0, kLanes>(rows, b, t);
+  }
+}
+
+template <int MR, int NV, bool kListedB, bool kBeside>
+ORTOLAN_INLINE void sum_packed(const GemmBlock& g, const float* a, const float* beside, Tile<MR, NV>& t) {
+  const float* b = g.b;
+  const int64_t* b_rows = g.b_rows;
+  const int64_t b_step = g.b_step;
+#pragma GCC unroll 2
+  for (int64_t k = 0; k < g.k; ++k, a += kTileRows) {
+    if constexpr (kListedB) b = g.b + *b_rows++;
+    if constexpr (kBeside) {
+      prefetch(beside);
+      beside += b_step;
+    }
+    const Vf rows[] = {load(a), load(a + kLanes)};
+    add_lanes<0, 1>(rows, b, t);
+    if constexpr (!kListedB) b += b_step;
+  }
+}
+
+template <int MR, int NV, Operands kOperands, bool kBeside>
+ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* beside, Tile<MR, NV>& t) {
+  if constexpr (kOperands == Operands::kRowMajorA) {
+    sum_row_major(g, a, t);
+  } else {
+    sum_packed<MR, NV, kOperands == Operands::kPackedAListedB, kBeside>(g, a, beside, t);
+  }
+}
+#else
+constexpr int kRowMajorRows = kTileRows;
 
 // The sums of a tile. kBeside: asks for a line of each row of the panel beside this one, from `beside` on.
 template <int MR, int NV, Operands kOperands, bool kBeside>
@@ -55,6 +135,7 @@ ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* be
     add_row();
   }
 }
+#endif
 
 template <int MR, int NV, Operands kOperands>
 void tile(const GemmBlock& g, int64_t row, const float* a) {
@@ -108,7 +189,7 @@ ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const Stored<kElement>* b, in
       const Vf x = set1(a[k + i]);
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) {
-        if (far_rows) prefetch(b + 16 * b_step + j * kLanes);
+        if (far_rows && (kLanes > 4 || j == 0)) prefetch(b + 16 * b_step + j * kLanes);
         part.sum[i][j] = fma(x, load_stored<kElement>(b + j * kLanes), part.sum[i][j]);
       }
       b += b_step;
@@ -152,11 +233,11 @@ ORTOLAN_INLINE void ask_for_next(const GemmBlock& g, int64_t tile, int64_t tiles
 // Row-major A: tiles of nearly equal height, so that no tile is left with too few independent sums.
 template <int NV>
 void block(const GemmBlock& g) {
-  const int64_t tiles = (g.rows + kTileRows - 1) / kTileRows;
+  const int64_t tiles = (g.rows + kRowMajorRows - 1) / kRowMajorRows;
   for (int64_t i = 0; i < tiles; ++i) {
     ask_for_next(g, i, tiles);
     const int64_t row = g.rows * i / tiles, end = g.rows * (i + 1) / tiles;
-    tile_of<NV, Operands::kRowMajorA, kTileRows>(end - row, g, row, g.a + row * g.lda);
+    tile_of<NV, Operands::kRowMajorA, kRowMajorRows>(end - row, g, row, g.a + row * g.lda);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/cpu_features.h"
+#include "base/isa/isa_level.h"
 #include "cpu/kernels/division/panel_split.h"
 #include "cpu/kernels/products/gemm_f32.h"
 

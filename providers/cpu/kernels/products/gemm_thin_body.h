@@ -7,9 +7,8 @@ namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
 constexpr int kThinColumns = kLanes / 4;
-constexpr int kTileLanes = kTileRows == 4 ? 4 : 8;  // of a vector that holds a row tile at one k
-constexpr int kHeld = kLanes / kTileLanes;          // neighbouring k of which a vector of packed A holds a row tile
-static_assert(kHeld == 1 || kTileLanes == kTileRows);
+constexpr int kTileVectors = kTileRows > kLanes ? kTileRows / kLanes : 1;  // that hold a row tile at one k
+constexpr int kHeld = kLanes > kTileRows ? kLanes / kTileRows : 1;         // k at which a vector holds a row tile
 
 // What meets a vector of packed A: b for the rows at the first k, b[step] for those at the second.
 #if defined(__AVX512F__)
@@ -19,7 +18,8 @@ ORTOLAN_INLINE Vf spread_held(const float* b, int64_t step) {
 }
 // Row i of the tile whose columns are the sums of both halves.
 template <int N>
-ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
+ORTOLAN_INLINE void turn_thin(const Vf (*tile)[N], Vf (&rows)[kTileRows]) {
+  const Vf(&sums)[N] = *tile;
   const auto add_halves = [](Vf v) __attribute__((always_inline)) {
     return v + (Vf)_mm512_shuffle_f32x4((__m512)v, (__m512)v, 0x4e);
   };
@@ -40,7 +40,8 @@ ORTOLAN_INLINE Vf spread_held(const float* b, int64_t step) {
 }
 // Row i of the tile whose columns are the sums of both halves.
 template <int N>
-ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
+ORTOLAN_INLINE void turn_thin(const Vf (*tile)[N], Vf (&rows)[kTileRows]) {
+  const Vf(&sums)[N] = *tile;
   __m128 s[4] = {};
 #pragma GCC unroll 4
   for (int j = 0; j < N; ++j) {
@@ -53,17 +54,18 @@ ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
 #else
 ORTOLAN_INLINE Vf spread_held(const float* b, int64_t) { return set1(*b); }
 template <int N>
-ORTOLAN_INLINE void turn_thin(const Vf (&sums)[N], Vf (&rows)[kTileRows]) {
+ORTOLAN_INLINE void turn_thin(const Vf (*sums)[N], Vf (&rows)[kTileRows]) {
+#pragma GCC unroll 8
   for (int i = 0; i < kTileRows; ++i) {
     rows[i] = Vf{};
-    for (int j = 0; j < N; ++j) rows[i][j] = sums[j][i];
+    for (int j = 0; j < N; ++j) rows[i][j] = sums[i / kLanes][j][i % kLanes];
   }
 }
 #endif
 
 template <int P, int R, int N>
 ORTOLAN_INLINE void join_parts(const Vf (&part)[P][R][N], Vf (&sums)[R][N]) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) {
@@ -74,7 +76,7 @@ ORTOLAN_INLINE void join_parts(const Vf (&part)[P][R][N], Vf (&sums)[R][N]) {
   }
 }
 
-// The sums of N columns for R row tiles, in several parts where the additions would wait for each other.
+// The sums of N columns for the R vectors of row tiles, in several parts where the additions would wait for each other.
 template <int R, int N>
 ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vf (&sums)[R][N]) {
   constexpr int kParts = R * N >= 8 ? 1 : 8 / (R * N);
@@ -82,12 +84,14 @@ ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vf (&sums)[R][N
   const int64_t tile_step = kTileRows * g.lda;
   const auto add = [&](int p, int64_t k, auto load_a, auto load_b) __attribute__((always_inline)) {
     Vf rows[R];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) rows[r] = load_a(a + r * tile_step + k * kTileRows);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      rows[r] = load_a(a + r / kTileVectors * tile_step + k * kTileRows + r % kTileVectors * kLanes);
+    }
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) {
       const Vf column = load_b(g.b + k * g.b_step + j);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < R; ++r) part[p][r][j] = fma(rows[r], column, part[p][r][j]);
     }
   };
@@ -113,11 +117,11 @@ ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vf (&sums)[R][N
 // R row tiles of N columns; the last one may have fewer rows.
 template <int R, int N>
 void thin_tiles(const GemmBlock& g, int64_t row) {
-  Vf sums[R][N];
-  sum_thin<R, N>(g, g.a + row * g.lda, sums);
+  Vf sums[R * kTileVectors][N];
+  sum_thin<R * kTileVectors, N>(g, g.a + row * g.lda, sums);
   for (int r = 0; r < R; ++r, row += kTileRows) {
     Vf rows[kTileRows];
-    turn_thin<N>(sums[r], rows);
+    turn_thin<N>(sums + r * kTileVectors, rows);
     if (row + kTileRows <= g.rows) {
       Tile<kTileRows, 1> t;
       t.each([&](Vf, int i, int) __attribute__((always_inline)) { return rows[i]; });

@@ -17,8 +17,13 @@ ORTOLAN_INLINE Tail make_tail(int64_t n) { return first_lanes(n); }
 ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return (Vf)_mm512_maskz_loadu_ps(t, p); }
 ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { _mm512_mask_storeu_ps(p, t, (__m512)v); }
 #else
+#if defined(__aarch64__)
+constexpr int kMaxVectors = 3;
+constexpr int kTileRows = 8;
+#else
 constexpr int kMaxVectors = kLanes == 8 ? 3 : 2;
 constexpr int kTileRows = 4;
+#endif
 typedef int64_t Tail;
 ORTOLAN_INLINE Tail make_tail(int64_t n) { return n; }
 ORTOLAN_INLINE Vf load_tail(const float* p, Tail t) { return t == kLanes ? load(p) : load_n(p, t); }

@@ -140,11 +140,8 @@ int32_t dot_s16(const int16_t* a, const int16_t* b, int64_t n) {
   return total;
 }
 
-}  // namespace
-
 #if defined(__AVX512BW__)
-__attribute__((target("avx512vbmi"))) void map_bytes_vbmi(const uint8_t* table, const uint8_t* x, int64_t n,
-                                                          uint8_t* y) {
+__attribute__((target("avx512vbmi"))) void map_vbmi(const uint8_t* table, const uint8_t* x, int64_t n, uint8_t* y) {
   __m512i parts[4];
   for (int i = 0; i < 4; ++i) parts[i] = _mm512_loadu_si512(table + 64 * i);
   for (int64_t i = 0; i < n; i += 64) {
@@ -155,9 +152,19 @@ __attribute__((target("avx512vbmi"))) void map_bytes_vbmi(const uint8_t* table, 
     _mm512_mask_storeu_epi8(y + i, some, _mm512_mask_mov_epi8(lower, _mm512_movepi8_mask(bytes), upper));
   }
 }
+
+/** Uses VBMI, which no level of instruction sets promises, where the processor has it. */
+void best_map(const uint8_t* table, const uint8_t* x, int64_t n, uint8_t* y) {
+  static const bool vbmi = __builtin_cpu_supports("avx512vbmi") != 0;
+  vbmi&& n >= 64 ? map_vbmi(table, x, n, y) : map(table, x, n, y);
+}
+#else
+constexpr auto best_map = map;
 #endif
 
+}  // namespace
+
 extern const BytesKernels kBytes;
-const BytesKernels kBytes = {map, join<false>, join<true>, sum, accumulate, dot_s16};
+const BytesKernels kBytes = {best_map, join<false>, join<true>, sum, accumulate, dot_s16};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -159,7 +159,7 @@ ProductInt8::ProductInt8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a,
       packing(packing),
       kernels(m < kLeastTileRows ? packing.without_tiles() : packing),
       m(m),
-      a_signed(a.is_signed && kernels.a_signs),
+      a_signed(kernels.signed_left || (a.is_signed && kernels.a_signs)),
       a_zeros(shifted(zero_points.a, a.is_signed, zero_points.a_per_row, m, kernels.a_shift(a.is_signed))),
       a_per_row(zero_points.a_per_row) {
   const bool b_signed = b.packed != nullptr ? b.packed->is_signed : b.bytes.is_signed;

@@ -11,7 +11,13 @@ namespace {
 
 constexpr int kLineWords = 16;  // of a cache line
 constexpr int kInt8Vectors = kLanes == 16 ? 3 : 2;
+#if defined(__ARM_FEATURE_DOTPROD)
+constexpr int kInt8TileRows = 8;
+constexpr bool kSignedLeft = true;
+#else
 constexpr int kInt8TileRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 4;
+constexpr bool kSignedLeft = false;
+#endif
 
 ORTOLAN_INLINE Vi broadcast_group(const uint8_t* p) {
   int32_t word;
@@ -78,6 +84,34 @@ struct AnyGroups {
   __attribute__((always_inline)) static Vi add(Vi sum, Vi a, Vi b) { return dot(sum, a, b); }
 };
 
+#if defined(__aarch64__) && !defined(__ARM_FEATURE_DOTPROD)
+// Sums of the elements of each group stay apart, two vectors for one of B, until all are there.
+template <class Dot, int MR, int NV>
+ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
+                               Vi (&sum)[MR][NV]) {
+  int32x4_t apart[MR][2 * NV] = {};
+  for (int64_t k = 0; k < count; ++k, a += g.a_step, b += NV * kLanes) {
+    int16x8_t bv[NV];
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) bv[j] = (int16x8_t)load(b + j * kLanes);
+    __builtin_prefetch(b + 8 * NV * kLanes, 0, 3);
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) {
+      const auto x = (int16x8_t)broadcast_group(a + i * g.a_stride);
+#pragma GCC unroll 3
+      for (int j = 0; j < NV; ++j) {
+        apart[i][2 * j] = vmlal_s16(apart[i][2 * j], vget_low_s16(x), vget_low_s16(bv[j]));
+        apart[i][2 * j + 1] = vmlal_high_s16(apart[i][2 * j + 1], x, bv[j]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NV; ++j) sum[i][j] += (Vi)vpaddq_s32(apart[i][2 * j], apart[i][2 * j + 1]);
+  }
+}
+#else
 template <class Dot, int MR, int NV>
 ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
                                Vi (&sum)[MR][NV]) {
@@ -97,6 +131,38 @@ ORTOLAN_INLINE void add_groups(const Int8Block& g, int64_t count, const uint8_t*
     }
   }
 }
+#endif
+
+#if defined(__ARM_FEATURE_DOTPROD)
+constexpr int64_t kGroupsAtOnce = kLanes;  // of a row of A, whose groups lie side by side: the lanes of a vector
+
+template <int kLane, int MR, int NV>
+ORTOLAN_INLINE void add_lane(const int8x16_t (&a)[MR], const int32_t* b, Vi (&sum)[MR][NV]) {
+#pragma GCC unroll 3
+  for (int j = 0; j < NV; ++j) {
+    const auto bv = (int8x16_t)load(b + (kLane * NV + j) * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) sum[i][j] = (Vi)vdotq_laneq_s32((int32x4_t)sum[i][j], bv, a[i], kLane);
+  }
+}
+
+// A multiple of kGroupsAtOnce.
+template <int MR, int NV>
+ORTOLAN_INLINE void add_many_groups(const Int8Block& g, int64_t count, const uint8_t* a, const int32_t* b,
+                                    Vi (&sum)[MR][NV]) {
+  for (int64_t k = 0; k < count; k += kGroupsAtOnce, a += 16, b += kGroupsAtOnce * NV * kLanes) {
+    int8x16_t rows[MR];
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i) rows[i] = vld1q_s8(reinterpret_cast<const int8_t*>(a + i * g.a_stride));
+    __builtin_prefetch(b + 8 * NV * kLanes, 0, 3);
+    add_lane<0>(rows, b, sum);
+    add_lane<1>(rows, b, sum);
+    if constexpr (NV > 1) __builtin_prefetch(b + (8 + kGroupsAtOnce / 2) * NV * kLanes, 0, 3);
+    add_lane<2>(rows, b, sum);
+    add_lane<3>(rows, b, sum);
+  }
+}
+#endif
 
 // The same of whole runs of groups, whose products are added in 16 bits.
 template <class Dot, int MR, int NV>
@@ -171,8 +237,13 @@ void tile(const Int8Block& g, int64_t row, FetchAhead ahead) {
   for (int64_t k = 0; k < g.groups; k += FetchAhead::kEvery) {
     ahead.turn();
     const int64_t count = least(FetchAhead::kEvery, g.groups - k);
+#if defined(__ARM_FEATURE_DOTPROD)
+    const int64_t in_runs = g.a_step == 4 ? count - count % kGroupsAtOnce : 0;
+    add_many_groups(g, in_runs, a, b, sum);
+#else
     const int64_t in_runs = Dot::kRun == 1 ? 0 : count - count % Dot::kRun;
     if constexpr (Dot::kRun > 1) add_runs<Dot>(g, in_runs, a, b, sum);
+#endif
     add_groups<Dot>(g, count - in_runs, a + in_runs * g.a_step, b + in_runs * NV * kLanes, sum);
     a += count * g.a_step;
     b += count * NV * kLanes;
@@ -260,6 +331,7 @@ const GemmInt8Kernels kGemmInt8 = {.isa = kLevel,
                                    .widen_row = widen_row,
                                    .correct_row = correct_row,
                                    .of_weights = kOfWeights,
-                                   .of_rows = kOfRows};
+                                   .of_rows = kOfRows,
+                                   .signed_left = kSignedLeft};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -16,6 +16,16 @@ ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm512_madd_epi16((
 #elif defined(__AVX2__)
 constexpr int kGroup = 2;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+#elif defined(__ARM_FEATURE_DOTPROD)
+constexpr int kGroup = 4;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)vdotq_s32((int32x4_t)sum, (int8x16_t)a, (int8x16_t)b); }
+#elif defined(__aarch64__)
+constexpr int kGroup = 2;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
+  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+  const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
+  return sum + (Vi)vpaddq_s32(low, high);
+}
 #elif defined(__SSE2__)
 constexpr int kGroup = 2;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm_madd_epi16((__m128i)a, (__m128i)b); }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/cpu_features.h"
+#include "base/isa/isa_level.h"
 #include "base/memory/packed_parts.h"
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/division/panel_split.h"
@@ -91,6 +91,8 @@ struct GemmInt8Kernels {
   bool (*spread_row)(int64_t groups, int32_t* row) = nullptr;
   const GemmInt8Kernels* of_rows = nullptr;  // such kernels, which may take a left operand that is packed for long
 
+  bool signed_left = false;  // bytes of A are signed, those of B too
+
   /** Of both kinds: slower ones for weights that do not suit these; nullptr: those that take any weights. */
   const GemmInt8Kernels* simpler = nullptr;
 
@@ -104,7 +106,7 @@ struct GemmInt8Kernels {
 
   /** Added to elements of A and taken from elements of B, so that they fit the kernel's types. */
   int32_t a_shift(bool is_signed) const {
-    if (spread_row != nullptr) return is_signed ? 0 : -128;
+    if (spread_row != nullptr || signed_left) return is_signed ? 0 : -128;
     return group == 4 && is_signed && !a_signs ? 128 : 0;
   }
   int32_t b_shift(bool is_signed) const {

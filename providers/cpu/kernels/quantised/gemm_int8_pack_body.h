@@ -11,8 +11,7 @@ namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
 ORTOLAN_INLINE Vi widen(const uint8_t* p, bool is_signed) {
-  return is_signed ? __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(p), Vi)
-                   : __builtin_convertvector(*reinterpret_cast<const Bytes*>(p), Vi);
+  return is_signed ? widen_bytes(reinterpret_cast<const int8_t*>(p)) : widen_bytes(p);
 }
 
 ORTOLAN_INLINE int32_t widen_one(const uint8_t* p, bool is_signed) { return is_signed ? static_cast<int8_t>(*p) : *p; }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/cpu_features.h"
 #include "base/threads/thread_pool.h"
 #include "cpu/kernels/division/work_cost.h"
 #include "cpu/kernels/division/work_division.h"
@@ -325,7 +326,7 @@ void matmul_nbits(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda
 
 const char* nbits_isa(int64_t m, int64_t n, int64_t k, int64_t block, bool bytes) noexcept {
   const KernelTable& table = kernels();
-  if (bytes && suits_tiles(m, block) && table.nbits_tiles != nullptr) return base::isa_name(base::IsaLevel::kAmx);
+  if (bytes && suits_tiles(m, block) && table.nbits_tiles != nullptr) return base::isa_name(table.isa);
   return bytes || m == 1 ? base::isa_name(table.nbits->isa) : gemm_isa(m, n, k);
 }
 

@@ -10,13 +10,13 @@ namespace {
 template <int kBits>
 constexpr int kWordValues = 32 / kBits;
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kByteRows = 6, kBytePanels = 2;
 #else
 constexpr int kByteRows = 4, kBytePanels = 1;
 #endif
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
 #if defined(__AVX512F__)
 typedef __m512i ByteVector;
 ORTOLAN_INLINE ByteVector add_words(ByteVector a, ByteVector b) { return _mm512_add_epi16(a, b); }
@@ -26,7 +26,7 @@ ORTOLAN_INLINE ByteVector multiply_signed(ByteVector a, ByteVector b) {
   const ByteVector turned = _mm512_mask_sub_epi8(b, _mm512_movepi8_mask(a), _mm512_setzero_si512(), b);
   return _mm512_maddubs_epi16(_mm512_abs_epi8(a), turned);
 }
-#else
+#elif defined(__AVX2__)
 typedef __m256i ByteVector;
 ORTOLAN_INLINE ByteVector add_words(ByteVector a, ByteVector b) { return _mm256_add_epi16(a, b); }
 ORTOLAN_INLINE ByteVector multiply_words(ByteVector a, ByteVector b) { return _mm256_madd_epi16(a, b); }
@@ -39,10 +39,11 @@ ORTOLAN_INLINE ByteVector multiply_signed(ByteVector a, ByteVector b) {
 /**
  * Sums of four products of bytes in each lane. Where there is an instruction for it, weights are unsigned. Else pairs
  * of products are summed in words, which hold those of a run of groups: for 2 and 4 bits of 32 elements, whose products
- * are at most 15 * 127 each; for 8 bits of one group, of weights less 128.
+ * are at most 15 * 127 each; for 8 bits of one group. Weights of 8 bits are taken less 128 (kLessMiddle) where only
+ * numbers of equal signs have a product.
  */
 #if defined(__AVX512VNNI__)
-constexpr bool kWholeSums = true;
+constexpr bool kWholeSums = true, kLessMiddle = false;
 template <int kBits>
 ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
   return (Vi)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)weights, (__m512i)bytes);
@@ -50,8 +51,27 @@ ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
 ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
   return (Vi)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
+#elif defined(__ARM_FEATURE_DOTPROD)
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+constexpr bool kWholeSums = true, kLessMiddle = false;
 #else
-constexpr bool kWholeSums = false;
+constexpr bool kWholeSums = true, kLessMiddle = true;
+#endif
+template <int kBits>
+ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  if constexpr (kBits == 8) return (Vi)vusdotq_s32((int32x4_t)sum, (uint8x16_t)weights, (int8x16_t)bytes);
+#endif
+  const Vi signs = kBits == 8 ? weights ^ static_cast<int32_t>(0x80808080u) : weights;
+  return (Vi)vdotq_s32((int32x4_t)sum, (int8x16_t)signs, (int8x16_t)bytes);
+}
+ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
+  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+  const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
+  return sum + (Vi)vpaddq_s32(low, high);
+}
+#else
+constexpr bool kWholeSums = false, kLessMiddle = true;
 template <int kBits>
 ORTOLAN_INLINE Vi add_products(Vi words, Vi weights, Vi bytes) {
   if constexpr (kBits == 8) {
@@ -150,7 +170,7 @@ void multiply_bytes(const NBitsPanels& b, int64_t panel, const NBitsBytes& a, in
     Vi sum[MR][V];
 #pragma GCC unroll 6
     for (int r = 0; r < MR; ++r) {
-      const int32_t start = kBits == 8 && !kWholeSums ? 0 : a.start[(row + r) * b.blocks + block];
+      const int32_t start = kBits == 8 && kLessMiddle ? 0 : a.start[(row + r) * b.blocks + block];
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) sum[r][v] = set1i(start);
     }

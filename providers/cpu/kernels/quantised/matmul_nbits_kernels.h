@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/cpu_features.h"
+#include "base/isa/isa_level.h"
 #include "cpu/kernels/products/split_f32_kernels.h"
 
 namespace ortolan::cpu::kernels {

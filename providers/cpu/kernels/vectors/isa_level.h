@@ -1,7 +1,7 @@
 // The instruction set that a body is compiled for. Included as vec.h is.
 #pragma once
 
-#include "base/cpu_features.h"
+#include "base/isa/isa_level.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 
@@ -14,6 +14,10 @@ constexpr base::IsaLevel kLevel =
     base::IsaLevel::kAvx512;
 #elif defined(__AVX2__)
     base::IsaLevel::kAvx2;
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
+    base::IsaLevel::kI8mm;
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+    base::IsaLevel::kDotprod;
 #else
     base::IsaLevel::kGeneric;
 #endif

@@ -8,6 +8,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -26,6 +28,9 @@ typedef float Vf __attribute__((vector_size(kVectorBytes)));
 typedef int32_t Vi __attribute__((vector_size(kVectorBytes)));
 typedef float VfLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
 typedef int32_t ViLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+
+typedef float FloatLoose __attribute__((aligned(1), may_alias));
+typedef float PairLoose __attribute__((vector_size(8), aligned(1), may_alias));
 
 #define ORTOLAN_INLINE static inline __attribute__((always_inline))
 
@@ -81,6 +86,35 @@ ORTOLAN_INLINE Vf vsqrt(Vf a) { return (Vf)_mm256_sqrt_ps((__m256)a); }
 ORTOLAN_INLINE Vf rint(Vf a) { return (Vf)_mm256_round_ps((__m256)a, 8); }
 ORTOLAN_INLINE Vf floor(Vf a) { return (Vf)_mm256_round_ps((__m256)a, 9); }
 ORTOLAN_INLINE Vf ceil(Vf a) { return (Vf)_mm256_round_ps((__m256)a, 10); }
+#elif defined(__aarch64__)
+ORTOLAN_INLINE Vf load_n(const float* p, int64_t n) {
+  if (n >= kLanes) return load(p);
+  if (n <= 0) return Vf{};
+  Vf v = {};
+  if (n == 1) {
+    v[0] = *reinterpret_cast<const FloatLoose*>(p);
+    return v;
+  }
+  const PairLoose pair = *reinterpret_cast<const PairLoose*>(p);
+  v[0] = pair[0], v[1] = pair[1];
+  if (n == 3) v[2] = *reinterpret_cast<const FloatLoose*>(p + 2);
+  return v;
+}
+ORTOLAN_INLINE void store_n(float* p, int64_t n, Vf v) {
+  if (n >= kLanes) return store(p, v);
+  if (n >= 2) *reinterpret_cast<PairLoose*>(p) = PairLoose{v[0], v[1]};
+  if (n == 1) *reinterpret_cast<FloatLoose*>(p) = v[0];
+  if (n == 3) *reinterpret_cast<FloatLoose*>(p + 2) = v[2];
+}
+ORTOLAN_INLINE Vf set1(float x) { return Vf{x, x, x, x}; }
+ORTOLAN_INLINE Vf fma(Vf a, Vf b, Vf c) { return (Vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+/** The second operand where either is NaN. */
+ORTOLAN_INLINE Vf vmin(Vf a, Vf b) { return a < b ? a : b; }
+ORTOLAN_INLINE Vf vmax(Vf a, Vf b) { return a > b ? a : b; }
+ORTOLAN_INLINE Vf vsqrt(Vf a) { return (Vf)vsqrtq_f32((float32x4_t)a); }
+ORTOLAN_INLINE Vf rint(Vf a) { return (Vf)vrndnq_f32((float32x4_t)a); }
+ORTOLAN_INLINE Vf floor(Vf a) { return (Vf)vrndmq_f32((float32x4_t)a); }
+ORTOLAN_INLINE Vf ceil(Vf a) { return (Vf)vrndpq_f32((float32x4_t)a); }
 #else
 ORTOLAN_INLINE Vf load_n(const float* p, int64_t n) {
   Vf v = {};
@@ -113,7 +147,7 @@ ORTOLAN_INLINE Vf with_sign(Vf magnitude, Vf sign) {
 ORTOLAN_INLINE Vf to_float(Vi v) { return __builtin_convertvector(v, Vf); }
 ORTOLAN_INLINE Vi to_int(Vf v) { return __builtin_convertvector(v, Vi); }
 
-#if !defined(__AVX2__)
+#if !defined(__AVX2__) && !defined(__aarch64__)
 ORTOLAN_INLINE Vf rint(Vf a) {
   const Vf big = set1(8388608.0f);
   const Vf magnitude = vabs(a);
@@ -145,6 +179,8 @@ ORTOLAN_INLINE float sum_lanes(Vf v) {
   __m128 sum = _mm_add_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));
   sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
   return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
+#elif defined(__aarch64__)
+  return vaddvq_f32((float32x4_t)v);
 #else
   return (v[0] + v[2]) + (v[1] + v[3]);
 #endif

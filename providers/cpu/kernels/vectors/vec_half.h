@@ -49,6 +49,15 @@ ORTOLAN_INLINE Vf load_half(const uint16_t* x) {
 ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm256_cvtps_ph((__m256)v, 0));
 }
+#elif defined(__aarch64__)
+typedef uint16_t Shorts __attribute__((vector_size(8)));
+typedef uint16_t ShortsLoose __attribute__((vector_size(8), aligned(1), may_alias));
+ORTOLAN_INLINE Shorts load_shorts(const uint16_t* x) { return *reinterpret_cast<const ShortsLoose*>(x); }
+ORTOLAN_INLINE Vf load_bfloat16(const uint16_t* x) { return (Vf)vshll_n_u16((uint16x4_t)load_shorts(x), 16); }
+ORTOLAN_INLINE Vf load_half(const uint16_t* x) { return (Vf)vcvt_f32_f16((float16x4_t)load_shorts(x)); }
+ORTOLAN_INLINE void store_half(uint16_t* y, Vf v) {
+  *reinterpret_cast<ShortsLoose*>(y) = (Shorts)vcvt_f16_f32((float32x4_t)v);
+}
 #else
 ORTOLAN_INLINE Vf load_bfloat16(const uint16_t* x) {
   return from_bits(Vi{read_unaligned(x), read_unaligned(x + 1), read_unaligned(x + 2), read_unaligned(x + 3)} << 16);
