@@ -89,7 +89,7 @@ double time_on_tiles(const ConvGeometry& g, double positions, int slices) {
 }
 
 double time_without_tiles(const ConvGeometry& g, int64_t known_positions, double positions) {
-  const bool winograd = suits_winograd(g, 16, known_positions);
+  const bool winograd = suits_winograd(g, kEnoughSums, known_positions);
   const double rate = !winograd ? kPlainRate : g.stride[1] == 1 ? kWinogradRate : kStridedWinogradRate;
   const auto weights = static_cast<double>(g.out_channels / g.groups * (g.in_channels / g.groups) * volume(g.kernel));
   const double bytes = (winograd ? 64.0 / 9 : 4.0) * weights;

@@ -220,7 +220,7 @@ void run_unit(const WinogradJob& job, int64_t unit) {
 
 }  // namespace
 
-bool suits_winograd(const ConvGeometry& g, int lanes, int64_t positions) {
+bool suits_winograd(const ConvGeometry& g, int64_t tile_sums, int64_t positions) {
   const bool three_by_three = g.kernel[0] == 1 && g.kernel[1] == 3 && g.kernel[2] == 3;
   for (int64_t dilation : g.dilation) {
     if (dilation != 1) return false;
@@ -229,8 +229,9 @@ bool suits_winograd(const ConvGeometry& g, int lanes, int64_t positions) {
   if (g.stride[0] != 1 || g.stride[2] != stride || stride > 2) return false;
   if (stride == 2 && (g.in_channels < 2 * kFewest || (positions > 0 && positions < kFewestStrided))) return false;
   const bool large = stride == 1 && positions >= kFewestOfLarge;
-  return three_by_three && lanes >= 8 && g.groups == 1 && g.in_channels >= kFewest && g.out_channels >= kFewest &&
-         g.in_channels <= kLargestDepth && g.in_channels * g.out_channels <= (large ? kLargestWeights : kLargeWeights);
+  return three_by_three && tile_sums >= kEnoughSums && g.groups == 1 && g.in_channels >= kFewest &&
+         g.out_channels >= kFewest && g.in_channels <= kLargestDepth &&
+         g.in_channels * g.out_channels <= (large ? kLargestWeights : kLargeWeights);
 }
 
 int64_t winograd_weights_size(const ConvGeometry& g, const GemmF32Kernels& kernels) {

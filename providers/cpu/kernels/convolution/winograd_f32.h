@@ -60,11 +60,14 @@ struct WinogradKernels {
   WinogradTransforms of_stride[2];  // 1 and 2
 };
 
+/** Sums of a register tile from which on products are so fast that fewer of them pay for the transforms. */
+inline constexpr int64_t kEnoughSums = 96;
+
 /**
- * True where a convolution of these weights is better done this way. `positions` are the outputs of a channel in one
- * image, 0 where they are not known.
+ * True where a convolution of these weights is better done this way by kernels with so many sums in a register tile.
+ * `positions` are the outputs of a channel in one image, 0 where they are not known.
  */
-bool suits_winograd(const ConvGeometry& geometry, int lanes, int64_t positions);
+bool suits_winograd(const ConvGeometry& geometry, int64_t tile_sums, int64_t positions);
 
 /** Floats of transformed weights; the tiles of rows are as for GemmF32Kernels::block_packed_a. */
 int64_t winograd_weights_size(const ConvGeometry& geometry, const GemmF32Kernels& kernels);

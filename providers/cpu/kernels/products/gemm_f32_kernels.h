@@ -75,6 +75,11 @@ struct GemmF32Kernels {
   void (*matrix_vector)(const float* a, int64_t lda, int64_t rows, int64_t k, const float* x, float* y);
 };
 
+/** Of the largest register tile. */
+inline int64_t tile_sums(const GemmF32Kernels& kernels) {
+  return int64_t{kernels.tile_rows} * kernels.max_vectors * kernels.lanes;
+}
+
 /** Length of the blocks in which sums over k run; the last block may be shorter. */
 inline int64_t k_block(int64_t k) {
   constexpr int64_t kLongest = 256;
