@@ -52,9 +52,9 @@ void expect_same(const OpTest& test, Way way, size_t output_count) {
 
 void expect_same_on_any_threads(const std::string& name, const OpTest& test, size_t output_count) {
   const int64_t before = shared_pieces.load();
-  for (const auto& [level, isa] : base::isa_levels()) {
-    if (!cpu::kernels::use_isa(level)) continue;
-    SCOPED_TRACE(join(name, ", ", isa));
+  for (const cpu::kernels::KernelTable& table : cpu::kernels::kernel_tables()) {
+    if (table.split_f32 != nullptr || !cpu::kernels::use_isa(table.isa)) continue;  // tiles have tests of their own
+    SCOPED_TRACE(join(name, ", ", base::isa_name(table.isa)));
     for (Way way : {Way::kUnknownShapes, Way::kConstants}) expect_same(test, way, output_count);
   }
   cpu::kernels::use_isa(base::cpu_features().isa);
