@@ -90,8 +90,9 @@ class AcrossTest : public testing::Test {
  protected:
   void SetUp() override {
     const char* wanted = std::getenv("ORTOLAN_CPU_ISA");
-    if (wanted != nullptr && base::named_isa(wanted) != base::cpu_features().isa)
+    if (wanted != nullptr && base::named_isa(wanted) != base::cpu_features().isa) {
       GTEST_SKIP() << "this processor has no " << wanted;
+    }
   }
   void TearDown() override {
     std::printf("%zu models, %zu combinations of model, place and way of running, %zu sessions\n", models_,

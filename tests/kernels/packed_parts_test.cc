@@ -188,7 +188,7 @@ TEST_P(PackedPartsOf, ByteMatrices) {
     gemm_int8(&two_threads(), m, {a.data(), k, false, false}, b, {}, c.data(), n);
     return c;
   };
-  for (int64_t largest : {30, 127}) {  // kernels of weights pack them in another way, and keeps which
+  for (int64_t largest : {30, 127}) {  // kernels of weights pack them in another way, which is kept
     for (uint8_t& x : weights) x = static_cast<uint8_t>(integer(-largest, largest));
     weights[5] = 127, weights[5 + n] = 127;
     expect_kept(weights, kernels().gemm_int8->of_weights != nullptr ? 1 : 0, pack, use);

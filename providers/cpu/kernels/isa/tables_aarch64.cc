@@ -5,10 +5,7 @@ namespace ortolan::cpu::kernels {
 
 using base::IsaLevel;
 
-namespace generic {
-ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
-constexpr KernelTable kTable = {.isa = IsaLevel::kGeneric, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
-}  // namespace generic
+ORTOLAN_WHOLE_TABLE(generic, kGeneric)
 
 namespace dotprod {
 extern const GemmInt8Kernels kGemmInt8;

@@ -3,12 +3,7 @@
 
 namespace ortolan::cpu::kernels {
 
-using base::IsaLevel;
-
-namespace generic {
-ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
-constexpr KernelTable kTable = {.isa = IsaLevel::kGeneric, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
-}  // namespace generic
+ORTOLAN_WHOLE_TABLE(generic, kGeneric)
 
 std::span<const KernelTable> kernel_tables() noexcept { return {&generic::kTable, 1}; }
 

@@ -5,18 +5,9 @@ namespace ortolan::cpu::kernels {
 
 using base::IsaLevel;
 
-namespace generic {
-ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
-constexpr KernelTable kTable = {.isa = IsaLevel::kGeneric, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
-}  // namespace generic
-namespace avx2 {
-ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
-constexpr KernelTable kTable = {.isa = IsaLevel::kAvx2, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
-}  // namespace avx2
-namespace avx512 {
-ORTOLAN_KERNEL_FAMILIES(ORTOLAN_OBJECT)
-constexpr KernelTable kTable = {.isa = IsaLevel::kAvx512, ORTOLAN_KERNEL_FAMILIES(ORTOLAN_REFERENCE)};
-}  // namespace avx512
+ORTOLAN_WHOLE_TABLE(generic, kGeneric)
+ORTOLAN_WHOLE_TABLE(avx2, kAvx2)
+ORTOLAN_WHOLE_TABLE(avx512, kAvx512)
 
 namespace avx512vnni {
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
