@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/vectors/isa_level.h"
-#include "cpu/kernels/vectors/vec.h"
+#include "cpu/kernels/vectors/vec_pairs.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -21,11 +21,7 @@ constexpr int kGroup = 4;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)vdotq_s32((int32x4_t)sum, (int8x16_t)a, (int8x16_t)b); }
 #elif defined(__aarch64__)
 constexpr int kGroup = 2;
-ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) {
-  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
-  const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
-  return sum + (Vi)vpaddq_s32(low, high);
-}
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return add_pair_products(sum, a, b); }
 #elif defined(__SSE2__)
 constexpr int kGroup = 2;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm_madd_epi16((__m128i)a, (__m128i)b); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/quantised/matmul_nbits_finish.h"
-#include "cpu/kernels/vectors/vec.h"
+#include "cpu/kernels/vectors/vec_pairs.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -65,11 +65,7 @@ ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
   const Vi signs = kBits == 8 ? weights ^ static_cast<int32_t>(0x80808080u) : weights;
   return (Vi)vdotq_s32((int32x4_t)sum, (int8x16_t)signs, (int8x16_t)bytes);
 }
-ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
-  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
-  const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
-  return sum + (Vi)vpaddq_s32(low, high);
-}
+ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) { return add_pair_products(sum, a, b); }
 #else
 constexpr bool kWholeSums = false, kLessMiddle = true;
 template <int kBits>
