@@ -35,7 +35,6 @@ std::optional<std::vector<int64_t>> InferContext::int64s(size_t i) const {
 }
 
 std::optional<DimVector> InferContext::dims(size_t i) const {
-  constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
   if (!kIndexTypes.contains(element(i))) return std::nullopt;
   if (const Tensor* tensor = value(i)) {
     if (!is_short(*tensor, *this)) return std::nullopt;

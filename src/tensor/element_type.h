@@ -82,6 +82,9 @@ constexpr TypeSet operator|(ElementType a, ElementType b) { return TypeSet(a) | 
 inline constexpr TypeSet kFloat32And64 = ElementType::kFloat | ElementType::kDouble;
 inline constexpr TypeSet kHalfTypes = ElementType::kFloat16 | ElementType::kBFloat16;
 inline constexpr TypeSet kFloatTypes = kFloat32And64 | kHalfTypes;
+inline constexpr TypeSet kFloat32AndHalf = kHalfTypes | ElementType::kFloat;
+inline constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
+inline constexpr TypeSet kByteTypes = ElementType::kInt8 | ElementType::kUInt8;
 inline constexpr TypeSet kSignedTypes =
     ElementType::kInt8 | ElementType::kInt16 | ElementType::kInt32 | ElementType::kInt64;
 inline constexpr TypeSet kUnsignedTypes =

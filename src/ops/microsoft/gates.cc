@@ -63,11 +63,9 @@ void engram_gate(InferContext& context) {
   context.set_output_like(0, 0);
 }
 
-constexpr TypeSet kFloats = kHalfTypes | ElementType::kFloat;
-constexpr TypeSet kFloat = ElementType::kFloat;
 constexpr SchemaRow kRows[] = {
-    {"com.microsoft", "GatedAdd", 1, kLatest, 3, 1, gated_add, {{kTheRest, kFloats, 'T'}}},
-    {"com.microsoft", "GatedRMSNorm", 1, kLatest, 3, 1, gated_rms_norm, {{kTheRest, kFloats, 'T'}}},
+    {"com.microsoft", "GatedAdd", 1, kLatest, 3, 1, gated_add, {{kTheRest, kFloat32AndHalf, 'T'}}},
+    {"com.microsoft", "GatedRMSNorm", 1, kLatest, 3, 1, gated_rms_norm, {{kTheRest, kFloat32AndHalf, 'T'}}},
     {"com.microsoft",
      "LinearAttentionGate",
      1,
@@ -75,8 +73,8 @@ constexpr SchemaRow kRows[] = {
      {3, 4},
      {1, 2},
      linear_attention_gate,
-     {{0, kFloats, 'T'}, {1, kFloat}, {2, kFloat}, {3, kFloats, 'T'}}},
-    {"com.microsoft", "EngramGate", 1, kLatest, 5, 1, engram_gate, {{kTheRest, kFloats, 'T'}}},
+     {{0, kFloat32AndHalf, 'T'}, {1, ElementType::kFloat}, {2, ElementType::kFloat}, {3, kFloat32AndHalf, 'T'}}},
+    {"com.microsoft", "EngramGate", 1, kLatest, 5, 1, engram_gate, {{kTheRest, kFloat32AndHalf, 'T'}}},
 };
 
 }  // namespace

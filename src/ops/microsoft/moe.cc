@@ -26,10 +26,8 @@ void narrow_moe(InferContext& context) {
   moe(context);
 }
 
-constexpr TypeSet kFloats = kHalfTypes | ElementType::kFloat;
-
 constexpr SchemaRow kRows[] = {
-    {"com.microsoft", "MoE", 1, kLatest, {3, 8}, 1, float_moe, {{kTheRest, kFloats, 'T'}}},
+    {"com.microsoft", "MoE", 1, kLatest, {3, 8}, 1, float_moe, {{kTheRest, kFloat32AndHalf, 'T'}}},
     // The types of the weights, scales and zero points are checked by the kernel: there are more than a row can list.
     {"com.microsoft",
      "QMoE",
@@ -38,11 +36,11 @@ constexpr SchemaRow kRows[] = {
      {3, 21},
      1,
      narrow_moe,
-     {{0, kFloats, 'T'},
-      {1, kFloats, 'T'},
+     {{0, kFloat32AndHalf, 'T'},
+      {1, kFloat32AndHalf, 'T'},
       {2, ElementType::kUInt8},
       {5, ElementType::kUInt8},
-      {kTheRest, kFloats | ElementType::kUInt8}}},
+      {kTheRest, kFloat32AndHalf | ElementType::kUInt8}}},
 };
 
 }  // namespace

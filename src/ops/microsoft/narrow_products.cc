@@ -39,8 +39,6 @@ void fpq4(InferContext& context) {
   product(context, k, n);
 }
 
-constexpr TypeSet kFloats = kHalfTypes | ElementType::kFloat;
-
 constexpr SchemaRow kRows[] = {
     {"com.microsoft",
      "MatMulNBits",
@@ -50,10 +48,17 @@ constexpr SchemaRow kRows[] = {
      1,
      nbits,
      {{1, ElementType::kUInt8},
-      {3, kFloats | ElementType::kUInt8},
+      {3, kFloat32AndHalf | ElementType::kUInt8},
       {4, ElementType::kInt32},
-      {kTheRest, kFloats, 'T'}}},
-    {"com.microsoft", "MatMulBnb4", 1, kLatest, 3, 1, bnb4, {{1, ElementType::kUInt8}, {kTheRest, kFloats, 'T'}}},
+      {kTheRest, kFloat32AndHalf, 'T'}}},
+    {"com.microsoft",
+     "MatMulBnb4",
+     1,
+     kLatest,
+     3,
+     1,
+     bnb4,
+     {{1, ElementType::kUInt8}, {kTheRest, kFloat32AndHalf, 'T'}}},
     {"com.microsoft",
      "MatMulFpQ4",
      1,
@@ -61,7 +66,7 @@ constexpr SchemaRow kRows[] = {
      3,
      1,
      fpq4,
-     {{1, ElementType::kUInt8}, {2, ElementType::kInt64}, {kTheRest, kFloats, 'T'}}},
+     {{1, ElementType::kUInt8}, {2, ElementType::kInt64}, {kTheRest, kFloat32AndHalf, 'T'}}},
 };
 
 }  // namespace

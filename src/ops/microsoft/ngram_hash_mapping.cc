@@ -20,9 +20,15 @@ void ngram_hash_mapping(InferContext& context) {
   context.set_output(1, context.element(0), DimVector{batch, Dim(most - 1)});
 }
 
-constexpr TypeSet kTypes = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
-    {"com.microsoft", "NGramHashMapping", 1, kLatest, {3, 4}, {1, 2}, ngram_hash_mapping, {{kTheRest, kTypes, 'T'}}},
+    {"com.microsoft",
+     "NGramHashMapping",
+     1,
+     kLatest,
+     {3, 4},
+     {1, 2},
+     ngram_hash_mapping,
+     {{kTheRest, kIndexTypes, 'T'}}},
 };
 
 }  // namespace

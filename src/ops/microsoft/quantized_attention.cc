@@ -5,9 +5,6 @@
 namespace ortolan::ops::microsoft {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kReals = kHalfTypes | ElementType::kFloat;
-
 void qattention(InferContext& context) {
   context.require_rank(0, 3, 3);
   context.require_rank(1, 2, 2);
@@ -37,7 +34,7 @@ constexpr SchemaRow kRows[] = {
      {5, 9},
      {1, 2},
      qattention,
-     {{0, kBytes}, {1, kBytes}, {5, ElementType::kInt32}, {kTheRest, kBytes | kReals}}},
+     {{0, kByteTypes}, {1, kByteTypes}, {5, ElementType::kInt32}, {kTheRest, kByteTypes | kFloat32AndHalf}}},
 };
 
 }  // namespace

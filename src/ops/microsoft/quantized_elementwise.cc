@@ -6,9 +6,6 @@
 namespace ortolan::ops::microsoft {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kFloat = ElementType::kFloat;
-
 /** Inputs after the first that may be left out must be present one by one. */
 void require_inputs(const InferContext& context, std::initializer_list<size_t> indices) {
   for (size_t i : indices) {
@@ -86,7 +83,7 @@ constexpr SchemaRow kRows[] = {
      {2, 8},
      1,
      qlinear_binary,
-     {{1, kFloat}, {4, kFloat}, {6, kFloat}, {kTheRest, kBytes, 'T'}}},
+     {{1, ElementType::kFloat}, {4, ElementType::kFloat}, {6, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearMul",
      1,
@@ -94,8 +91,8 @@ constexpr SchemaRow kRows[] = {
      {2, 8},
      1,
      qlinear_binary,
-     {{1, kFloat}, {4, kFloat}, {6, kFloat}, {kTheRest, kBytes, 'T'}}},
-    {"com.microsoft", "MulInteger", 1, kLatest, {1, 4}, 1, mul_integer, {{kTheRest, kBytes, 'T'}}},
+     {{1, ElementType::kFloat}, {4, ElementType::kFloat}, {6, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}},
+    {"com.microsoft", "MulInteger", 1, kLatest, {1, 4}, 1, mul_integer, {{kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearLeakyRelu",
      1,
@@ -103,7 +100,7 @@ constexpr SchemaRow kRows[] = {
      {2, 5},
      1,
      qlinear_unary,
-     {{1, kFloat}, {3, kFloat}, {kTheRest, kBytes, 'T'}}},
+     {{1, ElementType::kFloat}, {3, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearSigmoid",
      1,
@@ -111,7 +108,7 @@ constexpr SchemaRow kRows[] = {
      {2, 5},
      1,
      qlinear_unary,
-     {{1, kFloat}, {3, kFloat}, {kTheRest, kBytes, 'T'}}},
+     {{1, ElementType::kFloat}, {3, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearSoftmax",
      1,
@@ -119,7 +116,7 @@ constexpr SchemaRow kRows[] = {
      {2, 5},
      1,
      qlinear_softmax,
-     {{1, kFloat}, {3, kFloat}, {kTheRest, kBytes, 'T'}}},
+     {{1, ElementType::kFloat}, {3, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearWhere",
      1,
@@ -127,7 +124,11 @@ constexpr SchemaRow kRows[] = {
      {3, 9},
      1,
      qlinear_where,
-     {{0, ElementType::kBool}, {2, kFloat}, {5, kFloat}, {7, kFloat}, {kTheRest, kBytes, 'T'}}},
+     {{0, ElementType::kBool},
+      {2, ElementType::kFloat},
+      {5, ElementType::kFloat},
+      {7, ElementType::kFloat},
+      {kTheRest, kByteTypes, 'T'}}},
     {"com.microsoft",
      "QLinearConcat",
      1,
@@ -135,7 +136,7 @@ constexpr SchemaRow kRows[] = {
      {5, kVariadic},
      1,
      qlinear_concat,
-     {{0, kFloat}, {1, kBytes}, {kTheRest, kBytes | kFloat}}},
+     {{0, ElementType::kFloat}, {1, kByteTypes}, {kTheRest, kByteTypes | ElementType::kFloat}}},
 };
 
 }  // namespace

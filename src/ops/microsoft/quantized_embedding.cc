@@ -5,9 +5,6 @@
 namespace ortolan::ops::microsoft {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kInt32 = ElementType::kInt32;
-
 void qembed_layer_normalization(InferContext& context) {
   for (size_t i : {2, 3, 5, 6, 8, 9, 11, 12, 13, 14, 16, 17}) {
     require(context.has_input(i), ErrorCode::kInvalidGraph, "required input ", i, " is left out; connect it");
@@ -28,7 +25,10 @@ constexpr SchemaRow kRows[] = {
      {1, 18},
      {1, 2},
      qembed_layer_normalization,
-     {{0, kInt32}, {1, kInt32}, {7, kInt32}, {kTheRest, kBytes | ElementType::kFloat}}},
+     {{0, ElementType::kInt32},
+      {1, ElementType::kInt32},
+      {7, ElementType::kInt32},
+      {kTheRest, kByteTypes | ElementType::kFloat}}},
 };
 
 }  // namespace

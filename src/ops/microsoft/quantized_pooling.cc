@@ -5,9 +5,6 @@
 namespace ortolan::ops::microsoft {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kFloat = ElementType::kFloat;
-
 SymbolicShape window_shape(const InferContext& context, bool channels_last) {
   const std::vector<int64_t>& kernel = context.node().ints("kernel_shape");
   require(!kernel.empty(), ErrorCode::kInvalidGraph, "attribute kernel_shape is missing; give a size per dimension");
@@ -68,15 +65,17 @@ void reduce_sum_integer(InferContext& context) {
 }
 
 constexpr SchemaRow scaled(const char* name, ShapeRule rule) {
-  return {"com.microsoft", name, 1, kLatest, {2, 5}, 1, rule, {{1, kFloat}, {3, kFloat}, {kTheRest, kBytes, 'T'}}};
+  return {
+      "com.microsoft", name, 1,    kLatest,
+      {2, 5},          1,    rule, {{1, ElementType::kFloat}, {3, ElementType::kFloat}, {kTheRest, kByteTypes, 'T'}}};
 }
 
 constexpr SchemaRow kRows[] = {
     scaled("QLinearAveragePool", qlinear_average_pool),
     scaled("QLinearGlobalAveragePool", qlinear_global_average_pool),
     scaled("QLinearReduceMean", qlinear_reduce_mean),
-    {"com.microsoft", "NhwcMaxPool", 1, kLatest, 1, 1, nhwc_max_pool, {{0, kBytes}}},
-    {"com.microsoft", "ReduceSumInteger", 1, kLatest, 1, 1, reduce_sum_integer, {{0, kBytes}}},
+    {"com.microsoft", "NhwcMaxPool", 1, kLatest, 1, 1, nhwc_max_pool, {{0, kByteTypes}}},
+    {"com.microsoft", "ReduceSumInteger", 1, kLatest, 1, 1, reduce_sum_integer, {{0, kByteTypes}}},
 };
 
 }  // namespace

@@ -6,10 +6,6 @@
 namespace ortolan::ops::microsoft {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kFloat = ElementType::kFloat;
-constexpr TypeSet kScales = kHalfTypes | ElementType::kFloat;
-
 void matmul_integer_to_float(InferContext& context) {
   context.set_output(0, context.element(2), product_shape(context, 0, 1));
 }
@@ -45,7 +41,11 @@ constexpr SchemaRow kRows[] = {
      {4, 7},
      1,
      matmul_integer_to_float,
-     {{0, kBytes, 'A'}, {1, kBytes, 'B'}, {4, kBytes, 'A'}, {5, kBytes, 'B'}, {kTheRest, kScales, 'T'}}},
+     {{0, kByteTypes, 'A'},
+      {1, kByteTypes, 'B'},
+      {4, kByteTypes, 'A'},
+      {5, kByteTypes, 'B'},
+      {kTheRest, kFloat32AndHalf, 'T'}}},
     {"com.microsoft",
      "DynamicQuantizeMatMul",
      1,
@@ -53,7 +53,7 @@ constexpr SchemaRow kRows[] = {
      {3, 5},
      1,
      dynamic_quantize_matmul,
-     {{1, kBytes, 'B'}, {3, kBytes, 'B'}, {kTheRest, kFloat}}},
+     {{1, kByteTypes, 'B'}, {3, kByteTypes, 'B'}, {kTheRest, ElementType::kFloat}}},
     {"com.microsoft",
      "MatMulInteger16",
      1,
@@ -69,7 +69,7 @@ constexpr SchemaRow kRows[] = {
      {6, 9},
      1,
      qgemm,
-     {{0, kBytes, 'A'}, {2, kBytes, 'A'}, {3, kBytes, 'B'}, {5, kBytes, 'B'}, {8, kBytes}}},
+     {{0, kByteTypes, 'A'}, {2, kByteTypes, 'A'}, {3, kByteTypes, 'B'}, {5, kByteTypes, 'B'}, {8, kByteTypes}}},
 };
 
 }  // namespace

@@ -41,8 +41,6 @@ void embed_layer_normalization(InferContext& context) {
   context.set_output(2, context.element(2), DimVector{batch, sequence, hidden});
 }
 
-constexpr TypeSet kInt32 = ElementType::kInt32;
-
 constexpr SchemaRow kRows[] = {
     {"com.microsoft",
      "SkipLayerNormalization",
@@ -67,7 +65,11 @@ constexpr SchemaRow kRows[] = {
      {1, 9},
      {1, 3},
      embed_layer_normalization,
-     {{0, kInt32}, {1, kInt32}, {7, kInt32}, {8, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+     {{0, ElementType::kInt32},
+      {1, ElementType::kInt32},
+      {7, ElementType::kInt32},
+      {8, ElementType::kInt32},
+      {kTheRest, kFloatTypes, 'T'}}},
     {"",
      "SimplifiedLayerNormalization",
      1,

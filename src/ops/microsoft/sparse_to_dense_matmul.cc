@@ -24,11 +24,18 @@ void sparse_to_dense_matmul(InferContext& context) {
   context.set_output(0, element, dims);
 }
 
-constexpr TypeSet kTypes =
+constexpr TypeSet kMatrixTypes =
     kFloat32And64 | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
 
 constexpr SchemaRow kRows[] = {
-    {"com.microsoft", "SparseToDenseMatMul", 1, kLatest, 2, 1, sparse_to_dense_matmul, {{0, kTypes}, {1, kTypes}}},
+    {"com.microsoft",
+     "SparseToDenseMatMul",
+     1,
+     kLatest,
+     2,
+     1,
+     sparse_to_dense_matmul,
+     {{0, kMatrixTypes}, {1, kMatrixTypes}}},
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
 // ai.onnx.ml operators that prepare features: encoders, imputing, scaling, and the ones between maps and tensors.
 #include "ops/element_dims.h"
+#include "ops/ml/domain.h"
 #include "ops/shape_rules.h"
 
 namespace ortolan::ops::ml {
 namespace {
 
-constexpr TypeSet kNumbers = ElementType::kFloat | ElementType::kDouble | ElementType::kInt64 | ElementType::kInt32;
 constexpr TypeSet kNumbersAndStrings = kNumbers | ElementType::kString;
 constexpr TypeSet kLabels = kNumbersAndStrings | ElementType::kInt16;
 
@@ -90,7 +90,6 @@ void zip_map_rule(InferContext& context) {
   context.set_type(0, TypeInfo::of_sequence(TypeInfo::of_map(key, TypeInfo::of_tensor(ElementType::kFloat, Shape{}))));
 }
 
-constexpr const char* kDomain = "ai.onnx.ml";
 constexpr SchemaRow kRows[] = {
     {kDomain,
      "ArrayFeatureExtractor",

@@ -1,10 +1,9 @@
 // ai.onnx.ml operators that predict: linear models, support vector machines, tree ensembles.
 #include "ops/element_dims.h"
+#include "ops/ml/domain.h"
 
 namespace ortolan::ops::ml {
 namespace {
-
-constexpr TypeSet kNumbers = ElementType::kFloat | ElementType::kDouble | ElementType::kInt64 | ElementType::kInt32;
 
 /** The rows of a [rows, features] input; one row when it has rank 1. */
 Dim rows_of(const InferContext& context) {
@@ -62,7 +61,6 @@ void tree_ensemble_rule(InferContext& context) {
   context.set_output(0, context.element(0), DimVector{rows_of(context), Dim(context.node().int_or("n_targets", 1))});
 }
 
-constexpr const char* kDomain = "ai.onnx.ml";
 constexpr TypeSet kFloats = ElementType::kFloat | ElementType::kDouble | ElementType::kFloat16;
 constexpr SchemaRow kRows[] = {
     {kDomain, "LinearClassifier", 1, kLatest, 1, 2, linear_classifier_rule, {{0, kNumbers}}},

@@ -17,9 +17,9 @@ void bit_cast(InferContext& context) {
   context.set_output(0, type, context.shape(0));
 }
 
-constexpr TypeSet kTypes = kAllTypes.without(ElementType::kString);
+constexpr TypeSet kBitTypes = kAllTypes.without(ElementType::kString);
 
-constexpr SchemaRow kRows[] = {{"", "BitCast", 26, kLatest, 1, 1, bit_cast, {{0, kTypes}}}};
+constexpr SchemaRow kRows[] = {{"", "BitCast", 26, kLatest, 1, 1, bit_cast, {{0, kBitTypes}}}};
 
 }  // namespace
 

@@ -27,7 +27,6 @@ void cast_to(InferContext& context, ElementType type) {
   require(!kComplexTypes.contains(type), ErrorCode::kInvalidGraph, "elements cannot be cast to ", name_of(type),
           "; choose a type that is not complex");
   context.set_output(0, type, context.shape(0));
-  constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
   bool is_index = kIndexTypes.contains(type) && kIndexTypes.contains(context.element(0));
   auto content = is_index ? context.dims(0) : std::nullopt;
   if (!content) return;
@@ -43,11 +42,11 @@ void cast_like_shape(InferContext& context) {
   if (context.element(1) != ElementType::kUndefined) cast_to(context, context.element(1));
 }
 
-constexpr TypeSet kTypes = kAllTypes.without(kComplexTypes);
+constexpr TypeSet kCastTypes = kAllTypes.without(kComplexTypes);
 
 constexpr SchemaRow kRows[] = {
-    {"", "Cast", 1, kLatest, 1, 1, cast_shape, {{0, kTypes}}},
-    {"", "CastLike", 15, kLatest, 2, 1, cast_like_shape, {{0, kTypes}, {1, kTypes}}},
+    {"", "Cast", 1, kLatest, 1, 1, cast_shape, {{0, kCastTypes}}},
+    {"", "CastLike", 15, kLatest, 2, 1, cast_like_shape, {{0, kCastTypes}, {1, kCastTypes}}},
 };
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace ortolan::ops::onnx {
 namespace {
 
-constexpr TypeSet kByteTypes = ElementType::kInt8 | ElementType::kUInt8;
-
 /** The spatial part of the weights' shape, where known. */
 std::optional<std::vector<int64_t>> kernel_of(const SymbolicShape& weights) {
   std::vector<int64_t> kernel;

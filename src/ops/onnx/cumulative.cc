@@ -14,13 +14,12 @@ void cumulative_shape(InferContext& context) {
   context.set_output_like(0, 0);
 }
 
-constexpr TypeSet kTypes =
+constexpr TypeSet kSummedTypes =
     kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
-constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
 
 constexpr SchemaRow kRows[] = {
-    {"", "CumSum", 11, kLatest, 2, 1, cumulative_shape, {{0, kTypes, 'T'}, {1, kIndexTypes}}},
-    {"", "CumProd", 26, kLatest, 2, 1, cumulative_shape, {{0, kTypes, 'T'}, {1, kIndexTypes}}},
+    {"", "CumSum", 11, kLatest, 2, 1, cumulative_shape, {{0, kSummedTypes, 'T'}, {1, kIndexTypes}}},
+    {"", "CumProd", 26, kLatest, 2, 1, cumulative_shape, {{0, kSummedTypes, 'T'}, {1, kIndexTypes}}},
 };
 
 }  // namespace

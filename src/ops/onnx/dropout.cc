@@ -12,7 +12,7 @@ void dropout_shape(InferContext& context) {
   context.set_output(1, mask, context.shape(0));
 }
 
-constexpr TypeSet kTypes = kFloatTypes | kFloat8Types;
+constexpr TypeSet kDroppedTypes = kFloatTypes | kFloat8Types;
 
 constexpr SchemaRow kRows[] = {
     {"", "Dropout", 1, 11, 1, {1, 2}, dropout_shape, {{0, kFloatTypes, 'T'}}},
@@ -23,7 +23,7 @@ constexpr SchemaRow kRows[] = {
      {1, 3},
      {1, 2},
      dropout_shape,
-     {{0, kTypes, 'T'}, {1, kTypes}, {2, ElementType::kBool}},
+     {{0, kDroppedTypes, 'T'}, {1, kDroppedTypes}, {2, ElementType::kBool}},
      kNonDeterministic},
 };
 

@@ -70,15 +70,13 @@ void given_tensor_fill_shape(InferContext& context) {
   context.set_output(0, ElementType::kFloat, std::move(shape));
 }
 
-constexpr TypeSet kTypes = kFloatTypes;
-
 constexpr SchemaRow kRows[] = {
-    {"", "Affine", 1, 9, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
-    {"", "ParametricSoftplus", 1, 9, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
-    {"", "Scale", 1, 9, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
-    {"", "ScaledTanh", 1, 9, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
-    {"", "ImageScaler", 1, 9, 1, 1, image_scaler_shape, {{0, kTypes, 'T'}}},
-    {"", "Crop", 1, 9, 1, 1, crop_shape, {{0, kTypes, 'T'}}},
+    {"", "Affine", 1, 9, 1, 1, same_as_first_input, {{0, kFloatTypes, 'T'}}},
+    {"", "ParametricSoftplus", 1, 9, 1, 1, same_as_first_input, {{0, kFloatTypes, 'T'}}},
+    {"", "Scale", 1, 9, 1, 1, same_as_first_input, {{0, kFloatTypes, 'T'}}},
+    {"", "ScaledTanh", 1, 9, 1, 1, same_as_first_input, {{0, kFloatTypes, 'T'}}},
+    {"", "ImageScaler", 1, 9, 1, 1, image_scaler_shape, {{0, kFloatTypes, 'T'}}},
+    {"", "Crop", 1, 9, 1, 1, crop_shape, {{0, kFloatTypes, 'T'}}},
     {"", "GivenTensorFill", 1, 9, {0, 1}, 1, given_tensor_fill_shape, {{0, ElementType::kFloat, 'T'}}},
 };
 

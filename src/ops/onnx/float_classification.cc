@@ -6,11 +6,11 @@ namespace {
 
 void bool_of_same_shape(InferContext& context) { context.set_output(0, ElementType::kBool, context.shape(0)); }
 
-constexpr TypeSet kTypes = kFloatTypes | kFloat8Types;
+constexpr TypeSet kClassifiedTypes = kFloatTypes | kFloat8Types;
 
 constexpr SchemaRow kRows[] = {
-    {"", "IsInf", 10, kLatest, 1, 1, bool_of_same_shape, {{0, kTypes, 'T'}}},
-    {"", "IsNaN", 9, kLatest, 1, 1, bool_of_same_shape, {{0, kTypes, 'T'}}},
+    {"", "IsInf", 10, kLatest, 1, 1, bool_of_same_shape, {{0, kClassifiedTypes, 'T'}}},
+    {"", "IsNaN", 9, kLatest, 1, 1, bool_of_same_shape, {{0, kClassifiedTypes, 'T'}}},
 };
 
 }  // namespace

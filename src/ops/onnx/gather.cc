@@ -69,12 +69,11 @@ void gather_nd_rule(InferContext& context) {
   context.set_output(0, context.element(0), dims);
 }
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
-    {"", "Gather", 1, kLatest, 2, 1, gather_rule, {{0, kAllTypes}, {1, kIndex}}},
-    {"", "GatherElements", 11, kLatest, 2, 1, gather_elements_rule, {{0, kAllTypes}, {1, kIndex}}},
+    {"", "Gather", 1, kLatest, 2, 1, gather_rule, {{0, kAllTypes}, {1, kIndexTypes}}},
+    {"", "GatherElements", 11, kLatest, 2, 1, gather_elements_rule, {{0, kAllTypes}, {1, kIndexTypes}}},
     {"", "GatherND", 11, kLatest, 2, 1, gather_nd_rule, {{0, kAllTypes}, {1, ElementType::kInt64}}},
-    {"com.microsoft", "GatherND", 1, kLatest, 2, 1, gather_nd_rule, {{0, kAllTypes}, {1, kIndex}}},
+    {"com.microsoft", "GatherND", 1, kLatest, 2, 1, gather_nd_rule, {{0, kAllTypes}, {1, kIndexTypes}}},
 };
 
 }  // namespace

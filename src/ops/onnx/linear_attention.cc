@@ -93,10 +93,16 @@ void causal_conv(InferContext& context) {
   set_state(context, context.element(0), state);
 }
 
-constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
 constexpr SchemaRow kRows[] = {
-    {"", "LinearAttention", 27, kLatest, {3, 6}, {1, 2}, linear_attention, {{3, kTypes}, {kTheRest, kTypes, 'T'}}},
-    {"", "CausalConvWithState", 27, kLatest, {2, 4}, {1, 2}, causal_conv, {{kTheRest, kTypes, 'T'}}},
+    {"",
+     "LinearAttention",
+     27,
+     kLatest,
+     {3, 6},
+     {1, 2},
+     linear_attention,
+     {{3, kFloat32AndHalf}, {kTheRest, kFloat32AndHalf, 'T'}}},
+    {"", "CausalConvWithState", 27, kLatest, {2, 4}, {1, 2}, causal_conv, {{kTheRest, kFloat32AndHalf, 'T'}}},
     {"com.microsoft",
      "LinearAttention",
      1,
@@ -104,8 +110,15 @@ constexpr SchemaRow kRows[] = {
      {3, 6},
      {1, 2},
      linear_attention,
-     {{3, kTypes}, {kTheRest, kTypes, 'T'}}},
-    {"com.microsoft", "CausalConvWithState", 1, kLatest, {2, 4}, {1, 2}, causal_conv, {{kTheRest, kTypes, 'T'}}},
+     {{3, kFloat32AndHalf}, {kTheRest, kFloat32AndHalf, 'T'}}},
+    {"com.microsoft",
+     "CausalConvWithState",
+     1,
+     kLatest,
+     {2, 4},
+     {1, 2},
+     causal_conv,
+     {{kTheRest, kFloat32AndHalf, 'T'}}},
 };
 
 }  // namespace

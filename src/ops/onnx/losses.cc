@@ -21,8 +21,6 @@ void loss_shape(InferContext& context) {
   context.set_output(1, context.element(0), scores);
 }
 
-constexpr TypeSet kIndexTypes = ElementType::kInt32 | ElementType::kInt64;
-
 constexpr SchemaRow kRows[] = {
     {"",
      "NegativeLogLikelihoodLoss",

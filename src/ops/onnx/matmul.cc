@@ -7,7 +7,6 @@ namespace {
 
 constexpr TypeSet kMatMulTypes =
     kFloatTypes | ElementType::kInt32 | ElementType::kInt64 | ElementType::kUInt32 | ElementType::kUInt64;
-constexpr TypeSet kByteTypes = ElementType::kInt8 | ElementType::kUInt8;
 
 DimVector batch_of(const DimVector& dims) {
   return dims.size() <= 2 ? DimVector{} : DimVector(dims.begin(), dims.end() - 2);

@@ -69,7 +69,6 @@ void center_crop_pad_rule(InferContext& context) {
   context.set_output(0, context.element(0), dims);
 }
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
     {"", "Pad", 1, 10, 1, 1, pad_rule, {{0, kAllTypes}}},
     {"",
@@ -79,9 +78,9 @@ constexpr SchemaRow kRows[] = {
      {2, 4},
      1,
      pad_rule,
-     {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}, {2, kAllTypes, 'T'}, {3, kIndex}}},
+     {{0, kAllTypes, 'T'}, {1, ElementType::kInt64}, {2, kAllTypes, 'T'}, {3, kIndexTypes}}},
     {"com.microsoft", "Pad", 1, kLatest, {2, 3}, 1, pad_rule, {{1, ElementType::kInt64}, {kTheRest, kAllTypes, 'T'}}},
-    {"", "CenterCropPad", 18, kLatest, 2, 1, center_crop_pad_rule, {{0, kAllTypes}, {1, kIndex}}},
+    {"", "CenterCropPad", 18, kLatest, 2, 1, center_crop_pad_rule, {{0, kAllTypes}, {1, kIndexTypes}}},
 };
 
 }  // namespace

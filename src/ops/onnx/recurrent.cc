@@ -5,8 +5,6 @@
 namespace ortolan::ops::onnx {
 namespace {
 
-constexpr TypeSet kInt32 = ElementType::kInt32;
-
 int64_t direction_count(const Node& node) {
   std::string_view direction = node.string_or("direction", "forward");
   bool known = direction == "forward" || direction == "reverse" || direction == "bidirectional";
@@ -50,12 +48,10 @@ void recurrent_of_bytes(InferContext& context) {
   recurrent(context);
 }
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-
 constexpr SchemaRow kRows[] = {
-    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
-    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
-    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{4, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"", "RNN", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, ElementType::kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"", "GRU", 1, kLatest, {3, 6}, {0, 2}, recurrent, {{4, ElementType::kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+    {"", "LSTM", 1, kLatest, {3, 8}, {0, 3}, recurrent, {{4, ElementType::kInt32}, {kTheRest, kFloatTypes, 'T'}}},
     {"com.microsoft",
      "AttnLSTM",
      1,
@@ -63,7 +59,7 @@ constexpr SchemaRow kRows[] = {
      {3, 14},
      {0, 3},
      recurrent,
-     {{0, kFloatTypes, 'T'}, {4, kInt32}, {12, kInt32}, {kTheRest, kFloatTypes, 'T'}}},
+     {{0, kFloatTypes, 'T'}, {4, ElementType::kInt32}, {12, ElementType::kInt32}, {kTheRest, kFloatTypes, 'T'}}},
     {"com.microsoft",
      "DynamicQuantizeLSTM",
      1,
@@ -71,7 +67,11 @@ constexpr SchemaRow kRows[] = {
      {3, 12},
      {0, 3},
      recurrent_of_bytes,
-     {{0, ElementType::kFloat}, {1, kBytes}, {2, kBytes}, {4, kInt32}, {kTheRest, kBytes | ElementType::kFloat}}},
+     {{0, ElementType::kFloat},
+      {1, kByteTypes},
+      {2, kByteTypes},
+      {4, ElementType::kInt32},
+      {kTheRest, kByteTypes | ElementType::kFloat}}},
 };
 
 }  // namespace

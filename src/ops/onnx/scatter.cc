@@ -22,9 +22,8 @@ void scatter_nd_rule(InferContext& context) {
   context.require_rank(1, 1, kMaxRank);
 }
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
-    {"", "Scatter", 9, 10, 3, 1, scatter_elements_rule, {{0, kAllTypes, 'T'}, {1, kIndex}, {2, kAllTypes, 'T'}}},
+    {"", "Scatter", 9, 10, 3, 1, scatter_elements_rule, {{0, kAllTypes, 'T'}, {1, kIndexTypes}, {2, kAllTypes, 'T'}}},
     {"",
      "Scatter",
      11,
@@ -32,7 +31,7 @@ constexpr SchemaRow kRows[] = {
      3,
      1,
      scatter_elements_rule,
-     {{0, kAllTypes, 'T'}, {1, kIndex}, {2, kAllTypes, 'T'}},
+     {{0, kAllTypes, 'T'}, {1, kIndexTypes}, {2, kAllTypes, 'T'}},
      kDeprecated},
     {"",
      "ScatterElements",
@@ -41,7 +40,7 @@ constexpr SchemaRow kRows[] = {
      3,
      1,
      scatter_elements_rule,
-     {{0, kAllTypes, 'T'}, {1, kIndex}, {2, kAllTypes, 'T'}}},
+     {{0, kAllTypes, 'T'}, {1, kIndexTypes}, {2, kAllTypes, 'T'}}},
     {"",
      "ScatterND",
      11,

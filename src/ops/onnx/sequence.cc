@@ -96,15 +96,14 @@ void optional_get_element_rule(InferContext& context) {
 
 void optional_has_element_rule(InferContext& context) { context.set_output(0, ElementType::kBool, Shape{}); }
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
     {"", "SequenceEmpty", 11, kLatest, 0, 1, sequence_empty_rule},
     {"", "SequenceConstruct", 11, kLatest, {1, kVariadic}, 1, sequence_construct_rule, {{kTheRest, kAllTypes, 'T'}}},
-    {"", "SequenceAt", 11, kLatest, 2, 1, sequence_at_rule, {{1, kIndex}}},
-    {"", "SequenceErase", 11, kLatest, {1, 2}, 1, sequence_erase_rule, {{1, kIndex}}},
-    {"", "SequenceInsert", 11, kLatest, {2, 3}, 1, sequence_insert_rule, {{1, kAllTypes}, {2, kIndex}}},
+    {"", "SequenceAt", 11, kLatest, 2, 1, sequence_at_rule, {{1, kIndexTypes}}},
+    {"", "SequenceErase", 11, kLatest, {1, 2}, 1, sequence_erase_rule, {{1, kIndexTypes}}},
+    {"", "SequenceInsert", 11, kLatest, {2, 3}, 1, sequence_insert_rule, {{1, kAllTypes}, {2, kIndexTypes}}},
     {"", "SequenceLength", 11, kLatest, 1, 1, sequence_length_rule},
-    {"", "SplitToSequence", 11, kLatest, {1, 2}, 1, split_to_sequence_rule, {{0, kAllTypes}, {1, kIndex}}},
+    {"", "SplitToSequence", 11, kLatest, {1, 2}, 1, split_to_sequence_rule, {{0, kAllTypes}, {1, kIndexTypes}}},
     {"", "ConcatFromSequence", 11, kLatest, 1, 1, concat_from_sequence_rule},
     {"", "Optional", 15, kLatest, {0, 1}, 1, optional_rule},
     {"", "OptionalGetElement", 15, kLatest, 1, 1, optional_get_element_rule},

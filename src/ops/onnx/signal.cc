@@ -4,8 +4,6 @@
 namespace ortolan::ops::onnx {
 namespace {
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
-
 /** The one element of an integer input, where known. */
 std::optional<int64_t> scalar_at(const InferContext& context, size_t i) {
   auto values = context.int64s(i);
@@ -105,8 +103,8 @@ void mel_weights(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"", "DFT", 17, 19, {1, 2}, 1, dft, {{0, kFloatTypes}, {1, kIndex}}},
-    {"", "DFT", 20, kLatest, {1, 3}, 1, dft, {{0, kFloatTypes}, {1, kIndex}, {2, kIndex}}},
+    {"", "DFT", 17, 19, {1, 2}, 1, dft, {{0, kFloatTypes}, {1, kIndexTypes}}},
+    {"", "DFT", 20, kLatest, {1, 3}, 1, dft, {{0, kFloatTypes}, {1, kIndexTypes}, {2, kIndexTypes}}},
     {"",
      "STFT",
      17,
@@ -114,10 +112,10 @@ constexpr SchemaRow kRows[] = {
      {2, 4},
      1,
      stft,
-     {{0, kFloatTypes, 'T'}, {1, kIndex}, {2, kFloatTypes, 'T'}, {3, kIndex}}},
-    {"", "HannWindow", 17, kLatest, 1, 1, window, {{0, kIndex}}},
-    {"", "HammingWindow", 17, kLatest, 1, 1, window, {{0, kIndex}}},
-    {"", "BlackmanWindow", 17, kLatest, 1, 1, window, {{0, kIndex}}},
+     {{0, kFloatTypes, 'T'}, {1, kIndexTypes}, {2, kFloatTypes, 'T'}, {3, kIndexTypes}}},
+    {"", "HannWindow", 17, kLatest, 1, 1, window, {{0, kIndexTypes}}},
+    {"", "HammingWindow", 17, kLatest, 1, 1, window, {{0, kIndexTypes}}},
+    {"", "BlackmanWindow", 17, kLatest, 1, 1, window, {{0, kIndexTypes}}},
     {"",
      "MelWeightMatrix",
      17,
@@ -125,7 +123,7 @@ constexpr SchemaRow kRows[] = {
      5,
      1,
      mel_weights,
-     {{0, kIndex, 'I'}, {1, kIndex, 'I'}, {2, kIndex, 'I'}, {kTheRest, kFloatTypes, 'F'}}},
+     {{0, kIndexTypes, 'I'}, {1, kIndexTypes, 'I'}, {2, kIndexTypes, 'I'}, {kTheRest, kFloatTypes, 'F'}}},
 };
 
 }  // namespace

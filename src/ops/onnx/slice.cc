@@ -81,11 +81,10 @@ void slice_rule(InferContext& context) {
   if (dims.size() == 1 && axes->size() == 1) slice_content(context, bounds);
 }
 
-constexpr TypeSet kIndex = ElementType::kInt32 | ElementType::kInt64;
 constexpr SchemaRow kRows[] = {
     {"", "Slice", 1, 9, 1, 1, slice_rule, {{0, kAllTypes}}},
-    {"", "DynamicSlice", 1, 9, {3, 4}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndex, 'I'}}},
-    {"", "Slice", 10, kLatest, {3, 5}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndex, 'I'}}},
+    {"", "DynamicSlice", 1, 9, {3, 4}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndexTypes, 'I'}}},
+    {"", "Slice", 10, kLatest, {3, 5}, 1, slice_rule, {{0, kAllTypes}, {kTheRest, kIndexTypes, 'I'}}},
 };
 
 }  // namespace

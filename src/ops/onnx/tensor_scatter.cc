@@ -26,8 +26,6 @@ void tensor_scatter(InferContext& context) {
   }
 }
 
-constexpr TypeSet kTypes = kAllTypes;
-
 constexpr SchemaRow kRows[] = {
     {"",
      "TensorScatter",
@@ -36,7 +34,7 @@ constexpr SchemaRow kRows[] = {
      {2, 3},
      1,
      tensor_scatter,
-     {{0, kTypes, 'T'}, {1, kTypes, 'T'}, {2, ElementType::kInt64}}},
+     {{0, kAllTypes, 'T'}, {1, kAllTypes, 'T'}, {2, ElementType::kInt64}}},
 };
 
 }  // namespace

@@ -10,9 +10,6 @@
 namespace ortolan::ops::ortolan {
 namespace {
 
-constexpr TypeSet kBytes = ElementType::kInt8 | ElementType::kUInt8;
-constexpr TypeSet kTypes = kHalfTypes | ElementType::kFloat;
-
 /** The rule of the ONNX operator that the node is made of. */
 template <const char* const& kName>
 void as_in_onnx(InferContext& context) {
@@ -39,9 +36,9 @@ void matmul_integer_to_float(InferContext& context) {
 }
 
 constexpr SchemaRow kRows[] = {
-    {"ortolan", "Activation", 1, kLatest, 1, 1, same_as_first_input, {{0, kTypes, 'T'}}},
+    {"ortolan", "Activation", 1, kLatest, 1, 1, same_as_first_input, {{0, kFloat32AndHalf, 'T'}}},
     {"ortolan", "Attention", 1, kLatest, {3, 4}, {1, 5}, with_range<kAttention, 4>, {{kTheRest, ElementType::kFloat}}},
-    {"ortolan", "Conv", 1, kLatest, {2, 4}, 1, as_in_onnx<kConv>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan", "Conv", 1, kLatest, {2, 4}, 1, as_in_onnx<kConv>, {{kTheRest, kFloat32AndHalf, 'T'}}},
     {"ortolan",
      "DynamicQuantizeLinear",
      1,
@@ -50,7 +47,7 @@ constexpr SchemaRow kRows[] = {
      3,
      as_in_onnx<kQuantize>,
      {{kTheRest, ElementType::kFloat}}},
-    {"ortolan", "Gemm", 1, kLatest, {2, 3}, 1, as_in_onnx<kGemm>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan", "Gemm", 1, kLatest, {2, 3}, 1, as_in_onnx<kGemm>, {{kTheRest, kFloat32AndHalf, 'T'}}},
     {"ortolan",
      "LayerNormalization",
      1,
@@ -59,7 +56,7 @@ constexpr SchemaRow kRows[] = {
      {1, 4},
      with_range<kLayerNormalization, 3>,
      {{kTheRest, ElementType::kFloat}}},
-    {"ortolan", "MatMul", 1, kLatest, {2, 4}, 1, as_in_onnx<kMatMul>, {{kTheRest, kTypes, 'T'}}},
+    {"ortolan", "MatMul", 1, kLatest, {2, 4}, 1, as_in_onnx<kMatMul>, {{kTheRest, kFloat32AndHalf, 'T'}}},
     {"ortolan",
      "MatMulIntegerToFloat",
      1,
@@ -67,7 +64,11 @@ constexpr SchemaRow kRows[] = {
      {4, 8},
      {1, 2},
      matmul_integer_to_float,
-     {{0, kBytes, 'A'}, {1, kBytes, 'B'}, {4, kBytes, 'A'}, {5, kBytes, 'B'}, {kTheRest, kTypes, 'T'}}},
+     {{0, kByteTypes, 'A'},
+      {1, kByteTypes, 'B'},
+      {4, kByteTypes, 'A'},
+      {5, kByteTypes, 'B'},
+      {kTheRest, kFloat32AndHalf, 'T'}}},
 };
 
 }  // namespace
