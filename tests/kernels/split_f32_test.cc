@@ -65,11 +65,10 @@ class SplitF32 : public testing::Test {
     kernels_->split_rows(slices, {a, stride, rows, k}, tiles.data(), &tiles.range);
     return tiles;
   }
-  Tiles columns_of(int slices, const float* b, int64_t stride, int64_t k, int64_t columns, int64_t at_once) {
+  Tiles columns_of(int slices, const float* b, int64_t stride, int64_t k, int64_t columns) {
     Tiles tiles(slices, k);
-    ColumnSplit split({{b, columns > 16 ? b + 16 : nullptr}, {stride, stride}, k, columns}, slices, tiles.data(),
-                      &tiles.range);
-    while (!split.done()) kernels_->split_columns(split, at_once);
+    kernels_->split_columns(slices, {{b, columns > 16 ? b + 16 : nullptr}, {stride, stride}, k, columns}, tiles.data(),
+                            &tiles.range);
     return tiles;
   }
 
@@ -97,7 +96,7 @@ TEST_F(SplitF32, SlicesOfColumnsAreExactHoweverTheyAreParted) {
     const int64_t k = integer(1, 130), stride = columns + integer(0, 5);
     const std::vector<float> b = values((k - 1) * stride + columns);
     const Guarded<float> guarded(b, Edge::kEnd);
-    Tiles tiles = columns_of(3, guarded.get(), stride, k, columns, integer(1, 40));
+    Tiles tiles = columns_of(3, guarded.get(), stride, k, columns);
     for (int64_t j = 0; j < (columns > 16 ? 32 : 16); ++j) {
       for (int64_t x = 0; x < split_steps(k) * 32; ++x) {
         ASSERT_EQ(tiles.column_element(j, x), x < k && j < columns ? b[x * stride + j] : 0)
@@ -110,7 +109,7 @@ TEST_F(SplitF32, SlicesOfColumnsAreExactHoweverTheyAreParted) {
 TEST_F(SplitF32, FewerSlicesAreTheNearest) {
   const std::vector<float> a = values(32 * 64);
   for (int slices : {1, 2}) {
-    Tiles rows = rows_of(slices, a.data(), 64, 32, 64), columns = columns_of(slices, a.data(), 32, 64, 32, 1000);
+    Tiles rows = rows_of(slices, a.data(), 64, 32, 64), columns = columns_of(slices, a.data(), 32, 64, 32);
     for (int64_t i = 0; i < 32 * 64; ++i) {
       const double room = std::fabs(a[i]) * std::ldexp(1.0, slices == 1 ? -8 : -16);
       ASSERT_NEAR(rows.row_element(i / 64, i % 64), a[i], room);
@@ -130,7 +129,7 @@ TEST_F(SplitF32, MaximaOutsideTheRangeAreScaledExactly) {
       b[x * 32 + i] = a[i * k + x];
     }
   }
-  Tiles rows = rows_of(3, a.data(), k, 32, k), columns = columns_of(3, b.data(), 32, k, 32, 7);
+  Tiles rows = rows_of(3, a.data(), k, 32, k), columns = columns_of(3, b.data(), 32, k, 32);
   for (int64_t i = 0; i < 32; ++i) {
     const bool outside = sizes[i % 10] != 0 && (sizes[i % 10] < 0x1p-30f || sizes[i % 10] > 0x1p30f);
     ASSERT_EQ(rows.range.exponents[i] != 0, outside) << i;
@@ -168,7 +167,7 @@ class SplitBlocks : public SplitF32 {
     return t;
   }
   void multiply(Block& t, int slices) {
-    Tiles a = rows_of(slices, t.a.data(), t.k, t.m, t.k), b = columns_of(slices, t.b.data(), t.n, t.k, t.n, 9);
+    Tiles a = rows_of(slices, t.a.data(), t.k, t.m, t.k), b = columns_of(slices, t.b.data(), t.n, t.k, t.n);
     AlignedBuffer sums(4096);
     SplitSequence sequence{sums.as<float>()};
     GemmFinish finish{t.c.data(), t.n, t.m, t.n};
@@ -294,16 +293,14 @@ struct FinishedProduct {
   }
 };
 
-TEST_F(SplitBlocks, BlocksAreFinishedAndColumnsSplitWhileTheNextAreMultiplied) {
+TEST_F(SplitBlocks, BlocksAreFinishedWhileTheNextAreMultiplied) {
   const int64_t k = 96, m = 75, n = 83, panels = 3, bands = 3;
   FinishedProduct t{m, n, k, values(m * k), values(k * n), values(n), values(m), values(m * n), {}};
   t.c.assign(m * n, 3);
   std::vector<Tiles> rows;
   for (int64_t i = 0; i < bands; ++i)
     rows.push_back(rows_of(3, t.a.data() + i * 32 * k, k, std::min<int64_t>(32, m - i * 32), k));
-  Tiles right[2] = {Tiles(3, k), Tiles(3, k)};
-  ColumnSplit split(t.columns(0), 3, right[0].data(), &right[0].range);
-  kernels_->split_columns(split, INT64_MAX);
+  Tiles right(3, k);
   AlignedBuffer sums(4096);
   SplitSequence sequence{sums.as<float>()};
   const auto halve = [](const float* x, float* y, int64_t count, float p0, float) {
@@ -312,17 +309,11 @@ TEST_F(SplitBlocks, BlocksAreFinishedAndColumnsSplitWhileTheNextAreMultiplied) {
   {
     const SplitScope scope(*kernels_);
     for (int64_t panel = 0; panel < panels; ++panel) {
-      Tiles &now = right[panel % 2], &next = right[(panel + 1) % 2];
-      if (panel + 1 < panels) {
-        split = ColumnSplit(t.columns(panel + 1), 3, next.data(), &next.range);
-        sequence.next = &split;
-      }
+      kernels_->split_columns(3, t.columns(panel), right.data(), &right.range);
       for (int64_t i = 0; i < bands; ++i) {
-        kernels_->multiply(sequence, {3, split_steps(k), rows[i].data(), &rows[i].range, now.data(), &now.range,
+        kernels_->multiply(sequence, {3, split_steps(k), rows[i].data(), &rows[i].range, right.data(), &right.range,
                                       t.finish(i, panel), halve, 0.5f});
       }
-      if (!split.done()) kernels_->split_columns(split, INT64_MAX);
-      sequence.next = nullptr;
     }
     kernels_->finish(sequence);
   }

@@ -12,12 +12,10 @@
 
 namespace ortolan::cpu::kernels {
 
-/** Splitting an element of A, and of B beside tile products, into slices of bfloat16. */
-constexpr double kSplitANs = 0.25, kSplitBNs = 0.13;
+/** Splitting an element into slices of bfloat16. */
+constexpr double kSplitNs = 0.19;
 
-inline double split_rows_ns(int64_t k) { return kSplitANs * static_cast<double>(kSplitRows * k); }
-
-inline double split_panel_ns(int64_t k) { return 2 * kSplitBNs * static_cast<double>(kSplitColumns * k); }
+inline double split_rows_ns(int64_t k) { return kSplitNs * static_cast<double>(kSplitRows * k); }
 
 inline double split_block_ns(int slices, int64_t k) {
   return 4 * kTileProductNs * static_cast<double>(split_steps(k) * split_products(slices, slices)) + kTileSumsNs;
@@ -31,7 +29,7 @@ inline bool gains_on_tiles(const ProductSize& p, int slices) {
   const double tiles = 4 * static_cast<double>(split_steps(p.k) * split_products(slices, slices));
   const double sums =
       blocks * (tiles * kTileProductNs + static_cast<double>(divide_up(p.k, kSplitLongest)) * kTileSumsNs);
-  const double splits = depth * (rows * kSplitANs + columns * kSplitBNs);
+  const double splits = depth * (rows + columns) * kSplitNs;
   return sums + splits < 0.9 * rows * columns * depth * multiply_ns(16);
 }
 
@@ -46,7 +44,7 @@ struct SplitDivision {
 };
 
 inline SplitDivision divide_split(const ProductSize& p, int slices, int degree, int64_t l2_bytes) {
-  constexpr int64_t kMostRows = 1024, kFewestOwnRows = 128, kMostShared = 16 << 20, kMostAtOnce = 4;
+  constexpr int64_t kMostRows = 1024, kFewestOwnRows = 128, kMostShared = 16 << 20, kMostAtOnce = 6;
   const int64_t k = std::min(p.k, kSplitLongest), bytes = split_bytes(slices, k), room = l2_bytes / 8 * 5 / bytes;
   const int64_t own_tasks = degree == 1 ? 1 : 2 * degree;
   SplitDivision d{};
@@ -54,15 +52,14 @@ inline SplitDivision divide_split(const ProductSize& p, int slices, int degree, 
   const int64_t bands = std::max(divide_up(p.m, kMostRows), d.own_rows ? own_tasks : 1);
   d.rows = round_up(divide_up(p.m, bands), kSplitRows);
   const int64_t blocks = divide_up(d.rows, kSplitRows), panels = divide_up(p.n, kSplitColumns);
-  Grid grid{blocks, panels, split_block_ns(slices, k)};
-  grid.task_ns += split_panel_ns(k);  // the first panel of a task is not split beside products
+  const Grid grid{blocks, panels, split_block_ns(slices, k)};
   d.grid = divide_grid(grid, d.own_rows ? 1 : degree);
   if (d.grid.down > 1) {
     d.shared_panels = std::min(panels, round_up(std::max<int64_t>(kMostShared / bytes, 1), d.grid.width));
   }
   // Blocks that do not stay in the second-level cache beside the panels pass less often over more panels.
   const int64_t most = std::min(kMostAtOnce, d.grid.width);
-  d.panels_at_once = blocks <= room ? 1 : std::clamp<int64_t>(room / 2, 1, most);
+  d.panels_at_once = blocks <= room ? 1 : std::clamp<int64_t>(room / 4 * 3, 1, most);
   return d;
 }
 

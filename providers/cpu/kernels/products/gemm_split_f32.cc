@@ -1,6 +1,5 @@
 // fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
 #include <algorithm>
-#include <optional>
 
 #include "base/cpu_features.h"
 #include "base/threads/run_scope.h"
@@ -193,9 +192,8 @@ class SplitGemm {
 
   void split_panel(const SplitBand& band, const SplitPanels& panels, int64_t i) const {
     const Scratch<float> written(writes_columns() ? band.k * kSplitColumns : 1);
-    ColumnSplit split(columns_of(band, panels.begin + i, written.data()), slices_,
-                      panels.tiles + i * block_bytes(band.k), &panels.ranges[i]);
-    kernels_.split_columns(split, INT64_MAX);
+    kernels_.split_columns(slices_, columns_of(band, panels.begin + i, written.data()),
+                           panels.tiles + i * block_bytes(band.k), &panels.ranges[i]);
   }
 
   struct Range {
@@ -225,67 +223,30 @@ class SplitGemm {
     sequence.ahead_bytes = round_up(divide_up(bytes, sweeps * split_steps(band.k) * products), 64);
   }
 
-  // All blocks of the band and panels [begin, end), `at_once` of them over each block of rows. The next ones are split
-  // while tiles are multiplied.
+  // All blocks of the band and panels [begin, end), `at_once` of them over each block of rows. What the next ones are
+  // split from is fetched while tiles are multiplied; splitting beside products takes longer than before them.
   void multiply_panels(const SplitBand& band, int64_t begin, int64_t end, int64_t at_once) const {
-    const int64_t bytes = block_bytes(band.k), tiles_end = kSumsBytes + 2 * at_once * bytes;
-    const int64_t ranges_at = tiles_end + (writes_columns() ? band.k * kSplitColumns * 4 : 0);
-    const int64_t ranges_bytes = 2 * at_once * static_cast<int64_t>(sizeof(SplitRange));
-    const Scratch<char> leased(ranges_at + ranges_bytes);
-    char* const space = leased.data();
-    SplitSequence sequence{reinterpret_cast<float*>(space)};
-    auto* ranges = reinterpret_cast<SplitRange*>(space + ranges_at);
-    const auto panels_from = [&](int64_t panel) {
-      const int64_t odd = (panel - begin) / at_once % 2 * at_once;
-      return SplitPanels{panel, std::min(panel + at_once, end), space + kSumsBytes + odd * bytes, ranges + odd};
-    };
-    PanelSplitting splitting(*this, band, end, reinterpret_cast<float*>(space + tiles_end));
+    const int64_t ranges_at = kSumsBytes + at_once * block_bytes(band.k);
+    const Scratch<char> space(ranges_at + at_once * static_cast<int64_t>(sizeof(SplitRange)));
+    SplitSequence sequence{reinterpret_cast<float*>(space.data())};
+    const int64_t blocks = band.blocks(), lines = divide_up(band.k, 2 * blocks * products(band.k));
     const SplitScope tiles(kernels_);
-    SplitPanels now = panels_from(begin);
-    for (int64_t panel = begin; panel < now.end; ++panel) splitting.start(sequence, now, panel);
-    while (now.begin < end) {
-      splitting.finish(sequence);
-      const SplitPanels next = panels_from(now.end);
-      int64_t coming = next.begin, products = 0;
-      for (int64_t i = 0; i < band.blocks(); ++i) {
-        if (at_once > 1) fetch_block(sequence, band, (i + 1) % band.blocks(), now.end - now.begin);
-        for (int64_t panel = now.begin; panel < now.end; ++panel, ++products) {
-          if (products % band.blocks() == 0 && coming < next.end) splitting.start(sequence, next, coming++);
+    for (int64_t first = begin; first < end; first += at_once) {
+      const SplitPanels now{first, std::min(first + at_once, end), space.data() + kSumsBytes,
+                            reinterpret_cast<SplitRange*>(space.data() + ranges_at)};
+      for (int64_t i = 0; i < now.end - first; ++i) split_panel(band, now, i);
+      int64_t coming = now.end, multiplied = 0;
+      for (int64_t i = 0; i < blocks; ++i) {
+        if (at_once > 1) fetch_block(sequence, band, (i + 1) % blocks, now.end - first);
+        for (int64_t panel = first; panel < now.end; ++panel, ++multiplied) {
+          const bool fetches = multiplied % blocks == 0 && coming < std::min(now.end + at_once, end);
+          if (fetches) sequence.prefetch = prefetch_of(band, coming++, lines);
           multiply_block(sequence, band, now, i, panel);
         }
       }
-      now = next;
     }
     kernels_.finish(sequence);
   }
-
-  // Splits one panel after the other beside the products of a sequence, as many of them as the band has blocks.
-  class PanelSplitting {
-   public:
-    PanelSplitting(const SplitGemm& gemm, const SplitBand& band, int64_t end, float* written)
-        : gemm_(gemm), band_(band), end_(end), products_(band.blocks() * gemm.products(band.k)), written_(written) {}
-
-    void start(SplitSequence& sequence, const SplitPanels& panels, int64_t panel) {
-      finish(sequence);
-      const int64_t i = panel - panels.begin;
-      split_.emplace(gemm_.columns_of(band_, panel, written_), gemm_.slices_,
-                     panels.tiles + i * gemm_.block_bytes(band_.k), &panels.ranges[i]);
-      sequence.next = &*split_;
-      sequence.units_at_once = divide_up(split_->units, products_);
-      if (panel + 1 < end_) sequence.prefetch = gemm_.prefetch_of(band_, panel + 1, divide_up(band_.k, 2 * products_));
-    }
-    void finish(SplitSequence& sequence) {
-      if (split_.has_value()) gemm_.kernels_.split_columns(*split_, INT64_MAX);
-      sequence.next = nullptr;
-    }
-
-   private:
-    const SplitGemm& gemm_;
-    const SplitBand& band_;
-    const int64_t end_, products_;
-    float* written_;
-    std::optional<ColumnSplit> split_;
-  };
 
   const GemmProduct& p_;
   const int slices_;

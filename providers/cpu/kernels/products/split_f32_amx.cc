@@ -119,11 +119,7 @@ struct Meanwhile {
       prefetch(residual + kLanes);
     }
   }
-  __attribute__((always_inline)) void end_product() {
-    if (q.next == nullptr) return;
-    split_columns(*q.next, q.units_at_once);
-    if (q.next->done()) q.next = nullptr;
-  }
+  __attribute__((always_inline)) void end_product() {}
 };
 
 struct StepsOfBlock {

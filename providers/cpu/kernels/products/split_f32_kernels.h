@@ -58,25 +58,6 @@ struct ColumnSource {
   PackedElement element = PackedElement::kFloat;
 };
 
-/** The splitting of columns, which may be done in parts. Tiles hold the slices that are kept. */
-struct ColumnSplit {
-  ColumnSource source;
-  int slices;
-  void* tiles;        // room for split_bytes of the slices that are kept
-  SplitRange* range;  // written with the last part
-  // The state, for the functions below.
-  int64_t unit = 0, units = 0;  // a unit is two rows of a half
-  uint32_t maxima[32] = {};
-
-  ColumnSplit(const ColumnSource& from, int slice_count, void* to, SplitRange* to_range)
-      : source(from),
-        slices(slice_count),
-        tiles(to),
-        range(to_range),
-        units(split_steps(from.k) * (from.columns > 16 ? 32 : 16)) {}
-  bool done() const { return unit == units; }
-};
-
 /** One block of a product: `finish.rows` x `finish.columns`, neither more than 32. */
 struct SplitBlock {
   int slices;     // 3: six products of slices, 2: three, 1: one
@@ -102,9 +83,7 @@ struct SplitPrefetch {
 
 /** A sequence of blocks. Each is finished while the tiles of the next are multiplied. */
 struct SplitSequence {
-  float* sums;                  // scratch: kSplitRows x kSplitColumns, aligned to 64 bytes
-  ColumnSplit* next = nullptr;  // split meanwhile, as far as it goes
-  int64_t units_at_once = 1;    // of it, with each product of two slices
+  float* sums;  // scratch: kSplitRows x kSplitColumns, aligned to 64 bytes
   SplitPrefetch prefetch;
   // Memory that is read after it, to be fetched likewise: so many bytes with each k-step of a sweep.
   const char* ahead = nullptr;
@@ -129,8 +108,8 @@ struct SplitF32Kernels {
   void (*end)();
   /** Tiles of missing rows stay unwritten. */
   void (*split_rows)(int slices, const RowSource& source, void* tiles, SplitRange* range);
-  /** Does the next `units` of it, or all that are left where there are fewer. */
-  void (*split_columns)(ColumnSplit& split, int64_t units);
+  /** Tiles hold the slices that are kept. */
+  void (*split_columns)(int slices, const ColumnSource& source, void* tiles, SplitRange* range);
   /** What block.finish points at must stay as it is until the block is finished: with the next call, or `finish`. */
   void (*multiply)(SplitSequence& sequence, const SplitBlock& block);
   void (*finish)(SplitSequence& sequence);

@@ -156,18 +156,17 @@ ORTOLAN_INLINE Vf load_elements(const char* p, __mmask16 lanes) {
   }
 }
 
-// Units [unit, end), all of one half and k-step.
+// The pairs of rows of one half of a k-step.
 template <int kSlices, class Change, PackedElement kElement>
-ORTOLAN_INLINE void split_run(ColumnSplit& c, int64_t step, int half, int64_t unit, int64_t end) {
-  const ColumnSource& s = c.source;
+ORTOLAN_INLINE void split_half(const ColumnSource& s, int64_t step, int half, const float* exponents, char* tiles,
+                               Vi (&maxima)[2]) {
   const __mmask16 lanes = lanes_up_to(s.columns - half * kLanes);
-  const Vf exponents = load(c.range->exponents + half * kLanes);
-  Vi largest = load(reinterpret_cast<const int32_t*>(c.maxima) + half * kLanes);
   constexpr int kKept = slices_kept(kElement, kSlices);
   constexpr int64_t kElementBytes = kElement == PackedElement::kFloat ? 4 : 2;
-  char* to = static_cast<char*>(c.tiles) + step * kKept * kSliceBytes + half * kTileBytes;
-  for (; unit < end; ++unit) {
-    const int64_t k = step * kSplitStep + 2 * unit, stride = s.step[half] * kElementBytes;
+  const int64_t stride = s.step[half] * kElementBytes;
+  char* to = tiles + step * kKept * kSliceBytes + half * kTileBytes;
+  for (int64_t pair = 0; pair < kTileHeight; ++pair, to += kTileRowBytes) {
+    const int64_t k = step * kSplitStep + 2 * pair;
     const char* row = static_cast<const char*>(s.half[half]) + k * stride;
     prefetch(row + kSplitStep * stride);
     prefetch(row + (kSplitStep + 1) * stride);
@@ -175,49 +174,47 @@ ORTOLAN_INLINE void split_run(ColumnSplit& c, int64_t step, int half, int64_t un
     if (k < s.k) a = load_elements<kElement>(row, lanes);
     if (k + 1 < s.k) b = load_elements<kElement>(row + stride, lanes);
     if constexpr (Change::kFirst) {
-      largest = larger_magnitude(larger_magnitude(largest, a), b);
+      maxima[half] = larger_magnitude(larger_magnitude(maxima[half], a), b);
     } else {
-      a = Change::scale(a, exponents);
-      b = Change::scale(b, exponents);
+      const Vf scale = load(exponents + half * kLanes);
+      a = Change::scale(a, scale);
+      b = Change::scale(b, scale);
     }
-    store_slices<kSlices, Change, InPairs, kKept>(a, b, to + unit * kTileRowBytes);
+    store_slices<kSlices, Change, InPairs, kKept>(a, b, to);
   }
-  store(reinterpret_cast<int32_t*>(c.maxima) + half * kLanes, largest);
 }
 
 template <int kSlices, class Change, PackedElement kElement>
-void split_units(ColumnSplit& c, int64_t unit, int64_t end) {
-  const int64_t in_step = c.source.columns > kLanes ? 2 * kTileHeight : kTileHeight;
-  while (unit < end) {
-    const int64_t step = unit / in_step, at = unit % in_step, first = at % kTileHeight;
-    const int64_t count = least(kTileHeight - first, end - unit);
-    split_run<kSlices, Change, kElement>(c, step, static_cast<int>(at / kTileHeight), first, first + count);
-    unit += count;
+void split_halves(const ColumnSource& s, const float* exponents, char* tiles, Vi (&maxima)[2]) {
+  for (int64_t step = 0; step < split_steps(s.k); ++step) {
+    split_half<kSlices, Change, kElement>(s, step, 0, exponents, tiles, maxima);
+    if (s.columns > kLanes) split_half<kSlices, Change, kElement>(s, step, 1, exponents, tiles, maxima);
   }
 }
 
 template <int kSlices, PackedElement kElement>
-void split_columns_into(ColumnSplit& c, int64_t units) {
-  if (c.done()) return;
-  const int64_t end = c.unit + least(units, c.units - c.unit);
-  split_units<kSlices, AsTheyAre, kElement>(c, c.unit, end);
-  c.unit = end;
-  if (!c.done()) return;
-  set_range(c.maxima, *c.range);
-  if (c.range->scaled) split_units<kSlices, Scaled, kElement>(c, 0, c.units);
+void split_columns_into(const ColumnSource& source, char* tiles, SplitRange& range) {
+  Vi largest[2] = {};
+  split_halves<kSlices, AsTheyAre, kElement>(source, nullptr, tiles, largest);
+  uint32_t maxima[kSplitColumns];
+  __builtin_memcpy(maxima, largest, sizeof maxima);
+  set_range(maxima, range);
+  if (range.scaled) split_halves<kSlices, Scaled, kElement>(source, range.exponents, tiles, largest);
 }
 
 template <PackedElement kElement>
-void split_columns_of(ColumnSplit& c, int64_t units) {
-  if (c.slices == 1) return split_columns_into<1, kElement>(c, units);
-  if (c.slices == 2) return split_columns_into<2, kElement>(c, units);
-  split_columns_into<3, kElement>(c, units);
+void split_columns_of(int slices, const ColumnSource& source, char* tiles, SplitRange& range) {
+  if (slices == 1) return split_columns_into<1, kElement>(source, tiles, range);
+  if (slices == 2) return split_columns_into<2, kElement>(source, tiles, range);
+  split_columns_into<3, kElement>(source, tiles, range);
 }
 
-[[maybe_unused]] __attribute__((noinline)) void split_columns(ColumnSplit& c, int64_t units) {
-  if (c.source.element == PackedElement::kBfloat16) return split_columns_of<PackedElement::kBfloat16>(c, units);
-  if (c.source.element == PackedElement::kHalf) return split_columns_of<PackedElement::kHalf>(c, units);
-  split_columns_of<PackedElement::kFloat>(c, units);
+[[maybe_unused]] void split_columns(int slices, const ColumnSource& source, void* tiles, SplitRange* range) {
+  constexpr auto kBfloat16 = PackedElement::kBfloat16, kHalf = PackedElement::kHalf;
+  char* to = static_cast<char*>(tiles);
+  if (source.element == kBfloat16) return split_columns_of<kBfloat16>(slices, source, to, *range);
+  if (source.element == kHalf) return split_columns_of<kHalf>(slices, source, to, *range);
+  split_columns_of<PackedElement::kFloat>(slices, source, to, *range);
 }
 
 }  // namespace
