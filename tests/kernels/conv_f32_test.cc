@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/threads/run_scope.h"
 #include "conv_reference.h"
+#include "cpu/kernels/convolution/winograd_f32.h"
 #include "isa_test.h"
 #include "pools.h"
 
@@ -302,6 +303,29 @@ TEST_P(ConvF32, EmptyBatchDoesNothing) {
   EXPECT_GT(packed.bytes(), 0);
   g.batch = 0;
   conv(nullptr, g, nullptr, packed, {}, nullptr);
+}
+
+TEST(WinogradChoice, DependsOnTheShapeAndTheSumsOfARegisterTile) {
+  const auto chosen = [](const ConvGeometry& g, int64_t positions) {
+    return suits_winograd(g, kEnoughSums, positions);
+  };
+  const ConvGeometry layer = plane(64, 64, 1, 56, 3, 1);
+  ConvGeometry dilated = layer;
+  dilated.dilation[1] = dilated.dilation[2] = 2;
+  EXPECT_TRUE(chosen(layer, 0));
+  EXPECT_FALSE(suits_winograd(layer, kEnoughSums - 1, 0)) << "slow products";
+  EXPECT_FALSE(chosen(plane(256, 512, 1, 7, 3, 1), 0)) << "weights that take long to read";
+  EXPECT_TRUE(chosen(plane(256, 512, 1, 7, 3, 1), 49)) << "which many outputs outweigh";
+  EXPECT_FALSE(chosen(plane(512, 1024, 1, 7, 3, 1), 49));
+  EXPECT_FALSE(chosen(plane(1024, 16, 1, 7, 3, 1), 49)) << "deep sums";
+  EXPECT_FALSE(chosen(plane(3, 64, 1, 56, 3, 1), 0)) << "few inputs";
+  EXPECT_FALSE(chosen(plane(64, 3, 1, 56, 3, 1), 0)) << "few outputs";
+  EXPECT_TRUE(chosen(plane(64, 64, 1, 56, 3, 2), 28 * 28)) << "steps of two";
+  EXPECT_FALSE(chosen(plane(64, 64, 1, 14, 3, 2), 7 * 7)) << "few positions of those";
+  EXPECT_FALSE(chosen(plane(64, 64, 1, 56, 3, 3), 0)) << "of three";
+  EXPECT_FALSE(chosen(dilated, 0)) << "dilation";
+  EXPECT_FALSE(chosen(plane(64, 64, 2, 56, 3, 1), 0)) << "groups";
+  EXPECT_FALSE(chosen(plane(64, 64, 1, 56, 5, 1), 0)) << "5x5";
 }
 
 ORTOLAN_FOR_EACH_ISA(ConvF32);

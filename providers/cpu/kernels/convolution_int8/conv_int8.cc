@@ -72,8 +72,12 @@ void gather_panel(const ConvJob& job, int64_t slab, int64_t panel, int32_t* pack
   const auto* words = reinterpret_cast<const float*>(job.words.data() + slab * job.slab_words());
   kernels().conv_f32->gather_panel(job.padded, words, job.w.channel_words(), runs, count, columns, width,
                                    reinterpret_cast<float*>(packed));
+  std::fill(packed + job.w.used_words() * width, packed + job.w.depth_words() * width, 0);
+  const auto pair_columns = job.w.kernels->pair_columns;
+  if (pair_columns != nullptr) pair_columns(job.split.vectors(panel), job.w.depth_words(), packed);
   if (!job.needs_column_sums) return;
-  const int32_t ones[] = {0, job.w.kernels->group == 4 ? 0x01010101 : 0x00010001};  // a row with nothing before it
+  const int32_t one = job.w.kernels->group == 4 ? 0x01010101 : 0x00010001;
+  const int32_t ones[] = {0, one, one, one, one};  // a row with nothing before it, or two
   job.w.kernels->block(job.split.vectors(panel), {reinterpret_cast<const uint8_t*>(ones + 1), 0, packed, sums, width, 1,
                                                   width, job.w.depth_words(), /*a_step=*/0});
 }

@@ -77,13 +77,18 @@ bool pack_words_for(const GemmInt8Kernels& kernels, const uint8_t* weights, Pack
   s.data = AlignedBuffer(static_cast<size_t>(s.groups * s.group_bytes()), Lifetime::kSession);
   if (base::parts_are_kept()) return true;
   const int64_t k = s.depth_words() * kernels.group, stride = left_row_bytes(kernels, k);
+  const int64_t together = kernels.rows_together();
   std::vector<uint8_t> ordered(k, kernels.a_shift(s.is_signed) != 0 ? 128 : 0);  // channels that are missing are 0 then
   for (int64_t group = 0; group < s.groups; ++group) {
     auto* to = s.data.as<uint8_t>() + group * s.group_bytes();
-    auto* sums = reinterpret_cast<int32_t*>(to + s.group_rows * stride);
+    auto* sums = const_cast<int32_t*>(s.group(group).row_sums);
     for (int64_t row = 0; row < s.group_rows; ++row, weights += s.depth * s.taps, to += stride) {
       order_words(s, weights, ordered.data());
       if (!pack_left_row(kernels, k, {ordered.data(), k, false, s.is_signed}, 0, to, sums + row)) return false;
+      const int64_t of_these = row % together + 1;
+      if (of_these == together || row + 1 == s.group_rows) {
+        join_left_rows(kernels, k, of_these, to - (of_these - 1) * stride);
+      }
     }
   }
   return true;

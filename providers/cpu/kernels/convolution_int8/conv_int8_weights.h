@@ -7,6 +7,7 @@
 #include "cpu/kernels/convolution_int8/depthwise_int8.h"
 #include "cpu/kernels/convolution_int8/winograd_int16.h"
 #include "cpu/kernels/quantised/gemm_int8_kernels.h"
+#include "cpu/kernels/vectors/lengths.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -24,8 +25,10 @@ struct PackedConvWeightsInt8::Storage {
   WinogradInt16Weights winograd;  // likewise
   DepthwiseWords words;           // beside data where depthwise: those of weights without zero points, or empty
 
-  int64_t channel_words() const { return kernels->groups(depth); }
-  int64_t depth_words() const { return channel_words() * taps; }
+  int64_t channel_words() const { return divide_up(depth, kernels->group); }
+  int64_t used_words() const { return channel_words() * taps; }
+  /** With the zeros that kernels want behind them. */
+  int64_t depth_words() const { return kernels->groups(used_words() * kernels->group); }
   int64_t group_bytes() const { return left_bytes(*kernels, group_rows, depth_words() * kernels->group); }
   LeftInt8 group(int64_t g) const {
     return left_at(*kernels, group_rows, depth_words() * kernels->group, is_signed,

@@ -18,7 +18,7 @@ struct WordPlanes {
   int64_t size[3];
 
   int64_t depth() const { return g.in_channels / g.groups; }
-  int64_t planes() const { return kernels.groups(depth()); }  // of a group
+  int64_t planes() const { return divide_up(depth(), kernels.group); }  // of a group
   int64_t plane() const { return volume(size); }
   int64_t image() const { return g.groups * planes() * plane(); }
 };

@@ -21,11 +21,13 @@ constexpr KernelTable table() {
 }  // namespace dotprod
 
 namespace i8mm {
+extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
 
 constexpr KernelTable table() {
   KernelTable table = dotprod::table();
   table.isa = IsaLevel::kI8mm;
+  table.gemm_int8 = &kGemmInt8;
   table.nbits = &kNBits;
   return table;
 }

@@ -171,8 +171,8 @@ ProductInt8::ProductInt8(base::ThreadPool* pool, int64_t m, const ByteMatrix& a,
 }
 
 void ProductInt8::set_left(const ByteMatrix& a) {
-  const bool in_place =
-      kernels.group == 4 && a.is_signed == a_signed && !a.transposed && b.k % (4 * kernels.filled) == 0;
+  const bool in_place = kernels.group == 4 && a.is_signed == a_signed && !a.transposed &&
+                        kernels.rows_together() == 1 && b.k % (4 * kernels.filled) == 0;
   if (!in_place) {
     left_space = Scratch<uint8_t>(left_bytes(kernels, m, b.k));
     left = pack_left(pool, kernels, m, b.k, a, left_space.data());

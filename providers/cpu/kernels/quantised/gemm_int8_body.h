@@ -296,6 +296,13 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 }
 
 }  // namespace
+}  // namespace ortolan::cpu::kernels::ORTOLAN_ISA
+
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+#include "cpu/kernels/quantised/gemm_int8_twos.h"
+#endif
+
+namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 template <template <int> class Pairs, int kRun>
@@ -318,13 +325,23 @@ constexpr const GemmInt8Kernels *kOfWeights = &kOfPairs<PairsOfBytes, 2>, *kOfRo
 constexpr const GemmInt8Kernels *kOfWeights = nullptr, *kOfRows = nullptr;
 #endif
 
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+constexpr auto block_of_any = any_block_of_twos;
+constexpr auto pair_any_columns = pair_columns;
+constexpr int64_t kFilled = 2;
+#else
+constexpr auto block_of_any = any_block<AnyGroups>;
+constexpr auto pair_any_columns = nullptr;
+constexpr int64_t kFilled = 1;
+#endif
+
 extern const GemmInt8Kernels kGemmInt8;
 const GemmInt8Kernels kGemmInt8 = {.isa = kLevel,
                                    .lanes = kLanes,
                                    .max_vectors = kInt8Vectors,
                                    .tile_rows = kInt8TileRows,
                                    .group = kGroup,
-                                   .block = any_block<AnyGroups>,
+                                   .block = block_of_any,
                                    .to_floats = to_floats,
                                    .pack_group = pack_group,
                                    .pack_rows = pack_rows,
@@ -332,6 +349,8 @@ const GemmInt8Kernels kGemmInt8 = {.isa = kLevel,
                                    .correct_row = correct_row,
                                    .of_weights = kOfWeights,
                                    .of_rows = kOfRows,
-                                   .signed_left = kSignedLeft};
+                                   .signed_left = kSignedLeft,
+                                   .pair_columns = pair_any_columns,
+                                   .filled = kFilled};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

@@ -93,11 +93,19 @@ struct GemmInt8Kernels {
 
   bool signed_left = false;  // bytes of A are signed, those of B too
 
+  /**
+   * Kernels that multiply two rows by two columns at once, eight elements of k. Rows of A are a copy, in which eight
+   * bytes of one row alternate with eight of the next. A panel's groups come in twos; once they are there, this puts
+   * both words of a column side by side.
+   */
+  void (*pair_columns)(int vectors, int64_t groups, int32_t* panel) = nullptr;
+
   /** Of both kinds: slower ones for weights that do not suit these; nullptr: those that take any weights. */
   const GemmInt8Kernels* simpler = nullptr;
 
+  int64_t filled = 1;  // panels have a multiple of so many groups, the last of them zeros
+
   /** Kernels with tiles only. */
-  int64_t filled = 1;                        // panels have a multiple of so many groups, the last of them zeros
   bool a_signs = false;                      // A may be signed
   bool activates = false;                    // blocks apply activations
   void (*begin)() = nullptr;                 // called before blocks, on their thread
@@ -119,6 +127,8 @@ struct GemmInt8Kernels {
     const int64_t count = groups(k);
     return spread_large == nullptr ? count : count + spare_groups(count) + table_groups(count, lanes);
   }
+  /** Rows of A that are packed together. */
+  int64_t rows_together() const { return pair_columns != nullptr ? 2 : 1; }
   /** Words before a row of A. */
   int64_t head_words(int64_t k) const { return spread_row == nullptr ? 0 : 1 + 2 * spare_words(groups(k)); }
   static constexpr int64_t spare_words(int64_t groups) { return groups / 8 + 1; }
@@ -183,6 +193,8 @@ int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k);
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k);
 /** What such a copy at `copy` is. */
 LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool is_signed, const void* copy);
+/** Ends the packing of at most rows_together() rows, of which the first is at `to`. */
+void join_left_rows(const GemmInt8Kernels& kernels, int64_t k, int64_t rows, uint8_t* to);
 /** A row with what lies before it; false where the kernels' products are of weights that these do not suit. */
 bool pack_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
                    int32_t* sum);

@@ -10,6 +10,8 @@
 #include "cpu/kernels/division/work_division.h"
 #include "cpu/kernels/kernel_table.h"
 #include "cpu/kernels/quantised/gemm_int8_kernels.h"
+#include "cpu/kernels/scratch.h"
+#include "cpu/kernels/vectors/lengths.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -102,8 +104,9 @@ void pack_panel(const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t
     kernels.pack_group(rows, columns, b.is_signed, flip, packed, sums);
     std::fill(packed + columns, packed + width, 0);
   }
-  const int64_t used = (k + kernels.group - 1) / kernels.group;
-  std::fill_n(packed, (kernels.groups(k) - used) * width, 0);
+  const int64_t used = (k + kernels.group - 1) / kernels.group, groups = kernels.groups(k);
+  std::fill_n(packed, (groups - used) * width, 0);
+  if (kernels.pair_columns != nullptr) kernels.pair_columns(split.vectors(panel), groups, packed - used * width);
 }
 
 int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) {
@@ -111,14 +114,28 @@ int64_t left_row_bytes(const GemmInt8Kernels& kernels, int64_t k) {
 }
 
 int64_t left_bytes(const GemmInt8Kernels& kernels, int64_t rows, int64_t k) {
-  return rows * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
+  return round_up(rows, kernels.rows_together()) * (left_row_bytes(kernels, k) + static_cast<int64_t>(sizeof(int32_t)));
 }
 
 LeftInt8 left_at(const GemmInt8Kernels& kernels, int64_t rows, int64_t k, bool is_signed, const void* copy) {
   const auto* bytes = static_cast<const uint8_t*>(copy);
   const int64_t stride = left_row_bytes(kernels, k);
-  return {bytes + kernels.head_words(k) * 4, stride, reinterpret_cast<const int32_t*>(bytes + rows * stride),
+  const uint8_t* sums = bytes + round_up(rows, kernels.rows_together()) * stride;
+  return {bytes + kernels.head_words(k) * 4, stride, reinterpret_cast<const int32_t*>(sums),
           kernels.a_shift(is_signed)};
+}
+
+void join_left_rows(const GemmInt8Kernels& kernels, int64_t k, int64_t rows, uint8_t* to) {
+  constexpr int64_t kEight = 8;
+  if (kernels.rows_together() == 1) return;
+  const int64_t bytes = left_row_bytes(kernels, k);
+  if (rows == 1) std::memset(to + bytes, 0, bytes);
+  const Scratch<uint8_t> first(bytes);
+  std::memcpy(first.data(), to, bytes);
+  for (int64_t i = 0; i < bytes; i += kEight) {
+    std::memmove(to + 2 * i + kEight, to + bytes + i, kEight);
+    std::memcpy(to + 2 * i, first.data() + i, kEight);
+  }
 }
 
 bool pack_left_row(const GemmInt8Kernels& kernels, int64_t k, const ByteMatrix& a, int64_t row, uint8_t* to,
@@ -133,12 +150,18 @@ LeftInt8 pack_left(base::ThreadPool* pool, const GemmInt8Kernels& kernels, int64
                    void* to) {
   auto* data = static_cast<uint8_t*>(to);
   const int64_t stride = left_row_bytes(kernels, k);
-  auto* sums = reinterpret_cast<int32_t*>(data + rows * stride);
-  const double row_ns = static_cast<double>(k) * (a.transposed ? kStrideNs : kPackByteNs);
-  base::parallel_for(pool, rows, least_items(row_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) pack_left_row(kernels, k, a, row, data + row * stride, sums + row);
+  const LeftInt8 left = left_at(kernels, rows, k, a.is_signed, to);
+  auto* sums = const_cast<int32_t*>(left.row_sums);
+  const int64_t together = kernels.rows_together();
+  const double rows_ns = static_cast<double>(together * k) * (a.transposed ? kStrideNs : kPackByteNs);
+  base::parallel_for(pool, divide_up(rows, together), least_items(rows_ns), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin * together; row < std::min(rows, end * together); row += together) {
+      const int64_t last = std::min(rows, row + together);
+      for (int64_t i = row; i < last; ++i) pack_left_row(kernels, k, a, i, data + i * stride, sums + i);
+      join_left_rows(kernels, k, last - row, data + row * stride);
+    }
   });
-  return left_at(kernels, rows, k, a.is_signed, to);
+  return left;
 }
 
 bool pack_panels(base::ThreadPool* pool, const GemmInt8Kernels& kernels, const PanelSplit& split, int64_t k,
