@@ -31,7 +31,8 @@
   row(CastKernels, cast, kCast)                             \
   row(NumberKernels, numbers, kNumberLoops)                 \
   row(MathF64Kernels, math_f64, kMathF64)                   \
-  row(BytesKernels, bytes, kBytes)
+  row(BytesKernels, bytes, kBytes)                          \
+  row(FourierKernels, fourier, kFourier)
 #define ORTOLAN_TILE_FAMILIES(row)                   \
   row(SplitF32Kernels, split_f32, kSplitF32)         \
   row(SplitConvKernels, split_conv, kSplitConv)      \

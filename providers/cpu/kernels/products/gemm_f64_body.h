@@ -4,14 +4,10 @@
 #include <utility>
 
 #include "cpu/kernels/products/gemm_f64_kernels.h"
-#include "cpu/kernels/vectors/vec.h"
+#include "cpu/kernels/vectors/vec_f64.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
-
-constexpr int kDoubles = kVectorBytes / 8;
-typedef double Vd __attribute__((vector_size(kVectorBytes)));
-typedef double VdLoose __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
 
 #if defined(__AVX512F__)
 constexpr int kRows = 8;
@@ -20,9 +16,6 @@ constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 3;
 constexpr int kColumns = kVectors * kDoubles;
-
-ORTOLAN_INLINE Vd load_doubles(const double* p) { return *reinterpret_cast<const VdLoose*>(p); }
-ORTOLAN_INLINE void store_doubles(double* p, Vd v) { *reinterpret_cast<VdLoose*>(p) = v; }
 
 /** The sums of a row, `columns` of them, go to C. */
 ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c) {

@@ -1,11 +1,12 @@
 // DFT and STFT. Sums run in double whatever the type.
-#include "cpu/elements/fourier.h"
+#include <complex>
+
 #include "base/threads/polled_loop.h"
-#include "base/threads/polled_vector.h"
 #include "base/threads/thread_pool.h"
 #include "cpu/elements/float_tensors.h"
 #include "cpu/kernels/division/work_cost.h"
 #include "cpu/kernels/division/work_division.h"
+#include "cpu/kernels/transforms/fourier.h"
 #include "cpu/moves/checked_indices.h"
 #include "runtime/kernels/kernel_registry.h"
 
@@ -13,12 +14,63 @@ namespace ortolan::cpu::onnx {
 namespace {
 
 using Complex = std::complex<double>;
+using kernels::Fourier;
+using kernels::FourierLines;
 
 /** Element `i` of a real (parts 1) or complex (parts 2) signal. */
 template <class C>
 Complex read(const C* x, int64_t i, int64_t parts) {
   return parts == 2 ? Complex(x[2 * i], x[2 * i + 1]) : Complex(x[i], 0);
 }
+
+/**
+ * Transforms all lines, as many at once as the transform wants, whatever the number of threads: load(lines, l, number)
+ * writes number l of lines from line `number`, store(lines, l, number) reads it. Where the last lines are fewer, the
+ * last one is transformed more than once.
+ */
+template <class Load, class Store>
+void transform_lines(KernelContext& context, const Fourier& fourier, int64_t count, bool inverse, Load&& load,
+                     Store&& store) {
+  const int64_t at_once = fourier.lines_at_once(count);
+  const int64_t least = kernels::least_items(fourier.line_ns() * static_cast<double>(at_once));
+  context.threads().parallel_for((count + at_once - 1) / at_once, least, [&](int64_t begin, int64_t end) {
+    FourierLines lines(fourier, at_once, inverse);
+    for (int64_t first = begin * at_once; first < std::min(count, end * at_once); first += at_once) {
+      for (int64_t l = 0; l < at_once; ++l) load(lines, l, std::min(count - 1, first + l));
+      lines.run();
+      for (int64_t l = 0; l < std::min(at_once, count - first); ++l) store(lines, l, first + l);
+    }
+  });
+}
+
+/** The values of number l of lines: value(i) is real, or an std::complex. */
+template <class Value>
+void load_values(FourierLines& lines, int64_t l, int64_t length, Value&& value) {
+  base::polled_loop(length, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_same_v<decltype(value(i)), Complex>) {
+        const kernels::FourierPlanes to = lines.complex_value(i);
+        const Complex v = value(i);
+        to.re[l] = v.real(), to.im[l] = v.imag();
+      } else {
+        lines.real_value(i)[l] = value(i);
+      }
+    }
+  });
+}
+
+/** Results of number l of lines, `length` long: those of real lines go on behind their half as its mirror image. */
+struct Results {
+  FourierLines& lines;
+  int64_t l, length;
+  bool real;
+
+  Complex operator[](int64_t k) const {
+    const bool mirror = real && k > length / 2;
+    const kernels::FourierPlanes from = lines.result(mirror ? length - k : k);
+    return {from.re[l], mirror ? -from.im[l] : from.im[l]};
+  }
+};
 
 class Dft final : public OpKernel {
  public:
@@ -56,40 +108,42 @@ class Dft final : public OpKernel {
     int64_t inner = shape.count_between(axis + 1, shape.rank() - 1), outer = shape.count_to(axis);
     const Lines from{shape[axis], inner}, to{y.shape()[axis], inner};
     const C* x = read_input<C>(context, 0);
-    Fourier fourier(length);
+    const Fourier fourier(length, parts == 1 && !inverse_);
     double scale = inverse_ ? 1.0 / static_cast<double>(length) : 1.0;
-    const int64_t least = kernels::least_rows(length, kernels::kFunctionNs);
-    context.threads().parallel_for(outer * inner, least, [&](int64_t begin, int64_t end) {
-      auto line = base::polled_vector<Complex>(length);
-      for (int64_t l = begin; l < end; ++l) {
-        load(x, from, l, parts, real_result, line);
-        fourier.transform(line.data(), inverse_);
-        base::polled_loop(to.size, [&](int64_t first, int64_t last) {
-          for (int64_t i = first; i < last; ++i) {
-            int64_t at = (to.offset(l) + i * inner) * out_parts;
-            y.data()[at] = static_cast<C>(line[i].real() * scale);
-            if (out_parts == 2) y.data()[at + 1] = static_cast<C>(line[i].imag() * scale);
-          }
-        });
-      }
-    });
+    auto load = [&](FourierLines& lines, int64_t l, int64_t line) {
+      load_line(x, from, line, parts, length, real_result, lines, l);
+    };
+    auto store = [&](FourierLines& lines, int64_t l, int64_t line) {
+      const Results results{lines, l, length, parts == 1 && !inverse_};
+      base::polled_loop(to.size, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t at = (to.offset(line) + i * inner) * out_parts;
+          const Complex value = results[i];
+          y.data()[at] = static_cast<C>(value.real() * scale);
+          if (out_parts == 2) y.data()[at + 1] = static_cast<C>(value.imag() * scale);
+        }
+      });
+    };
+    transform_lines(context, fourier, outer * inner, inverse_, load, store);
     y.finish();
   }
 
-  /** One line, cut or filled with zeros to its length; a half spectrum is completed by its mirror image. */
+  /** One line, cut or filled with zeros to its length; half a spectrum is completed by its mirror image. */
   template <class C>
-  static void load(const C* x, const Lines& from, int64_t line, int64_t parts, bool mirror, std::vector<Complex>& out) {
-    int64_t length = static_cast<int64_t>(out.size());
-    int64_t given = std::min(from.size, mirror ? length / 2 + 1 : length);
-    base::polled_loop(length, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        out[i] = i < given ? read(x, from.offset(line) + i * from.inner, parts) : Complex(0, 0);
-      }
-    });
-    if (!mirror) return;
-    for (int64_t i = length / 2 + 1; i < length; ++i) out[i] = std::conj(out[length - i]);
-    out[0] = out[0].real();
-    if (length % 2 == 0) out[length / 2] = out[length / 2].real();
+  void load_line(const C* x, const Lines& from, int64_t line, int64_t parts, int64_t length, bool mirror,
+                 FourierLines& lines, int64_t l) const {
+    const int64_t given = std::min(from.size, mirror ? length / 2 + 1 : length), offset = from.offset(line);
+    auto at = [&](int64_t i) { return i < given ? read(x, offset + i * from.inner, parts) : Complex(0, 0); };
+    if (mirror) {
+      load_values(lines, l, length, [&](int64_t i) {
+        const Complex value = at(std::min(i, length - i));
+        return Complex(value.real(), i == 0 || 2 * i == length ? 0 : 2 * i > length ? -value.imag() : value.imag());
+      });
+    } else if (parts == 1 && !inverse_) {
+      load_values(lines, l, length, [&](int64_t i) { return at(i).real(); });
+    } else {
+      load_values(lines, l, length, at);
+    }
   }
 
   bool inverse_, onesided_, axis_input_;
@@ -122,28 +176,27 @@ class Stft final : public OpKernel {
     const C* x = read_input<C>(context, 0);
     const C* weights = window ? read_as<C>(context, *window) : nullptr;
     int64_t shift = window ? (length - window->element_count()) / 2 : 0;
-    Fourier fourier(length);
-    const int64_t least = kernels::least_rows(length, kernels::kFunctionNs);
-    context.threads().parallel_for(signal[0] * frames, least, [&](int64_t begin, int64_t end) {
-      auto line = base::polled_vector<Complex>(length);
-      for (int64_t i = begin; i < end; ++i) {
-        int64_t first = i / frames * signal[1] + i % frames * step;
-        base::polled_loop(length, [&](int64_t from, int64_t to) {
-          for (int64_t k = from; k < to; ++k) {
-            bool inside = !window || (k >= shift && k - shift < window->element_count());
-            double weight = !inside ? 0.0 : weights ? double(weights[k - shift]) : 1.0;
-            line[k] = read(x, first + k, parts) * weight;
-          }
-        });
-        fourier.transform(line.data(), false);
-        base::polled_loop(bins, [&](int64_t from, int64_t to) {
-          for (int64_t k = from; k < to; ++k) {
-            y.data()[(i * bins + k) * 2] = static_cast<C>(line[k].real());
-            y.data()[(i * bins + k) * 2 + 1] = static_cast<C>(line[k].imag());
-          }
-        });
-      }
-    });
+    const Fourier fourier(length, parts == 1);
+    auto load = [&](FourierLines& lines, int64_t l, int64_t frame) {
+      const int64_t first = frame / frames * signal[1] + frame % frames * step;
+      auto weight = [&](int64_t k) {
+        if (!window) return 1.0;
+        return k < shift || k - shift >= window->element_count() ? 0.0 : static_cast<double>(weights[k - shift]);
+      };
+      if (parts == 1) return load_values(lines, l, length, [&](int64_t k) { return x[first + k] * weight(k); });
+      load_values(lines, l, length, [&](int64_t k) { return read(x, first + k, parts) * weight(k); });
+    };
+    auto store = [&](FourierLines& lines, int64_t l, int64_t frame) {
+      const Results results{lines, l, length, parts == 1};
+      base::polled_loop(bins, [&](int64_t from, int64_t to) {
+        for (int64_t k = from; k < to; ++k) {
+          const Complex value = results[k];
+          y.data()[(frame * bins + k) * 2] = static_cast<C>(value.real());
+          y.data()[(frame * bins + k) * 2 + 1] = static_cast<C>(value.imag());
+        }
+      });
+    };
+    transform_lines(context, fourier, signal[0] * frames, false, load, store);
     y.finish();
   }
 };
