@@ -1,7 +1,7 @@
-# OpenBLAS multiplies for processors without kernels of their own here; tests compare with it wherever it is. ORTOLAN_BLAS
+# OpenBLAS may multiply for processors without kernels of their own here; tests compare with it wherever it is. ORTOLAN_BLAS
 # is a target where it was found.
 if(ORTOLAN_ARCHITECTURE STREQUAL generic)
-  option(ORTOLAN_OPENBLAS "Products of fp32 and fp64 by OpenBLAS; OFF: by plain loops, which are slower" ON)
+  option(ORTOLAN_OPENBLAS "Products of fp32 and fp64 by OpenBLAS; OFF: by plain loops" OFF)
 else()
   set(ORTOLAN_OPENBLAS OFF)  # the kernels here are faster
 endif()
@@ -14,5 +14,5 @@ if(OPENBLAS_LIBRARY AND OPENBLAS_HEADERS)
   target_link_libraries(ORTOLAN_BLAS INTERFACE ${OPENBLAS_LIBRARY})
 elseif(ORTOLAN_OPENBLAS)
   message(FATAL_ERROR "OpenBLAS is missing, which multiplies matrices on ${CMAKE_SYSTEM_PROCESSOR}. Install libopenblas-dev, "
-                      "or configure with -DORTOLAN_OPENBLAS=OFF for plain loops, which are slower")
+                      "or configure with -DORTOLAN_OPENBLAS=OFF for plain loops")
 endif()

@@ -88,7 +88,8 @@ ConvMethod conv_method(const ConvGeometry& g, const ConvPacking& packing) {
   const int slices = std::min(packing.slices, split_slices());
   const GemmF32Kernels& chosen = packing.kernels != nullptr ? *packing.kernels : *kernels().gemm_f32;
   return {packing.kernels == nullptr && suits_split_conv(g, packing.positions, slices) ? slices : 0,
-          packing.winograd && may_transform() && suits_winograd(g, tile_sums(chosen), packing.positions)};
+          packing.winograd && chosen.in_winograd && may_transform() &&
+              suits_winograd(g, tile_sums(chosen), packing.positions)};
 }
 
 PackedConvWeights pack_conv_weights(base::ThreadPool* pool, const ConvGeometry& g, const float* weights,

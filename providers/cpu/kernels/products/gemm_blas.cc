@@ -205,7 +205,8 @@ const GemmF32Kernels kGemmF32OfBlas = {.isa = base::IsaLevel::kGeneric,
                                        .thin_block_packed_a = thin_block_packed_a,
                                        .pack_panel = pack_panel,
                                        .pack_panel_transposed = pack_panel_transposed,
-                                       .matrix_vector = matrix_vector};
+                                       .matrix_vector = matrix_vector,
+                                       .in_winograd = false};
 
 const GemmF64Kernels kGemmF64OfBlas = {.rows = kRowsF64, .columns = kColumnsF64, .multiply = multiply_f64};
 

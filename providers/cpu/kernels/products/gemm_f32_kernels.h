@@ -73,6 +73,8 @@ struct GemmF32Kernels {
   void (*pack_panel_transposed)(const float* b, int64_t ldb, int64_t k, int64_t columns, int64_t width, float* panel);
   /** y[i] = sum over k of a[i*lda + k]*x[k], for each of `rows`. */
   void (*matrix_vector)(const float* a, int64_t lda, int64_t rows, int64_t k, const float* x, float* y);
+  /** Whether panels are as narrow as WinogradKernels takes them. */
+  bool in_winograd = true;
 };
 
 /** Of the largest register tile. */
