@@ -11,7 +11,7 @@
 #include "cpu/kernels/scratch.h"
 #include "cpu/kernels/vectors/lengths.h"
 
-// Since 0.3.27; before, only the whole process has a number of threads.
+// Of newer versions; in those before, only the whole process has a number of threads.
 extern "C" int openblas_set_num_threads_local(int) __attribute__((weak));
 
 namespace ortolan::cpu::kernels {
