@@ -267,9 +267,10 @@ ConvGeometry layer(int64_t in, int64_t out, int64_t kernel, int64_t stride) {
 }
 
 TEST_P(SplitConvF32, TilesWhereTheyGain) {
-  EXPECT_TRUE(suits_split_conv(layer(256, 64, 1, 1), 56 * 56, 3));
-  EXPECT_TRUE(suits_split_conv(layer(1024, 256, 1, 1), 14 * 14, 3));
-  EXPECT_TRUE(suits_split_conv(layer(128, 128, 3, 2), 28 * 28, 3));
+  EXPECT_TRUE(suits_split_conv(layer(1024, 1024, 1, 1), 28 * 28, 3));
+  EXPECT_FALSE(suits_split_conv(layer(1024, 256, 1, 1), 14 * 14, 3)) << "gains little";
+  EXPECT_TRUE(suits_split_conv(layer(1024, 256, 1, 1), 14 * 14, 2));
+  EXPECT_TRUE(suits_split_conv(layer(128, 128, 3, 2), 28 * 28, 2));
   EXPECT_FALSE(suits_split_conv(layer(16, 96, 1, 1), 112 * 112, 3)) << "few products for each result";
   EXPECT_FALSE(suits_split_conv(layer(3, 64, 7, 2), 112 * 112, 3)) << "three of 32 channels";
   for (int64_t channels : {64, 128, 256}) {

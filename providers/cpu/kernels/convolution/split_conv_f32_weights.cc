@@ -25,9 +25,11 @@ constexpr int64_t kSliceBytes = 2048;
 
 // Rates of one core with AVX-512 and tiles, as measured: multiplications and additions, and bytes of weights, in a
 // nanosecond; nanoseconds to split an element and to finish a block of the sums.
-constexpr double kTileRate = 415, kPlainRate = 187, kWinogradRate = 341, kStridedWinogradRate = 210;
-constexpr double kWeightsRate = 25, kSplitTime = 0.15, kBlockTime = 200;
-constexpr double kWorthWhile = 0.9, kManyPositions = 4096;
+constexpr double kTileRate = 250, kPlainRate = 160, kWinogradRate = 285, kStridedWinogradRate = 165;
+constexpr double kWeightsRate = 25, kSplitTime = 0.4, kBlockTime = 200;
+// The gain has to be large, because beside a sibling thread that works too tiles lose more than vectors do: their loads
+// no longer run beside their products.
+constexpr double kWorthWhile = 0.75, kManyPositions = 4096;
 
 // Weights of row `row` for steps [first, first + count), channel after channel of each, missing ones 0.
 void collect_row(const SplitConvWeights& w, const float* row, int64_t first, int64_t count, float* to) {

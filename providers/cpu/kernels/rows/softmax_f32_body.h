@@ -36,7 +36,7 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool
   for (; at + 2 * kLanes <= n; at += 2 * kLanes) {
     const Vf u = softmax_input(x, factor, mask, at, kLanes) - largest;
     const Vf v = softmax_input(x, factor, mask, at + kLanes, kLanes) - largest;
-    const Vf eu = exp(u), ev = exp(v);
+    const Vf eu = vanishing_exp(u), ev = vanishing_exp(v);
     sum = sum + eu;
     second = second + ev;
     store(y + at, logarithm ? u : eu);
@@ -45,7 +45,7 @@ void softmax_row(const float* x, float scale, const float* mask, int64_t n, bool
   for (int64_t i = at; i < n; i += kLanes) {
     const int64_t left = least(kLanes, n - i);
     const Vf centred = softmax_input(x, factor, mask, i, left) - largest;
-    const Vf e = exp(centred);
+    const Vf e = vanishing_exp(centred);
     if (i & kLanes) {
       second = second + e;
     } else {
@@ -162,7 +162,7 @@ void softmax_columns(const float* x, int64_t axis, int64_t stride, int64_t colum
     for (int64_t c = 0; c < columns; c += kLanes) {
       const int64_t left = least(kLanes, columns - c);
       const Vf centred = load_n(x + a * stride + c, left) - load_n(largest + c, left);
-      const Vf e = exp(centred);
+      const Vf e = vanishing_exp(centred);
       store_n(total + c, left, load_n(total + c, left) + e);
       store_n(y + a * stride + c, left, logarithm ? centred : e);
     }

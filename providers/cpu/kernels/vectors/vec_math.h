@@ -23,13 +23,23 @@ ORTOLAN_INLINE Vf reduce_ln2(Vf x, Vf& n) {
 
 constexpr float kExpTail[] = {0.0013926376f, 0.00836333308f, 0.0416665535f, 0.166665761f, 0.5f};  // |r| < 0.3475
 
-ORTOLAN_INLINE Vf exp(Vf x) {
-  x = vmax(set1(-104.0f), vmin(set1(89.0f), x));
+/** exp(x) for x in [lowest, 89], elsewhere that of the nearer end. */
+ORTOLAN_INLINE Vf exp_from(float lowest, Vf x) {
   Vf n;
-  const Vf r = reduce_ln2(x, n);
+  const Vf r = reduce_ln2(vmax(set1(lowest), vmin(set1(89.0f), x)), n);
   const Vf p = fma(polynomial(r, kExpTail), r * r, r) + set1(1.0f);
   return scale2(p, n);
 }
+
+ORTOLAN_INLINE Vf exp(Vf x) { return exp_from(-104.0f, x); }
+
+// What gates, weights and activations come down to is 0 where it would be denormal: it changes no sum that it goes into,
+// and whatever reads a denormal takes many times as long on most processors.
+
+constexpr float kExpVanishes = -87.33654f;  // exp is normal from here on
+
+/** exp(x), but 0 for a denormal. */
+ORTOLAN_INLINE Vf vanishing_exp(Vf x) { return select(x < set1(kExpVanishes), Vf{}, exp_from(kExpVanishes, x)); }
 
 /** exp(x) - 1 without cancellation. */
 ORTOLAN_INLINE Vf expm1(Vf x) {
@@ -89,12 +99,11 @@ ORTOLAN_INLINE Vf tanh(Vf x) {
   return with_sign(select(a < set1(0.625f), small, large), x);
 }
 
-/** 1/(1 + exp(-x)) as 2^power/denominator, both of moderate size: a quotient is scaled last, where it may be denormal.
- */
+/** 1/(1 + exp(-x)) as 2^power/denominator, both of moderate size: a quotient is scaled last. */
 struct Logistic {
   Vf denominator, power;
 };
-constexpr float kLogisticLowest = -110.0f;  // x from here on; below, x/(1 + exp(-x)) is 0
+constexpr float kSiluVanishes = -91.8567f;  // x * exp(x) is normal from here on
 
 ORTOLAN_INLINE Logistic logistic(Vf x) {
   constexpr float minus_exp[] = {0.0013926376f, -0.00836333308f, 0.0416665535f, -0.166665761f,
@@ -110,18 +119,18 @@ ORTOLAN_INLINE Logistic logistic(Vf x) {
 }
 
 ORTOLAN_INLINE Vf sigmoid(Vf x) {
-  const Logistic f = logistic(vmax(set1(kLogisticLowest), x));
-  return scale2(set1(1.0f) / f.denominator, f.power);
+  const Logistic f = logistic(vmax(set1(kExpVanishes), x));
+  return select(x < set1(kExpVanishes), Vf{}, scale2(set1(1.0f) / f.denominator, f.power));
 }
 
 /** x * sigmoid(x). */
 ORTOLAN_INLINE Vf silu(Vf x) {
-  const Vf bounded = vmax(set1(kLogisticLowest), x);
+  const Vf bounded = vmax(set1(kSiluVanishes), x);
   const Logistic f = logistic(bounded);
-  return scale2(bounded / f.denominator, f.power);
+  return select(x < set1(kSiluVanishes), set1(-0.0f), scale2(bounded / f.denominator, f.power));
 }
 
-ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(exp(from_bits(bits(x) | INT32_MIN))); }
+ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(vanishing_exp(from_bits(bits(x) | INT32_MIN))); }
 
 /** y = polynomial(x) of W vectors, which take their steps together, since each waits for the one before. */
 template <int W, int N>
@@ -135,17 +144,17 @@ ORTOLAN_INLINE void polynomials(const Vf (&x)[W], const float (&highest_first)[N
   }
 }
 
-/** exp(x) of W vectors, none above 0. */
+/** vanishing_exp(x) of W vectors, none above 0. */
 template <int W>
 ORTOLAN_INLINE void exp_of_negatives(Vf (&x)[W]) {
   Vf r[W], n[W], y[W];
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) r[i] = reduce_ln2(vmax(set1(-104.0f), x[i]), n[i]);
+  for (int i = 0; i < W; ++i) r[i] = reduce_ln2(vmax(set1(kExpVanishes), x[i]), n[i]);
   polynomials(r, kExpTail, y);
 #pragma GCC unroll 8
   for (int i = 0; i < W; ++i) y[i] = fma(y[i], r[i] * r[i], r[i]) + set1(1.0f);
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) x[i] = scale2(y[i], n[i]);
+  for (int i = 0; i < W; ++i) x[i] = select(x[i] < set1(kExpVanishes), Vf{}, scale2(y[i], n[i]));
 }
 
 /** x/2 * (1 + erf(x/sqrt(2))) of W vectors as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
@@ -154,7 +163,8 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
   constexpr float log_erfc[] = {-1.33885765e-8f, 5.47580669e-7f,  -8.64791491e-6f, 6.77933931e-5f,
                                 -0.00026139486f, -2.33595492e-5f, 0.00696608331f,  -0.0524514802f,
                                 -0.459217757f,   -1.15110457f};  // log2(erfc(a/sqrt(2)))/a on [0, 14.7], nearest where
-                                                                 // erfc is large; beyond, erfc is nothing
+                                                                 // erfc is large
+  constexpr float kErfcVanishes = 12.9499f;  // erfc(a/sqrt(2))/2 is normal up to here
   constexpr float power[] = {-0.5f * 0.000154763024f,
                              -0.5f * 0.00134002755f,
                              -0.5f * 0.00961800385f,
@@ -164,7 +174,7 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
                              -0.5f};  // -1/2 * 2^r on [-1/2, 1/2]
   Vf a[W], r[W], n[W], y[W];
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) a[i] = vmin(set1(14.7f), vabs(x[i]));
+  for (int i = 0; i < W; ++i) a[i] = vmin(set1(kErfcVanishes), vabs(x[i]));
   polynomials(a, log_erfc, r);
 #pragma GCC unroll 8
   for (int i = 0; i < W; ++i) r[i] = r[i] * a[i];
@@ -174,7 +184,7 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
   for (int i = 0; i < W; ++i) r[i] = r[i] - n[i];
   polynomials(r, power, y);
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) y[i] = scale2(y[i], n[i]);
+  for (int i = 0; i < W; ++i) y[i] = select(vabs(x[i]) > set1(kErfcVanishes), Vf{}, scale2(y[i], n[i]));
 #pragma GCC unroll 8
   for (int i = 0; i < W; ++i) x[i] = fma(a[i], y[i], vmax(Vf{}, x[i]));
 }
@@ -182,7 +192,7 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
 /** x * sigmoid(2u), where u is the argument of tanh, as max(x, 0) - |x| * sigmoid(-2|u|). */
 ORTOLAN_INLINE Vf gelu_tanh(Vf x) {
   const Vf a = vmin(set1(1e10f), vabs(x));
-  const Vf e = exp(a * set1(-1.59576912f) * fma(a * a, set1(0.044715f), set1(1.0f)));
+  const Vf e = vanishing_exp(a * set1(-1.59576912f) * fma(a * a, set1(0.044715f), set1(1.0f)));
   return vmax(Vf{}, x) - a * (e / (set1(1.0f) + e));
 }
 
