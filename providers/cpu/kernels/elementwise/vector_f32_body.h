@@ -60,13 +60,13 @@ ORTOLAN_INLINE Vf apply_elu(Vf x, Params p) { return select(x < Vf{}, p.p0 * exp
 ORTOLAN_INLINE Vf apply_selu(Vf x, Params p) { return p.p1 * apply_elu(x, p); }
 ORTOLAN_INLINE Vf apply_celu(Vf x, Params p) { return select(x < Vf{}, p.p0 * expm1(x / p.p0), x); }
 ORTOLAN_INLINE Vf apply_gelu_tanh(Vf x, Params) { return gelu_tanh(x); }
-ORTOLAN_INLINE Vf times_sigmoid(Vf x, Vf inner) {
-  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * sigmoid(inner));
+ORTOLAN_INLINE Vf apply_quick_gelu(Vf x, Params p) {
+  const Vf inner = p.p0 * x;
+  return select(inner < set1(kUnitVanishes), with_sign(Vf{}, x), x * sigmoid(inner));
 }
-ORTOLAN_INLINE Vf apply_quick_gelu(Vf x, Params p) { return times_sigmoid(x, p.p0 * x); }
 ORTOLAN_INLINE Vf apply_silu(Vf x, Params) { return silu(x); }
 ORTOLAN_INLINE Vf apply_mish(Vf x, Params) {
-  return select(x == set1(-__builtin_inff()), set1(-0.0f), x * tanh(softplus(x)));
+  return select(x < set1(kUnitVanishes), set1(-0.0f), x * tanh(softplus(x)));
 }
 ORTOLAN_INLINE Vf apply_hard_sigmoid(Vf x, Params p) { return vmin(one(), vmax(Vf{}, fma(p.p0, x, p.p1))); }
 /** The sum in the gate is exact near -3, where it comes to nothing. */

@@ -34,12 +34,17 @@ ORTOLAN_INLINE Vf exp_from(float lowest, Vf x) {
 ORTOLAN_INLINE Vf exp(Vf x) { return exp_from(-104.0f, x); }
 
 // What gates, weights and activations come down to is 0 where it would be denormal: it changes no sum that it goes into,
-// and whatever reads a denormal takes many times as long on most processors.
+// and arithmetic with a denormal takes many times as long on most processors. Products of a linear unit's input vanish
+// sooner, so that what they are multiplied by next makes no denormals either.
 
 constexpr float kExpVanishes = -87.33654f;  // exp is normal from here on
+constexpr float kUnitVanishes = -69.3f;     // exp is 2^-100 here: of linear units' inputs no more is kept
+constexpr float kErfcVanishes = 11.48f;     // erfc(a/sqrt(2))/2 is 2^-100 here
 
-/** exp(x), but 0 for a denormal. */
-ORTOLAN_INLINE Vf vanishing_exp(Vf x) { return select(x < set1(kExpVanishes), Vf{}, exp_from(kExpVanishes, x)); }
+/** exp(x), but 0 below. */
+ORTOLAN_INLINE Vf vanishing_exp(Vf x, float vanishes = kExpVanishes) {
+  return select(x < set1(vanishes), Vf{}, exp_from(vanishes, x));
+}
 
 /** exp(x) - 1 without cancellation. */
 ORTOLAN_INLINE Vf expm1(Vf x) {
@@ -103,7 +108,6 @@ ORTOLAN_INLINE Vf tanh(Vf x) {
 struct Logistic {
   Vf denominator, power;
 };
-constexpr float kSiluVanishes = -91.8567f;  // x * exp(x) is normal from here on
 
 ORTOLAN_INLINE Logistic logistic(Vf x) {
   constexpr float minus_exp[] = {0.0013926376f, -0.00836333308f, 0.0416665535f, -0.166665761f,
@@ -125,9 +129,9 @@ ORTOLAN_INLINE Vf sigmoid(Vf x) {
 
 /** x * sigmoid(x). */
 ORTOLAN_INLINE Vf silu(Vf x) {
-  const Vf bounded = vmax(set1(kSiluVanishes), x);
+  const Vf bounded = vmax(set1(kUnitVanishes), x);
   const Logistic f = logistic(bounded);
-  return select(x < set1(kSiluVanishes), set1(-0.0f), scale2(bounded / f.denominator, f.power));
+  return select(x < set1(kUnitVanishes), set1(-0.0f), scale2(bounded / f.denominator, f.power));
 }
 
 ORTOLAN_INLINE Vf softplus(Vf x) { return vmax(Vf{}, x) + log1p_unit(vanishing_exp(from_bits(bits(x) | INT32_MIN))); }
@@ -164,7 +168,6 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
                                 -0.00026139486f, -2.33595492e-5f, 0.00696608331f,  -0.0524514802f,
                                 -0.459217757f,   -1.15110457f};  // log2(erfc(a/sqrt(2)))/a on [0, 14.7], nearest where
                                                                  // erfc is large
-  constexpr float kErfcVanishes = 12.9499f;  // erfc(a/sqrt(2))/2 is normal up to here
   constexpr float power[] = {-0.5f * 0.000154763024f,
                              -0.5f * 0.00134002755f,
                              -0.5f * 0.00961800385f,
@@ -192,7 +195,7 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
 /** x * sigmoid(2u), where u is the argument of tanh, as max(x, 0) - |x| * sigmoid(-2|u|). */
 ORTOLAN_INLINE Vf gelu_tanh(Vf x) {
   const Vf a = vmin(set1(1e10f), vabs(x));
-  const Vf e = vanishing_exp(a * set1(-1.59576912f) * fma(a * a, set1(0.044715f), set1(1.0f)));
+  const Vf e = vanishing_exp(a * set1(-1.59576912f) * fma(a * a, set1(0.044715f), set1(1.0f)), kUnitVanishes);
   return vmax(Vf{}, x) - a * (e / (set1(1.0f) + e));
 }
 
