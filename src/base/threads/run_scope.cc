@@ -71,6 +71,8 @@ uint64_t terminate_looks() noexcept { return t_state.looks; }
 
 bool denormals_are_zero() noexcept { return flushes(control_word()); }
 
+bool can_flush_denormals() noexcept { return kFlush != 0; }
+
 ScopedRunScope::ScopedRunScope(const RunScope& scope) noexcept : before_(std::exchange(t_state.scope, scope)) {
   const uint64_t word = control_word();
   flush_bits_before_ = word & kFlush;

@@ -46,6 +46,9 @@ inline Fp32Precision fp32_precision() noexcept { return run_scope().precision; }
 /** Whether the calling thread's arithmetic takes denormals for zero, whoever has set it so. */
 bool denormals_are_zero() noexcept;
 
+/** Whether this architecture's arithmetic can: else it keeps denormals, whatever a scope says. */
+bool can_flush_denormals() noexcept;
+
 /** For loops whose length comes from a model or its inputs, and that no thread pool parts: looks whether to stop each
     kUnits of work, which are elements, or anything else that takes some nanoseconds. */
 class TerminatePoll {

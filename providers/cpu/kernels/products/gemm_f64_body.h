@@ -16,6 +16,7 @@ constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 3;
 constexpr int kColumns = kVectors * kDoubles;
+constexpr int kAhead = 16;  // columns of A from one that is read to one that is asked for
 
 /** The sums of a row, `columns` of them, go to C. */
 ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c) {
@@ -37,8 +38,12 @@ ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c)
 template <int kCount>
 void multiply_rows(const BlockF64& block) {
   Vd sums[kCount][kVectors] = {};
+  for (int r = 0; r < kCount; ++r) {
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(block.c + r * block.ldc + v * kDoubles, 1);
+  }
   const double *a = block.a, *b = block.b;
   for (int64_t k = 0; k < block.depth; ++k, a += block.a_column, b += block.b_row) {
+    __builtin_prefetch(a + kAhead * block.a_column);
     Vd panel[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) panel[v] = load_doubles(b + v * kDoubles);

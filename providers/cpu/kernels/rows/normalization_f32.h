@@ -22,7 +22,7 @@ void softmax(base::ThreadPool* pool, const float* x, int64_t outer, int64_t axis
 void softmax_row(const float* x, float scale, const float* mask, int64_t n, float* y);
 
 /** The step of a softmax that runs over pieces of a row: raises `maximum` to the largest of x, makes x exp(x - maximum)
-    and returns the sum. While all is -inf, x becomes 0. n > 0. */
+    (0 for a denormal) and returns the sum. While all is -inf, x becomes 0. n > 0. */
 float weigh_row(float* x, int64_t n, float* maximum);
 
 /** The first such step of rows that lie side by side, after row r of `added` is added to row r (rows of it are
