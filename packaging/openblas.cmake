@@ -1,7 +1,7 @@
 # OpenBLAS may multiply for processors without kernels of their own here; tests compare with it wherever it is. ORTOLAN_BLAS
 # is a target where it was found.
 if(ORTOLAN_ARCHITECTURE STREQUAL generic)
-  option(ORTOLAN_OPENBLAS "Products of fp32 and fp64 by OpenBLAS; OFF: by plain loops" OFF)
+  option(ORTOLAN_OPENBLAS "Products of fp32 and fp64 by OpenBLAS; OFF: by plain loops" ON)
 else()
   set(ORTOLAN_OPENBLAS OFF)  # the kernels here are faster
 endif()

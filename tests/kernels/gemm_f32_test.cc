@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "isa_test.h"
 #include "pools.h"
@@ -346,7 +347,8 @@ TEST_P(GemmF64, AllTransposesAndScales) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
   for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{
-           {1, 1, 1}, {7, 65, 300}, {20, 64, 128}, {3, 5, 0}, {1, 100, 40}, {8, 24, 7}, {100, 50, 9}, {97, 1, 130}}) {
+           {1, 1, 1}, {7, 65, 300}, {20, 64, 128}, {3, 5, 0}, {1, 100, 40}, {8, 24, 7}, {100, 50, 9}, {97, 1, 130},
+           {30, 97, 600}, {421, 30, 20}, {9, 1301, 10}}) {  // more than is packed at once of each
     for (int form = 0; form < 8; ++form) {
       const bool trans_a = form & 1, trans_b = form & 2;
       std::vector<double> a(m * k), b(k * n), c(m * n);
@@ -366,6 +368,21 @@ TEST_P(GemmF64, AllTransposesAndScales) {
         ASSERT_NEAR(c[i], want, 1e-12 * (k + 1));
       }
     }
+  }
+}
+
+TEST_P(GemmF64, ResultsDoNotDependOnThreads) {
+  const int64_t m = 403, n = 1210, k = 270;
+  std::vector<double> a(m * k), b(k * n), c(m * n), d(m * n);
+  std::iota(a.begin(), a.end(), 1);
+  std::iota(b.begin(), b.end(), 7);
+  for (auto* values : {&a, &b}) {
+    for (double& v : *values) v = 1 / v;
+  }
+  for (bool trans_b : {false, true}) {
+    gemm_f64(nullptr, m, n, k, 1, a.data(), k, false, b.data(), trans_b ? k : n, trans_b, 0, c.data(), n);
+    gemm_f64(&two_threads(), m, n, k, 1, a.data(), k, false, b.data(), trans_b ? k : n, trans_b, 0, d.data(), n);
+    EXPECT_EQ(c, d);
   }
 }
 

@@ -16,7 +16,6 @@ constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 3;
 constexpr int kColumns = kVectors * kDoubles;
-constexpr int kAhead = 16;  // columns of A from one that is read to one that is asked for
 
 /** The sums of a row, `columns` of them, go to C. */
 ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c) {
@@ -37,6 +36,7 @@ ORTOLAN_INLINE void finish_row(const BlockF64& block, const Vd* sums, double* c)
 
 template <int kCount>
 void multiply_rows(const BlockF64& block) {
+  constexpr int kAhead = 16;  // columns of A from one that is read to one that is asked for
   Vd sums[kCount][kVectors] = {};
   for (int r = 0; r < kCount; ++r) {
     for (int v = 0; v < kVectors; ++v) __builtin_prefetch(block.c + r * block.ldc + v * kDoubles, 1);
