@@ -346,9 +346,17 @@ class GemmF64 : public IsaTest {};
 TEST_P(GemmF64, AllTransposesAndScales) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
-  for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{
-           {1, 1, 1}, {7, 65, 300}, {20, 64, 128}, {3, 5, 0}, {1, 100, 40}, {8, 24, 7}, {100, 50, 9}, {97, 1, 130},
-           {30, 97, 600}, {421, 30, 20}, {9, 1301, 10}}) {  // more than is packed at once of each
+  for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
+                                                            {7, 65, 300},
+                                                            {20, 64, 128},
+                                                            {3, 5, 0},
+                                                            {1, 100, 40},
+                                                            {8, 24, 7},
+                                                            {100, 50, 9},
+                                                            {97, 1, 130},
+                                                            {30, 97, 600},
+                                                            {421, 30, 20},
+                                                            {9, 1301, 10}}) {  // more than is packed at once of each
     for (int form = 0; form < 8; ++form) {
       const bool trans_a = form & 1, trans_b = form & 2;
       std::vector<double> a(m * k), b(k * n), c(m * n);

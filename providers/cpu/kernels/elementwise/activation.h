@@ -5,9 +5,9 @@
 
 namespace ortolan::cpu::kernels {
 
-/** p0 and p1 are the parameters. All pass NaN on, and are exact or correctly signed at zeros and infinities. Sigmoid and
-    Softplus are 0 where they would be denormal, the units that come down to nothing (Gelu, QuickGelu, Silu, Mish) where
-    their gate is below 2^-100: arithmetic with denormals is slow, and sums do not feel them. */
+/** p0 and p1 are the parameters. All pass NaN on, and are exact or correctly signed at zeros and infinities. Sigmoid
+   and Softplus are 0 where they would be denormal, the units that come down to nothing (Gelu, QuickGelu, Silu, Mish)
+   where their gate is below 2^-100: arithmetic with denormals is slow, and sums do not feel them. */
 enum class UnaryOp : uint8_t {
   kIdentity,
   kAbs,

@@ -33,9 +33,9 @@ ORTOLAN_INLINE Vf exp_from(float lowest, Vf x) {
 
 ORTOLAN_INLINE Vf exp(Vf x) { return exp_from(-104.0f, x); }
 
-// What gates, weights and activations come down to is 0 where it would be denormal: it changes no sum that it goes into,
-// and arithmetic with a denormal takes many times as long on most processors. Products of a linear unit's input vanish
-// sooner, so that what they are multiplied by next makes no denormals either.
+// What gates, weights and activations come down to is 0 where it would be denormal: it changes no sum that it goes
+// into, and arithmetic with a denormal takes many times as long on most processors. Products of a linear unit's input
+// vanish sooner, so that what they are multiplied by next makes no denormals either.
 
 constexpr float kExpVanishes = -87.33654f;  // exp is normal from here on
 constexpr float kUnitVanishes = -69.3f;     // exp is 2^-100 here: of linear units' inputs no more is kept
