@@ -1,4 +1,4 @@
-# OpenBLAS may multiply for processors without kernels of their own here; tests compare with it wherever it is. ORTOLAN_BLAS
+# OpenBLAS multiplies for processors without kernels of their own here; tests compare with it wherever it is. ORTOLAN_BLAS
 # is a target where it was found.
 if(ORTOLAN_ARCHITECTURE STREQUAL generic)
   option(ORTOLAN_OPENBLAS "Products of fp32 and fp64 by OpenBLAS; OFF: by plain loops" ON)

@@ -15,13 +15,13 @@ namespace ortolan::cpu::kernels {
 namespace {
 
 constexpr int64_t kDepth = 256;
-constexpr int64_t kRowsAtOnce = 384;  // whose block of A stays in the second-level cache while panels pass over it
-constexpr int64_t kColumnsAtOnce = 1200;
+constexpr int64_t kRowsAtOnce = 384;      // whose block of A stays in the second-level cache while panels pass over it
+constexpr int64_t kColumnsAtOnce = 1200;  // whose panels are packed together
 constexpr int64_t kPanelsForPacking = 4;  // that read the same rows
 
 struct Operand {
   const double* data;
-  int64_t row, column;  // strides
+  int64_t row, column;  // strides, one of which is 1
   const double* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
   Operand transposed() const { return {data, column, row}; }
 };
