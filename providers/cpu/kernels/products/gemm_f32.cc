@@ -36,6 +36,10 @@ void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
   }
 }
 
+ProductTiles tiles_of(const GemmF32Kernels& kernels) {
+  return {kernels.tile_rows, int64_t{kernels.max_vectors} * kernels.lanes, multiply_ns(kernels.lanes)};
+}
+
 namespace {
 
 constexpr int64_t kPrefetchSlack = 4096;
@@ -93,31 +97,62 @@ void set_next(const GemmProduct& p, const PanelSplit& split, const PanelPart& ne
   g.next_bytes = std::min(k_block(p.k), p.k - next.first) * width * size;
 }
 
+// Rows of A as a task multiplies them. `packed`: in blocks of k, each of which is packed as kernels take it.
+struct TaskRows {
+  int64_t first, count;
+  Scratch<float> packed = {};
+};
+
+bool packs_left(const GemmProduct& p) {
+  constexpr int64_t kFewestPanels = 4;
+  return p.kernels.packs_left && p.m >= p.kernels.tile_rows &&
+         p.n >= kFewestPanels * p.kernels.max_vectors * p.kernels.lanes;
+}
+
+int64_t padded_rows(const GemmProduct& p, int64_t rows) {
+  return divide_up(rows, p.kernels.tile_rows) * p.kernels.tile_rows;
+}
+
+TaskRows task_rows(const GemmProduct& p, int64_t first, int64_t count) {
+  if (!packs_left(p)) return {first, count};
+  const int64_t tile = p.kernels.tile_rows, depth = k_block(p.k);
+  Scratch<float> packed(padded_rows(p, count) * p.k);
+  float* to = packed.data();
+  for (int64_t k = 0; k < p.k; k += depth) {
+    const int64_t columns = std::min(depth, p.k - k);
+    for (int64_t row = 0; row < count; row += tile, to += tile * columns) {
+      p.kernels.pack_panel_transposed(p.a.data + (first + row) * p.a.stride + k, p.a.stride, columns,
+                                      std::min(tile, count - row), tile, to);
+    }
+  }
+  return {first, count, std::move(packed)};
+}
+
 void multiply_part(const GemmProduct& p, const PanelSplit& split, const PanelPart& part, const PanelPart* next,
-                   int64_t row, int64_t rows) {
+                   const TaskRows& rows) {
   const int64_t column = split.first_column(part.panel);
   GemmBlock g;
   g.k = std::min(k_block(p.k), p.k - part.first);
   const PanelRows b = panel_rows(p, split, part.panel, part.first, g.k);
-  g.a = p.a.data + row * p.a.stride + part.first;
-  g.lda = p.a.stride;
+  const bool is_packed = rows.packed.data() != nullptr;
+  g.a = is_packed ? rows.packed.data() + part.first * padded_rows(p, rows.count)
+                  : p.a.data + rows.first * p.a.stride + part.first;
+  g.lda = is_packed ? g.k : p.a.stride;
   g.b = b.data;
   g.b_step = b.step;
-  g.c = p.c + row * p.ldc + column;
+  g.c = p.c + rows.first * p.ldc + column;
   g.ldc = p.ldc;
-  g.rows = rows;
+  g.rows = rows.count;
   g.columns = split.columns(part.panel);
   g.alpha = p.epilogue.alpha;
   g.c_scale = part.first == 0 ? p.epilogue.beta : 1;
   if (next != nullptr) set_next(p, split, *next, g);
   const bool is_last = part.first + g.k >= p.k;
-  if (is_last) set_finish(p.epilogue, row, column, g);
-  p.kernels.block(split.vectors(part.panel), g);
-  if (is_last && !is_clamp(p.epilogue.activation.op)) activate(p.epilogue.activation, g.c, p.ldc, rows, g.columns);
-}
-
-ProductTiles tiles_of(const GemmF32Kernels& kernels) {
-  return {kernels.tile_rows, int64_t{kernels.max_vectors} * kernels.lanes, multiply_ns(kernels.lanes)};
+  if (is_last) set_finish(p.epilogue, rows.first, column, g);
+  (is_packed ? p.kernels.block_packed_a : p.kernels.block)(split.vectors(part.panel), g);
+  if (is_last && !is_clamp(p.epilogue.activation.op)) {
+    activate(p.epilogue.activation, g.c, p.ldc, rows.count, g.columns);
+  }
 }
 
 // The tasks of a division, in the order that is asked for.
@@ -134,10 +169,10 @@ class ProductTasks {
   void run(int64_t task) const {
     const int64_t i = is_backward() ? grid_.tasks() - 1 - task : task, band = i / grid_.across;
     const int64_t height = grid_.height * p_.kernels.tile_rows, row = band * height;
-    const int64_t rows = band == grid_.down - 1 ? p_.m - row : height;
+    const TaskRows rows = task_rows(p_, row, band == grid_.down - 1 ? p_.m - row : height);
     const int64_t begin = i % grid_.across * panels_, panels = std::min(panels_, split_.count() - begin);
     const int64_t blocks = std::max<int64_t>(1, divide_up(p_.k, std::max<int64_t>(depth_, 1)));
-    const bool goes_across = blocks > 1 && rows * p_.k > floats_that_stay_;
+    const bool goes_across = blocks > 1 && rows.count * p_.k > floats_that_stay_;
     // Panel by panel, or, where the rows of A do not stay in the second-level cache, across all panels with a block of
     // their columns, which does.
     const auto part = [&](int64_t n) {
@@ -146,7 +181,7 @@ class ProductTasks {
     };
     for (int64_t n = 0; n < panels * blocks; ++n) {
       const PanelPart next = part(n + 1);
-      multiply_part(p_, split_, part(n), n + 1 < panels * blocks ? &next : nullptr, row, rows);
+      multiply_part(p_, split_, part(n), n + 1 < panels * blocks ? &next : nullptr, rows);
     }
   }
 
@@ -165,7 +200,9 @@ void multiply(base::ThreadPool* pool, const GemmProduct& p, int64_t all_rows) {
   if (multiply_split(pool, p, all_rows)) return;
   const bool is_packed = p.b.form == GemmRightForm::kPacked || p.b.form == GemmRightForm::kInPlace;
   const int64_t l2_bytes = base::cpu_features().l2_bytes;
-  const Grid grid = grid_of({p.m, p.n, p.k}, tiles_of(p.kernels), is_packed, l2_bytes);
+  ProductTiles tiles = tiles_of(p.kernels);
+  tiles.packs_left = packs_left(p);
+  const Grid grid = grid_of({p.m, p.n, p.k}, tiles, is_packed, l2_bytes);
   const GridDivision division = divide_grid(grid, threads_of(pool));
   const ProductTasks tasks(p, division, l2_bytes);
   base::parallel_for(pool, division.tasks(), 1, [&](int64_t begin, int64_t end) {
@@ -253,10 +290,6 @@ GemmRight right_in_place(int64_t n, int64_t k, const float* b, int64_t ldb, cons
   return {b, GemmRightForm::kInPlace, ldb, space.data()};
 }
 
-}  // namespace
-
-namespace {
-
 // A residual that is C itself counts as what C holds before: sums in several blocks of k are written over it.
 Epilogue settled(Epilogue epilogue, const float* c) {
   if (epilogue.residual != c || c == nullptr) return epilogue;
@@ -282,22 +315,6 @@ void gemm(base::ThreadPool* pool, int64_t m, const float* a, int64_t lda, bool t
   multiply(pool, product, m);
 }
 
-namespace {
-
-// A product whose operands lie as the caller has them.
-struct PlainProduct {
-  int64_t m, n, k;
-  const float* a;
-  int64_t lda;
-  bool trans_a;
-  const float* b;
-  int64_t ldb;
-  bool trans_b;
-  float* c;
-  int64_t ldc;
-};
-
-// `all_rows`: of the product that this is a part of.
 void multiply_plain(base::ThreadPool* pool, const PlainProduct& g, const Epilogue& given, const GemmF32Kernels* chosen,
                     int64_t all_rows) {
   const Epilogue epilogue = settled(given, g.c);
@@ -316,70 +333,11 @@ void multiply_plain(base::ThreadPool* pool, const PlainProduct& g, const Epilogu
   }
 }
 
-}  // namespace
-
 void gemm(base::ThreadPool* pool, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, bool trans_a,
           const float* b, int64_t ldb, bool trans_b, float* c, int64_t ldc, const Epilogue& epilogue,
           const GemmF32Kernels* chosen) {
   if (m == 0 || n == 0) return;
   multiply_plain(pool, {m, n, k, a, lda, trans_a, b, ldb, trans_b, c, ldc}, epilogue, chosen, m);
-}
-
-namespace {
-
-int64_t batch_offset(const int64_t* offsets, int64_t stride, int64_t i) {
-  return offsets != nullptr ? offsets[i] : stride * i;
-}
-
-struct Rows {
-  int64_t first, count;
-};
-
-// Rows of product i.
-void multiply_item(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, int64_t i, Rows rows,
-                   const GemmF32Kernels* chosen) {
-  Epilogue own = epilogue;
-  const int64_t at = batch_offset(g.offsets_c, g.stride_c, i) + rows.first * g.ldc;
-  if (own.residual != nullptr) own.residual += at - rows.first * g.ldc + rows.first * own.residual_stride;
-  if (own.bias_kind == BiasKind::kRow) own.bias += rows.first;
-  const float* a = g.a + batch_offset(g.offsets_a, g.stride_a, i) + rows.first * (g.trans_a ? 1 : g.lda);
-  const float* b = g.b + batch_offset(g.offsets_b, g.stride_b, i);
-  multiply_plain(pool, {rows.count, g.n, g.k, a, g.lda, g.trans_a, b, g.ldb, g.trans_b, g.c + at, g.ldc}, own, chosen,
-                 g.m);
-}
-
-// One B for all and rows that follow each other: a single taller product.
-bool is_one_product(const GemmBatch& g, const Epilogue& e) {
-  return g.offsets_a == nullptr && g.offsets_b == nullptr && g.offsets_c == nullptr && g.stride_b == 0 && !g.trans_a &&
-         g.stride_a == g.m * g.lda && g.stride_c == g.m * g.ldc && e.bias_kind != BiasKind::kRow &&
-         (e.residual == nullptr || e.residual_stride == g.ldc);
-}
-
-}  // namespace
-
-void gemm_batched(base::ThreadPool* pool, const GemmBatch& g, const Epilogue& epilogue, const GemmF32Kernels* chosen) {
-  if (is_one_product(g, epilogue)) {
-    gemm(pool, g.m * g.count, g.n, g.k, g.a, g.lda, false, g.b, g.ldb, g.trans_b, g.c, g.ldc, epilogue, chosen);
-    return;
-  }
-  if (g.m == 0 || g.n == 0) return;
-  const GemmF32Kernels& best = chosen != nullptr ? *chosen : *kernels().gemm_f32;
-  ProductTiles tiles = tiles_of(best);
-  if (gemm_slices(g.m, g.n, g.k) != 0) tiles = {kSplitRows, kSplitColumns, multiply_ns(best.lanes)};
-  const Grid grid = grid_of({g.m, g.n, g.k}, tiles, false, base::cpu_features().l2_bytes);
-  const int64_t parts = parts_of_each(g.count, grid, threads_of(pool));
-  if (parts == 0) {
-    for (int64_t i = 0; i < g.count; ++i) multiply_item(pool, g, epilogue, i, {0, g.m}, chosen);
-    return;
-  }
-  const int64_t height = divide_up(grid.rows, parts), down = divide_up(grid.rows, height), rows = height * tiles.rows;
-  const double part_ns = static_cast<double>(height * grid.columns) * grid.unit_ns;
-  base::parallel_for(pool, g.count * down, least_items(part_ns), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % down * rows, count = i % down == down - 1 ? g.m - first : rows;
-      multiply_item(nullptr, g, epilogue, i / down, {first, count}, chosen);
-    }
-  });
 }
 
 }  // namespace ortolan::cpu::kernels

@@ -6,6 +6,9 @@
 
 #include "cpu/kernels/products/gemm_thin_body.h"
 #include "cpu/kernels/vectors/vec_half.h"
+#if defined(__aarch64__)
+#include "cpu/kernels/products/gemm_neon_tile.h"
+#endif
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
@@ -24,6 +27,7 @@ enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
 #if defined(__aarch64__)
 // Rows of a tile of row-major A: their values at four k are a register each, beside the sums and a row of B.
 constexpr int kRowMajorRows = 6;
+constexpr bool kPacksLeft = true;
 
 template <int kLane>
 ORTOLAN_INLINE Vf fma_lane(Vf b, Vf a, Vf sum) {
@@ -73,6 +77,9 @@ ORTOLAN_INLINE void sum_row_major(const GemmBlock& g, const float* a, Tile<MR, N
 
 template <int MR, int NV, bool kListedB, bool kBeside>
 ORTOLAN_INLINE void sum_packed(const GemmBlock& g, const float* a, const float* beside, Tile<MR, NV>& t) {
+  if constexpr (MR == 8 && NV == 3 && !kListedB && !kBeside) {
+    return sum_packed_8x12({a, g.b, g.b_step * static_cast<int64_t>(sizeof(float)), g.k}, t);
+  }
   const float* b = g.b;
   const int64_t* b_rows = g.b_rows;
   const int64_t b_step = g.b_step;
@@ -99,6 +106,7 @@ ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* be
 }
 #else
 constexpr int kRowMajorRows = kTileRows;
+constexpr bool kPacksLeft = false;
 
 // The sums of a tile. kBeside: asks for a line of each row of the panel beside this one, from `beside` on.
 template <int MR, int NV, Operands kOperands, bool kBeside>
@@ -367,18 +375,19 @@ void matrix_vector(const float* a, int64_t lda, int64_t rows, int64_t k, const f
 
 extern const GemmF32Kernels kGemmF32;
 const GemmF32Kernels kGemmF32 = {
-    kLevel,
-    kLanes,
-    kMaxVectors,
-    kTileRows,
-    any_block,
-    any_block_packed_a,
-    any_row_panels,
-    any_block_of_rows,
-    thin_block_packed_a,
-    pack_panel,
-    pack_panel_transposed,
-    matrix_vector,
+    .isa = kLevel,
+    .lanes = kLanes,
+    .max_vectors = kMaxVectors,
+    .tile_rows = kTileRows,
+    .block = any_block,
+    .block_packed_a = any_block_packed_a,
+    .row_panels = any_row_panels,
+    .block_of_rows = any_block_of_rows,
+    .thin_block_packed_a = thin_block_packed_a,
+    .pack_panel = pack_panel,
+    .pack_panel_transposed = pack_panel_transposed,
+    .matrix_vector = matrix_vector,
+    .packs_left = kPacksLeft,
 };
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

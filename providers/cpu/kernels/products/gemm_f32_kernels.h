@@ -75,6 +75,8 @@ struct GemmF32Kernels {
   void (*matrix_vector)(const float* a, int64_t lda, int64_t rows, int64_t k, const float* x, float* y);
   /** Whether panels are as narrow as WinogradKernels takes them. */
   bool in_winograd = true;
+  /** Whether packed A is multiplied so much faster that A is packed for products of several panels. */
+  bool packs_left = false;
 };
 
 /** Of the largest register tile. */

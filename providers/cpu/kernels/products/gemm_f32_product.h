@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cpu/kernels/aligned_buffer.h"
+#include "cpu/kernels/products/gemm_division.h"
 #include "cpu/kernels/products/gemm_f32.h"
 #include "cpu/kernels/products/gemm_f32_kernels.h"
 
@@ -57,6 +58,25 @@ struct GemmProduct {
   const GemmF32Kernels& kernels;
   PanelOrder order = PanelOrder::kForward;
 };
+
+/** A product whose operands lie as the caller has them. */
+struct PlainProduct {
+  int64_t m, n, k;
+  const float* a;
+  int64_t lda;
+  bool trans_a;
+  const float* b;
+  int64_t ldb;
+  bool trans_b;
+  float* c;
+  int64_t ldc;
+};
+
+/** Computes it as a part of a product of `all_rows` rows; `chosen` kernels, or the best of the machine. */
+void multiply_plain(base::ThreadPool* pool, const PlainProduct& product, const Epilogue& epilogue,
+                    const GemmF32Kernels* chosen, int64_t all_rows);
+
+ProductTiles tiles_of(const GemmF32Kernels& kernels);
 
 GemmRight packed_right(const PackedMatrix& b);
 

@@ -32,6 +32,17 @@ ORTOLAN_INLINE void store_tail(float* p, Tail t, Vf v) { t == kLanes ? store(p, 
 
 ORTOLAN_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 
+// The next row of a tile. For arm64 one pointer goes from row to row: GCC makes one for each row else, at the price of
+// two instructions each in every tile.
+template <class T>
+ORTOLAN_INLINE T* next_row(T* row, int64_t stride) {
+  row += stride;
+#if defined(__aarch64__)
+  asm("" : "+r"(row));
+#endif
+  return row;
+}
+
 // The sums of one tile, with what finishes them. Loops over MR and NV are unrolled, so the sums stay in registers.
 template <int MR, int NV>
 struct Tile {
@@ -47,6 +58,15 @@ struct Tile {
     for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 3
       for (int j = 0; j < NV; ++j) sum[i][j] = f(sum[i][j], i, j);
+    }
+  }
+
+  __attribute__((always_inline)) void store_columns(float* c, int64_t ldc, Tail tail) const {
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; ++i, c = next_row(c, ldc)) {
+#pragma GCC unroll 3
+      for (int j = 0; j < NV - 1; ++j) store(c + j * kLanes, sum[i][j]);
+      store_tail(c + (NV - 1) * kLanes, tail, sum[i][NV - 1]);
     }
   }
 
@@ -81,12 +101,9 @@ struct Tile {
       const Vf low = set1(g.low), high = set1(g.high);
       each([&](Vf s, int, int) __attribute__((always_inline)) { return vmin(high, vmax(low, s)); });
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 3
-      for (int j = 0; j < NV - 1; ++j) store(c + i * g.ldc + j * kLanes, sum[i][j]);
-      store_tail(c + i * g.ldc + (NV - 1) * kLanes, tail, sum[i][NV - 1]);
-    }
+    // A question for all rows, where masks of lanes would be one for each.
+    if (kLanes < 16 && g.columns == NV * kLanes) return store_columns(c, g.ldc, make_tail(kLanes));
+    store_columns(c, g.ldc, tail);
   }
 };
 
@@ -94,12 +111,12 @@ struct Tile {
 template <int MR, int NV>
 ORTOLAN_INLINE void prefetch_tile(const float* p, int64_t stride) {
 #pragma GCC unroll 8
-  for (int i = 0; i < MR; ++i) {
+  for (int i = 0; i < MR; ++i, p = next_row(p, stride)) {
 #pragma GCC unroll 4
     for (int j = 0; j < NV; ++j) {
-      if (j * kLanes % kLineFloats == 0) prefetch(p + i * stride + j * kLanes);
+      if (j * kLanes % kLineFloats == 0) prefetch(p + j * kLanes);
     }
-    prefetch(p + i * stride + NV * kLanes - 1);
+    prefetch(p + NV * kLanes - 1);
   }
 }
 
