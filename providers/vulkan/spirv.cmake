@@ -1,12 +1,13 @@
 # cmake -DKERNEL=... -DDIALECT=... -DSWITCHES=... -DCOMPILER=... -DCOMPLETE=... -DARRAY=... -DOUTPUT=... -P spirv.cmake: compiles a
-# kernel text with the switches, between commas, to SPIR-V: a header OUTPUT with the words as ARRAY. COMPLETE is the program
-# matrix_types for a kernel that needs it.
+# kernel text with the switches, between commas, to SPIR-V: a header OUTPUT with the words as ARRAY. COMPLETE is the command
+# of matrix_types, between commas, for a kernel that needs it.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../gpu/kernels/expand.cmake)
 file(READ ${DIALECT} dialect)
 expand(${KERNEL} "" text seen)
 file(WRITE ${OUTPUT}.comp "${dialect}${text}")
 string(REPLACE "," ";" SWITCHES "${SWITCHES}")
+string(REPLACE "," ";" COMPLETE "${COMPLETE}")
 list(TRANSFORM SWITCHES PREPEND "-D")
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
