@@ -12,7 +12,6 @@
 #include "cpu/kernels/products/gemm_division.h"
 #include "cpu/kernels/products/gemm_f32_kernels.h"
 #include "cpu/kernels/products/gemm_f32_product.h"
-#include "cpu/kernels/products/split_f32_kernels.h"
 #include "cpu/kernels/scratch.h"
 #include "cpu/kernels/vectors/unaligned.h"
 
@@ -146,7 +145,7 @@ void multiply_part(const GemmProduct& p, const PanelSplit& split, const PanelPar
   g.columns = split.columns(part.panel);
   g.alpha = p.epilogue.alpha;
   g.c_scale = part.first == 0 ? p.epilogue.beta : 1;
-  if (next != nullptr) set_next(p, split, *next, g);
+  if (next != nullptr && !is_packed) set_next(p, split, *next, g);
   const bool is_last = part.first + g.k >= p.k;
   if (is_last) set_finish(p.epilogue, rows.first, column, g);
   (is_packed ? p.kernels.block_packed_a : p.kernels.block)(split.vectors(part.panel), g);

@@ -101,7 +101,7 @@ struct Tile {
       const Vf low = set1(g.low), high = set1(g.high);
       each([&](Vf s, int, int) __attribute__((always_inline)) { return vmin(high, vmax(low, s)); });
     }
-    // A question for all rows, where masks of lanes would be one for each.
+    // Without masked stores each row would ask whether its last vector is whole.
     if (kLanes < 16 && g.columns == NV * kLanes) return store_columns(c, g.ldc, make_tail(kLanes));
     store_columns(c, g.ldc, tail);
   }
