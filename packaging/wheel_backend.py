@@ -12,7 +12,7 @@ from scikit_build_core.build import (  # noqa: F401
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """The name of the wheel in that folder. auditwheel finds the oldest policy, such as manylinux_2_35, that the binaries
-    keep to, and refuses those that need libraries of this machine."""
+    keep to, and adds the libraries of this machine that they need, RE2."""
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, build.build_wheel(folder, config_settings, metadata_directory))
         named = pathlib.Path(folder, "named")

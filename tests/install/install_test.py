@@ -275,6 +275,16 @@ class Programs(Installed):
         self.addCleanup(module.with_suffix(".away").rename, module)
         self.assertIn("install the package libortolan-images", self.call_program("onnx_test_runner", "decode_png")[1])
 
+    @unittest.skipUnless((BUILD / "lib" / "libortolan_regex.so").is_file(), "libre2-dev is missing")
+    def test_regular_expressions_are_matched_by_the_module_that_is_installed(self):
+        shutil.copytree(REPOSITORY / "tests" / "models" / "match_regex", self.work / "match_regex")
+        self.assertIn("passed 1 of 1", self.program("onnx_test_runner", "match_regex"))
+        self.assertNotIn("re2", self.dynamic_section(self.libraries / "libortolan.so.1"))
+        module = self.libraries / "ortolan-1" / "modules" / "libortolan_regex.so"
+        module.rename(module.with_suffix(".away"))
+        self.addCleanup(module.with_suffix(".away").rename, module)
+        self.assertRegex(self.call_program("onnx_test_runner", "match_regex")[1], "libortolan_regex.so.*install the package")
+
     def test_programs_find_provider_libraries_by_the_provider(self):
         providers = self.libraries / "ortolan-1" / "providers"
         link = providers / "libonnxruntime_ep_examplekernel.so"

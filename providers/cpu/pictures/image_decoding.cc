@@ -1,44 +1,19 @@
 // Which decoder a file goes to, and the way to the module that knows most formats.
 #include "cpu/pictures/image_decoding.h"
 
-#include <dlfcn.h>
-
 #include <exception>
-#include <filesystem>
 
 #include "cpu/images/images.h"
-#include "ortolan_version.h"
+#include "cpu/modules/open_module.h"
 
 namespace ortolan::cpu {
 namespace {
 
 constexpr const char* kModule = "libortolan_images.so";
 
-/** Opens the module beside this library, in the folder of its private modules, or where the system looks. */
-void* open_module() {
-  Dl_info ours{};
-  std::error_code error;
-  if (dladdr(reinterpret_cast<void*>(&open_module), &ours) != 0) {
-    for (const auto& library :
-         {std::filesystem::absolute(ours.dli_fname, error), std::filesystem::canonical(ours.dli_fname, error)}) {
-      for (const char* folder : {"", ORTOLAN_MODULE_FOLDER}) {
-        std::filesystem::path candidate = library.parent_path() / folder / kModule;
-        if (library.empty() || !std::filesystem::exists(candidate, error)) continue;
-        if (void* module = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return module;
-      }
-    }
-  }
-  return dlopen(kModule, RTLD_NOW | RTLD_LOCAL);
-}
-
-OrtolanDecodeImage* find_module() {
-  void* module = open_module();
-  return module ? reinterpret_cast<OrtolanDecodeImage*>(dlsym(module, "ortolan_decode_image")) : nullptr;
-}
-
 /** The module's function, NULL where there is none. It stays open. */
 OrtolanDecodeImage* module_function() {
-  static OrtolanDecodeImage* const function = find_module();
+  static auto* const function = reinterpret_cast<OrtolanDecodeImage*>(find_in_module(kModule, "ortolan_decode_image"));
   return function;
 }
 

@@ -16,7 +16,13 @@ import unittest
 import zipfile
 
 JAVA, JAR, INSTALLED_JAR, CLASSES = sys.argv[1:]
-LIBRARIES = ["libortolan.so.1", "libortolan_java.so"]
+with zipfile.ZipFile(JAR) as packed:
+    LIBRARIES = sorted(name.rpartition("/")[2] for name in packed.namelist() if re.search(r"native/.*\.so[.0-9]*$", name))
+OPENS_REGEX = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1] + "/libortolan_regex.so").ortolan_get_regex
+print({line.split()[-1].rpartition("/")[0] for line in open("/proc/self/maps") if "libre2" in line})
+"""
 
 
 class PackedLibrary(unittest.TestCase):
@@ -73,6 +79,16 @@ class PackedLibrary(unittest.TestCase):
         self.assertEqual(self.unpacked(), folder)
         self.assertEqual([(s.st_ino, s.st_mtime_ns) for s in before],
                          [(s.st_ino, s.st_mtime_ns) for s in map(os.stat, map(folder.joinpath, LIBRARIES))])
+
+    def test_holds_the_library_first_and_modules_behind_it(self):
+        self.assertEqual(LIBRARIES[:2], ["libortolan.so.1", "libortolan_java.so"])
+
+    @unittest.skipUnless("libortolan_regex.so" in LIBRARIES, "built without libre2-dev")
+    def test_regular_expressions_need_nothing_else(self):
+        self.expect_digits()
+        folder = str(self.unpacked())
+        done = subprocess.run([sys.executable, "-c", OPENS_REGEX, folder], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, f"{{'{folder}'}}\n")
 
     def test_as_a_module(self):
         variables = {**os.environ, "XDG_CACHE_HOME": str(self.cache)}

@@ -5,6 +5,7 @@
 #include "cpu/kernels/division/work_division.h"
 #include "cpu/text/regex.h"
 #include "cpu/text/text_pieces.h"
+#include "cpu/text/utf8.h"
 #include "runtime/kernels/kernel_registry.h"
 
 namespace ortolan::cpu::microsoft {
@@ -126,9 +127,8 @@ class Tokenizer final : public OpKernel {
   /** Matches of the expression, one behind the other; after one that is too short the search goes on one character
       further. */
   void matches(std::string_view text, Pieces& to) const {
-    RegexSearch search(*expression_);
     base::TerminatePoll poll;
-    for (size_t at = 0; auto match = search.find(text, at);) {
+    for (size_t at = 0; auto match = expression_->find(text, at);) {
       poll.work(16);
       std::string_view token = text.substr(match->first, match->second - match->first);
       if (long_enough(token)) {
@@ -148,8 +148,7 @@ class Tokenizer final : public OpKernel {
     for (const Separator& separator : separators_) {
       next.clear();
       if (separator.literal.empty()) {
-        RegexSearch search(*separator.regex);
-        auto find = [&](std::string_view piece, size_t from) { return search.find(piece, from); };
+        auto find = [&](std::string_view piece, size_t from) { return separator.regex->find(piece, from); };
         for (std::string_view piece : pieces) split(piece, find, next);
       } else {
         for (std::string_view piece : pieces) split(piece, separator, next);

@@ -191,7 +191,12 @@ class RegexFullMatch : public OpKernel {
     bool* to = context.output(0).mutable_data<bool>();
     const int64_t least = kernels::least_items(kernels::kTextNs);
     context.threads().parallel_for(static_cast<int64_t>(texts.size()), least, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = regex_.matches(texts[static_cast<size_t>(i)]);
+      base::TerminatePoll poll;
+      for (int64_t i = begin; i < end; ++i) {
+        const std::string& text = texts[static_cast<size_t>(i)];
+        poll.work(32 + std::ssize(text));
+        to[i] = regex_.matches(text);
+      }
     });
   }
 

@@ -21,6 +21,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -39,7 +40,7 @@ final class PackedLibrary {
   private final String resources = "/org/ortolan/native/" + platform() + "/";
   private final String library;
   /** The digests in hexadecimal, by the names of the files. */
-  private final Map<String, String> digests = new TreeMap<>();
+  private final NavigableMap<String, String> digests = new TreeMap<>();
 
   /** That of the library with this file name, or of nothing where the jar has none for this platform. */
   PackedLibrary(String library) {
@@ -147,9 +148,10 @@ final class PackedLibrary {
     }
   }
 
-  /** Loads what is listed, the library last: by its name it stands behind those that it needs. */
+  /** Loads what is listed up to the library: by its name it stands behind those that it needs, and before those that
+      are opened when a model asks for them. */
   private void loadFrom(Path folder) throws IOException {
-    for (String file : digests.keySet()) {
+    for (String file : digests.headMap(library, true).keySet()) {
       try {
         System.load(folder.resolve(file).toString());
       } catch (UnsatisfiedLinkError e) {

@@ -1,0 +1,1 @@
+2	Übung 122room 7242Btexts
