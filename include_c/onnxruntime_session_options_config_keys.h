@@ -137,7 +137,8 @@ static const char* const kOrtSessionOptionsConfigIntraOpThreadAffinities = "sess
 /** Switch: subnormal numbers count as zero. */
 static const char* const kOrtSessionOptionsConfigSetDenormalAsZero = "session.set_denormal_as_zero";
 
-/** Switch: on ARM, multiply matrices of floats in bfloat16. */
+/** Switch: on arm64, multiply matrices of floats in bfloat16, as kOrtolanSessionOptionsCpuFp32Precision says; that
+ * entry goes before this one. */
 static const char* const kOrtSessionOptionsMlasGemmFastMathArm64Bfloat16 = "mlas.enable_gemm_fastmath_arm64_bfloat16";
 
 /** Switch: multiply by matrices of few bits through tables. */
@@ -210,7 +211,8 @@ static const char* const kOrtEpDynamicOptionsQnnHtpPerformanceMode = "ep.dynamic
 /** How the CPU provider multiplies matrices of floats: "x6" (or "default", and where the entry is missing) is at least
  *  as exact as plain float arithmetic, on processors with AMX by six products of bfloat16; "exact" forces plain float
  *  instructions and convolutions without Winograd's transform; "x3" and "bf16" allow three products or one there,
- *  which are less exact and faster. */
+ *  which are less exact and faster; "bf16" does so for products of matrices on processors with the instruction BFMMLA
+ *  of arm64 too. */
 static const char* const kOrtolanSessionOptionsCpuFp32Precision = "ortolan.cpu.fp32_precision";
 
 /** The bytes that one run may hold at a time, as a positive number: values that are made in it (strings and lists by

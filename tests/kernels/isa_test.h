@@ -50,18 +50,19 @@ inline std::vector<base::IsaLevel> every_level() {
   return levels;
 }
 
-/** Those with tiles: one, or none. */
-inline std::vector<base::IsaLevel> levels_with_tiles() {
+/** Those with such a family, of ORTOLAN_TILE_FAMILIES: one, or none. */
+template <class Family>
+std::vector<base::IsaLevel> levels_with(const Family* KernelTable::*family) {
   std::vector<base::IsaLevel> levels;
   for (const KernelTable& table : kernel_tables()) {
-    if (table.split_f32 != nullptr) levels.push_back(table.isa);
+    if (table.*family != nullptr) levels.push_back(table.isa);
   }
   return levels;
 }
 
-/** False, with nothing changed, where this processor has none. */
+/** False, with nothing changed, where this processor multiplies floats by no tiles. */
 inline bool use_tiles() {
-  const std::vector<base::IsaLevel> levels = levels_with_tiles();
+  const std::vector<base::IsaLevel> levels = levels_with(&KernelTable::split_f32);
   return !levels.empty() && use_isa(levels.front());
 }
 

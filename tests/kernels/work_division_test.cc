@@ -83,15 +83,17 @@ constexpr ProductSize kProducts[] = {{32, 768, 768},   {128, 768, 768},    {128,
 
 TEST(WorkDivision, SplitProducts) {
   for (const ProductSize& p : kProducts) {
-    for (int slices = 1; slices <= 3; ++slices) {
+    for (int kind = 0; kind <= 3; ++kind) {  // 0: one product on arm64
+      const SplitCosts& costs = kind == 0 ? kBfmmlaCosts : kAmxCosts;
+      const int slices = std::max(kind, 1);
       for (int threads = 1; threads <= kMostThreads; ++threads) {
         SCOPED_TRACE(testing::Message() << p.m << 'x' << p.n << 'x' << p.k << ", " << threads << " threads");
         const int64_t l2_bytes = 2 << 20, k = std::min(p.k, kSplitLongest), bytes = split_bytes(slices, k);
-        const SplitDivision d = divide_split(p, slices, threads, l2_bytes);
+        const SplitDivision d = divide_split(costs, p, slices, threads, l2_bytes);
         ASSERT_EQ(d.rows % kSplitRows, 0);
         ASSERT_LE(d.rows, round_up(std::min<int64_t>(p.m, 1024), kSplitRows));
         const int64_t panels = divide_up(p.n, kSplitColumns);
-        const Grid grid{d.rows / kSplitRows, panels, split_block_ns(slices, k)};
+        const Grid grid{d.rows / kSplitRows, panels, split_block_ns(costs, slices, k)};
         if (d.own_rows) {
           EXPECT_GE(divide_up(p.m, d.rows), threads);
           EXPECT_EQ(d.grid.tasks(), 1);

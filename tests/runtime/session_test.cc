@@ -1,5 +1,6 @@
 // Sessions: the same results in every mode and by any number of threads, outputs that share nothing, clear errors.
 #include "runtime/session/session.h"
+#include "runtime/session/session_entries.h"
 
 #include <gtest/gtest.h>
 
@@ -197,6 +198,22 @@ TEST(Session, RefusesAnUnknownPrecision) {
     options.config["ortolan.cpu.fp32_precision"] = known;
     expect_right(*Session::from_model(environment(), branches(true), options), 2);
   }
+}
+
+TEST(Session, SwitchForBfloat16OnArm64YieldsToThePrecision) {
+#if defined(__aarch64__)
+  constexpr auto kFast = base::Fp32Precision::kBf16;
+#else
+  constexpr auto kFast = base::Fp32Precision::kX6;
+#endif
+  SessionOptions options;
+  EXPECT_EQ(precision_of(options), base::Fp32Precision::kX6);
+  options.config["mlas.enable_gemm_fastmath_arm64_bfloat16"] = "0";
+  EXPECT_EQ(precision_of(options), base::Fp32Precision::kX6);
+  options.config["mlas.enable_gemm_fastmath_arm64_bfloat16"] = "1";
+  EXPECT_EQ(precision_of(options), kFast);
+  options.config["ortolan.cpu.fp32_precision"] = "exact";
+  EXPECT_EQ(precision_of(options), base::Fp32Precision::kExact);
 }
 
 }  // namespace

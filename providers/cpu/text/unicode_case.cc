@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "cpu/text/utf8.h"
+
 namespace ortolan::cpu {
 namespace {
 
@@ -123,21 +125,6 @@ uint32_t mapped(std::span<const CaseRange> table, uint32_t code) {
   return inside ? static_cast<uint32_t>(static_cast<int32_t>(code) + range.offset) : code;
 }
 
-/** Reads the code point at `at` and moves past it; a byte that begins no valid sequence stands for itself, unmapped. */
-bool read_code(std::string_view text, size_t& at, uint32_t& code) {
-  auto byte = static_cast<uint8_t>(text[at]);
-  size_t length = byte < 0x80 ? 1 : byte >= 0xf0 && byte < 0xf8 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
-  if (byte >= 0xf8 || length == 0 || length > text.size() - at) return false;
-  code = length == 1 ? byte : byte & (0x7fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    auto next = static_cast<uint8_t>(text[at + i]);
-    if ((next & 0xc0) != 0x80) return false;
-    code = code << 6 | (next & 0x3f);
-  }
-  at += length;
-  return true;
-}
-
 void append_code(std::string& out, uint32_t code) {
   if (code < 0x80) {
     out += static_cast<char>(code);
@@ -171,7 +158,7 @@ std::string with_case(std::string_view text, std::span<const CaseRange> table) {
   for (size_t at = mapped_already; at < text.size();) {
     size_t before = at;
     uint32_t code = 0;
-    if (!read_code(text, at, code)) {
+    if (!read_code_point(text, at, code)) {
       result += text[at++];
     } else if (uint32_t other = mapped(table, code); other != code) {
       append_code(result, other);

@@ -1,4 +1,4 @@
-// Validation of UTF-8.
+// Decoding and validation of UTF-8.
 #include "cpu/text/utf8.h"
 
 #include <cstring>
@@ -39,18 +39,26 @@ std::optional<size_t> count_code_points(std::string_view text) {
 }
 
 size_t end_beyond_ascii(std::string_view text, size_t at) {
+  uint32_t code = 0;
+  return read_code_point(text, at, code) ? at : 0;
+}
+
+bool read_code_point(std::string_view text, size_t& at, uint32_t& code) {
   const auto first = static_cast<uint8_t>(text[at]);
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || length > text.size() - at) return 0;
-  uint32_t code = first & (0x7fu >> length);
+  const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || length > text.size() - at) return false;
+  uint32_t value = length == 1 ? first : first & (0x7fu >> length);
   for (size_t i = 1; i < length; ++i) {
     const auto next = static_cast<uint8_t>(text[at + i]);
-    if ((next & 0xc0) != 0x80) return 0;
-    code = code << 6 | (next & 0x3f);
+    if ((next & 0xc0) != 0x80) return false;
+    value = value << 6 | (next & 0x3f);
   }
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code >= kLeast[length] && code <= 0x10ffff && !surrogate ? at + length : 0;
+  const bool surrogate = value >= 0xd800 && value < 0xe000;
+  if (value < kLeast[length] || value > 0x10ffff || surrogate) return false;
+  at += length;
+  code = value;
+  return true;
 }
 
 }  // namespace ortolan::cpu

@@ -8,6 +8,8 @@
 
 namespace ortolan::cpu {
 
+/** Reads the code point at `at` and moves past it; false, with nothing changed, where it is not valid UTF-8. */
+bool read_code_point(std::string_view text, size_t& at, uint32_t& code);
 /** The number of code points of `text`; nothing where it is not valid UTF-8. */
 std::optional<size_t> count_code_points(std::string_view text);
 /** Where the code point at `at` ends; 0 where it is not valid UTF-8. */

@@ -18,9 +18,9 @@ constexpr const char* kPreparedPath = "ortolan.prepared_model_path";
 constexpr const char* kCheckPrepared = "ortolan.check_prepared_model";
 
 /** Entries that reading, passes or kernels' packing heed. */
-constexpr const char* kDecisiveEntries[] = {"ortolan.cpu.fp32_precision", "session.disable_quant_qdq",
-                                            "session.model_external_initializers_file_folder_path",
-                                            "session.set_denormal_as_zero"};
+constexpr const char* kDecisiveEntries[] = {
+    "ortolan.cpu.fp32_precision", "mlas.enable_gemm_fastmath_arm64_bfloat16", "session.disable_quant_qdq",
+    "session.model_external_initializers_file_folder_path", "session.set_denormal_as_zero"};
 
 bool is_cpu_alone(const SessionOptions& options) {
   return !options.select_providers && std::ranges::all_of(options.providers, [](const ProviderRequest& request) {

@@ -4,6 +4,15 @@
 #include <charconv>
 
 namespace ortolan::runtime {
+namespace {
+
+#if defined(__aarch64__)
+constexpr bool kIsArm64 = true;
+#else
+constexpr bool kIsArm64 = false;
+#endif
+
+}  // namespace
 
 bool is_on(const SessionOptions& options, std::string_view key, bool fallback) {
   return options.config_or(key, fallback ? "1" : "0") == "1";
@@ -29,8 +38,10 @@ bool follows_nodes(const SessionOptions& options) {
 
 base::Fp32Precision precision_of(const SessionOptions& options) {
   constexpr std::string_view kKey = "ortolan.cpu.fp32_precision";
+  const bool fast = kIsArm64 && is_on(options, "mlas.enable_gemm_fastmath_arm64_bfloat16", false);
+  const auto fallback = fast ? base::Fp32Precision::kBf16 : base::Fp32Precision::kX6;
   try {
-    return base::parse_fp32_precision(options.config_or(kKey, base::name_of(base::Fp32Precision::kX6)));
+    return base::parse_fp32_precision(options.config_or(kKey, base::name_of(fallback)));
   } catch (const Error& error) {
     throw error.within(join("session entry '", kKey, "'"));
   }

@@ -11,7 +11,7 @@ bool is_on(const SessionOptions& options, std::string_view key, bool fallback);
 int64_t number_or(const SessionOptions& options, std::string_view key, int64_t fallback);
 /** The switch `ortolan.numa`; throws kInvalidArgument where it is neither 0 nor 1. */
 bool follows_nodes(const SessionOptions& options);
-/** Of `ortolan.cpu.fp32_precision`. */
+/** Of `ortolan.cpu.fp32_precision`; where it is missing, on arm64, of ONNX Runtime's switch for bfloat16 there. */
 base::Fp32Precision precision_of(const SessionOptions& options);
 
 }  // namespace ortolan::runtime

@@ -23,12 +23,14 @@ constexpr KernelTable table() {
 namespace i8mm {
 extern const GemmInt8Kernels kGemmInt8;
 extern const NBitsKernels kNBits;
+extern const SplitF32Kernels kSplitF32;
 
 constexpr KernelTable table() {
   KernelTable table = dotprod::table();
   table.isa = IsaLevel::kI8mm;
   table.gemm_int8 = &kGemmInt8;
   table.nbits = &kNBits;
+  table.split_f32 = &kSplitF32;
   return table;
 }
 }  // namespace i8mm

@@ -12,25 +12,24 @@
 
 namespace ortolan::cpu::kernels {
 
-/** Splitting an element into slices of bfloat16. */
-constexpr double kSplitNs = 0.19;
-
-inline double split_rows_ns(int64_t k) { return kSplitNs * static_cast<double>(kSplitRows * k); }
-
-inline double split_block_ns(int slices, int64_t k) {
-  return 4 * kTileProductNs * static_cast<double>(split_steps(k) * split_products(slices, slices)) + kTileSumsNs;
+inline double split_rows_ns(const SplitCosts& costs, int64_t k) {
+  return costs.split * static_cast<double>(kSplitRows * k);
 }
 
-inline bool gains_on_tiles(const ProductSize& p, int slices) {
+inline double split_block_ns(const SplitCosts& costs, int slices, int64_t k) {
+  return 4 * costs.tile_product * static_cast<double>(split_steps(k) * split_products(slices, slices)) + costs.sums;
+}
+
+inline bool gains_on_tiles(const SplitCosts& costs, const ProductSize& p, int slices) {
   if (p.m < kSplitRows || p.n < kSplitColumns || p.k < 2 * kSplitStep) return false;
   const auto rows = static_cast<double>(p.m), columns = static_cast<double>(p.n), depth = static_cast<double>(p.k);
   // A half that is missing takes half the time.
   const double blocks = static_cast<double>(divide_up(p.m, kSplitRows / 2) * divide_up(p.n, kSplitColumns / 2)) / 4;
   const double tiles = 4 * static_cast<double>(split_steps(p.k) * split_products(slices, slices));
   const double sums =
-      blocks * (tiles * kTileProductNs + static_cast<double>(divide_up(p.k, kSplitLongest)) * kTileSumsNs);
-  const double splits = depth * (rows + columns) * kSplitNs;
-  return sums + splits < 0.9 * rows * columns * depth * multiply_ns(16);
+      blocks * (tiles * costs.tile_product + static_cast<double>(divide_up(p.k, kSplitLongest)) * costs.sums);
+  const double splits = depth * (rows + columns) * costs.split;
+  return sums + splits < 0.9 * rows * columns * depth * costs.multiply;
 }
 
 /** For each `rows` of A and kSplitLongest of k, these are split first. Then each task multiplies the blocks of `grid`,
@@ -43,7 +42,8 @@ struct SplitDivision {
   int64_t panels_at_once;  // of those of a task, over each block of rows
 };
 
-inline SplitDivision divide_split(const ProductSize& p, int slices, int degree, int64_t l2_bytes) {
+inline SplitDivision divide_split(const SplitCosts& costs, const ProductSize& p, int slices, int degree,
+                                  int64_t l2_bytes) {
   constexpr int64_t kMostRows = 1024, kFewestOwnRows = 128, kMostShared = 16 << 20, kMostAtOnce = 6;
   const int64_t k = std::min(p.k, kSplitLongest), bytes = split_bytes(slices, k), room = l2_bytes / 8 * 5 / bytes;
   const int64_t own_tasks = degree == 1 ? 1 : 2 * degree;
@@ -52,7 +52,7 @@ inline SplitDivision divide_split(const ProductSize& p, int slices, int degree, 
   const int64_t bands = std::max(divide_up(p.m, kMostRows), d.own_rows ? own_tasks : 1);
   d.rows = round_up(divide_up(p.m, bands), kSplitRows);
   const int64_t blocks = divide_up(d.rows, kSplitRows), panels = divide_up(p.n, kSplitColumns);
-  const Grid grid{blocks, panels, split_block_ns(slices, k)};
+  const Grid grid{blocks, panels, split_block_ns(costs, slices, k)};
   d.grid = divide_grid(grid, d.own_rows ? 1 : degree);
   if (d.grid.down > 1) {
     d.shared_panels = std::min(panels, round_up(std::max<int64_t>(kMostShared / bytes, 1), d.grid.width));

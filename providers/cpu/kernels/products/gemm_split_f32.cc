@@ -1,5 +1,6 @@
 // fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
 #include <algorithm>
+#include <cstring>
 
 #include "base/cpu_features.h"
 #include "base/threads/run_scope.h"
@@ -40,7 +41,7 @@ class SplitGemm {
 
   void multiply(base::ThreadPool* pool) const {
     const SplitDivision division =
-        divide_split({p_.m, p_.n, p_.k}, slices_, threads_of(pool), base::cpu_features().l2_bytes);
+        divide_split(kernels_.costs, {p_.m, p_.n, p_.k}, slices_, threads_of(pool), base::cpu_features().l2_bytes);
     const auto multiply_bands = [&](base::ThreadPool* threads, int64_t begin, int64_t end) {
       for (int64_t row = begin * division.rows; row < std::min(end * division.rows, p_.m); row += division.rows) {
         multiply_rows(threads, division, row, std::min(division.rows, p_.m - row));
@@ -71,9 +72,10 @@ class SplitGemm {
 
   // Each task splits the panels that it multiplies.
   void multiply_alone(base::ThreadPool* pool, const SplitDivision& division, const SplitBand& band) const {
-    base::parallel_for(pool, band.blocks(), least_items(split_rows_ns(band.k)), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) split_block(band, i);
-    });
+    base::parallel_for(pool, band.blocks(), least_items(split_rows_ns(kernels_.costs, band.k)),
+                       [&](int64_t begin, int64_t end) {
+                         for (int64_t i = begin; i < end; ++i) split_block(band, i);
+                       });
     const int64_t width = division.grid.width;
     base::parallel_for(pool, division.grid.across, 1, [&](int64_t begin, int64_t end) {
       multiply_panels(band, begin * width, std::min(end * width, columns()), division.panels_at_once);
@@ -87,7 +89,7 @@ class SplitGemm {
       const SplitPanels panels{begin, std::min(begin + division.shared_panels, columns()),
                                band.tiles + blocks * block_bytes(band.k), band.ranges + blocks};
       const int64_t rows_first = begin == 0 ? blocks : 0;
-      base::parallel_for(pool, rows_first + panels.end - begin, least_items(split_rows_ns(band.k)),
+      base::parallel_for(pool, rows_first + panels.end - begin, least_items(split_rows_ns(kernels_.costs, band.k)),
                          [&](int64_t from, int64_t to) {
                            for (int64_t i = from; i < to; ++i) {
                              i < rows_first ? split_block(band, i) : split_panel(band, panels, i - rows_first);
@@ -131,15 +133,35 @@ class SplitGemm {
     }
   }
 
-  // Whether columns lie as rows, or nowhere yet.
-  bool writes_columns() const { return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten; }
+  // Whether 16 columns lie as rows, nowhere yet, or in several panels.
+  bool writes_columns() const {
+    const bool narrow = p_.b.form == GemmRightForm::kPacked && p_.kernels.lanes < kSplitColumns / 2;
+    return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten || narrow;
+  }
 
   void write_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
     if (p_.b.form == GemmRightForm::kWritten) {
       return p_.b.columns->write(column, count, band.first, band.k, to, kSplitColumns);
     }
+    if (p_.b.form == GemmRightForm::kPacked) return collect_columns(band, column, count, to);
     p_.kernels.pack_panel_transposed(p_.b.data + column * p_.b.stride + band.first, p_.b.stride, band.k, count,
                                      kSplitColumns, to);
+  }
+
+  // Copies them from the panels that they lie in, as elements of their kind.
+  void collect_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
+    const int64_t bytes = p_.b.element == PackedElement::kFloat ? 4 : 2;
+    const char* from = p_.b.element == PackedElement::kFloat ? reinterpret_cast<const char*>(p_.b.data)
+                                                             : reinterpret_cast<const char*>(p_.b.shorts);
+    for (int64_t at = column, end = column + count, next = at; at < end; at = next) {
+      const int64_t panel = panels_.panel_of(at), start = panels_.first_column(panel), width = panels_.width(panel);
+      next = std::min(end, start + width);
+      const char* row = from + (start * p_.k + band.first * width + (at - start)) * bytes;
+      char* written = reinterpret_cast<char*>(to) + (at - column) * bytes;
+      for (int64_t k = 0; k < band.k; ++k, row += width * bytes, written += kSplitColumns * bytes) {
+        std::memcpy(written, row, static_cast<size_t>((next - at) * bytes));
+      }
+    }
   }
 
   // `written`: room for them.
@@ -148,7 +170,10 @@ class SplitGemm {
     ColumnSource source{{}, {}, band.k, std::min(kSplitColumns, p_.n - column)};
     if (writes_columns()) {
       write_columns(band, column, source.columns, written);
-      return {{written, written + 16}, {kSplitColumns, kSplitColumns}, band.k, source.columns};
+      const bool packed = p_.b.form == GemmRightForm::kPacked;
+      source.element = packed ? p_.b.element : PackedElement::kFloat;
+      const int64_t half = source.element == PackedElement::kFloat ? 16 : 8;  // in floats
+      return {{written, written + half}, {kSplitColumns, kSplitColumns}, band.k, source.columns, source.element};
     }
     find_half(column, band.first, source, 0);
     if (source.columns > 16) find_half(column + 16, band.first, source, 1);
@@ -257,29 +282,22 @@ class SplitGemm {
 }  // namespace
 
 int split_slices() noexcept {
-  if (kernels().split_f32 == nullptr) return 0;
-  switch (base::fp32_precision()) {
-    case base::Fp32Precision::kX6:
-      return 3;
-    case base::Fp32Precision::kX3:
-      return 2;
-    case base::Fp32Precision::kBf16:
-      return 1;
-    case base::Fp32Precision::kExact:
-      break;
-  }
-  return 0;
+  const SplitF32Kernels* tiles = kernels().split_f32;
+  if (tiles == nullptr || base::fp32_precision() == base::Fp32Precision::kExact) return 0;
+  const int slices = base::fp32_precision() == base::Fp32Precision::kBf16 ? 1
+                     : base::fp32_precision() == base::Fp32Precision::kX3 ? 2
+                                                                          : 3;
+  return tiles->names[slices - 1] != nullptr ? slices : 0;
 }
 
 int gemm_slices(int64_t m, int64_t n, int64_t k) noexcept {
   const int slices = split_slices();
-  return slices != 0 && gains_on_tiles({m, n, k}, slices) ? slices : 0;
+  return slices != 0 && gains_on_tiles(kernels().split_f32->costs, {m, n, k}, slices) ? slices : 0;
 }
 
 const char* gemm_isa(int64_t m, int64_t n, int64_t k) noexcept {
-  constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
   const int slices = gemm_slices(m, n, k);
-  return slices != 0 ? kTiles[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
+  return slices != 0 ? kernels().split_f32->names[slices - 1] : base::isa_name(kernels().gemm_f32->isa);
 }
 
 bool multiply_split(base::ThreadPool* pool, const GemmProduct& product, int64_t all_rows) {

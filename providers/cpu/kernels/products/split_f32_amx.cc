@@ -215,15 +215,6 @@ __attribute__((noinline)) void replace_odd_sums(const SplitBlock& block, float* 
   }
 }
 
-void set_pending(SplitSequence& q, const SplitBlock& block) {
-  q.pending = block;
-  q.finished_rows = 0;
-  q.scaled = block.a_range->scaled || block.b_range->scaled;
-  if (!q.scaled) return;
-  __builtin_memcpy(q.row_exponents, block.a_range->exponents, sizeof q.row_exponents);
-  __builtin_memcpy(q.column_exponents, block.b_range->exponents, sizeof q.column_exponents);
-}
-
 void multiply(SplitSequence& q, const SplitBlock& block) {
   const int64_t rows = block.finish.rows;
   const bool own_shapes = rows % kTileHeight != 0;
@@ -239,6 +230,8 @@ void multiply(SplitSequence& q, const SplitBlock& block) {
 }  // namespace
 
 extern const SplitF32Kernels kSplitF32;
-const SplitF32Kernels kSplitF32 = {begin_whole_tiles, end_tiles, split_rows, split_columns, multiply, finish};
+const SplitF32Kernels kSplitF32 = {
+    begin_whole_tiles, end_tiles, split_rows, split_columns, multiply, finish, {"amx bf16", "amx bf16x3", "amx bf16x6"},
+    kAmxCosts};
 
 }  // namespace ortolan::cpu::kernels::ORTOLAN_ISA

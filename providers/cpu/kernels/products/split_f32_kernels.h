@@ -1,10 +1,12 @@
-// fp32 products on bfloat16 tiles. An operand is split into slices of 8 bits of its elements, highest first; three of
-// them together are the operand exactly. Six products of slices, summed smallest first in blocks of kSplitLongest, are
-// at least as exact as fp32 arithmetic; three or one are less exact and faster. Internal to the kernels.
+// fp32 products on bfloat16 tiles, those of AMX or vectors of arm64. An operand is split into slices of 8 bits of its
+// elements, highest first; three of them together are the operand exactly. Six products of slices, summed smallest
+// first in blocks of kSplitLongest, are at least as exact as fp32 arithmetic; three or one are less exact and faster.
+// Internal to the kernels.
 #pragma once
 
 #include <cstdint>
 
+#include "cpu/kernels/division/work_cost.h"
 #include "cpu/kernels/products/gemm_f32_kernels.h"
 
 namespace ortolan::cpu::kernels {
@@ -18,8 +20,8 @@ constexpr int64_t kSplitLongest = 768;  // k in a block of the sums; results dep
 inline constexpr int64_t split_steps(int64_t k) { return (k + kSplitStep - 1) / kSplitStep; }
 
 /**
- * Bytes of the tiles of a block of rows or of columns, aligned to 64. They lie k-step after k-step; in it slice after
- * slice, the highest first; in it the two halves of 16 rows or columns, 1 KB each.
+ * Bytes of the tiles of a block of rows or of columns, aligned to 64. On AMX they lie k-step after k-step; in it slice
+ * after slice, the highest first; in it the two halves of 16 rows or columns, 1 KB each.
  */
 inline constexpr int64_t split_bytes(int slices, int64_t k) { return split_steps(k) * slices * 2048; }
 
@@ -102,6 +104,18 @@ inline constexpr int64_t split_products(int slices, int kept) { return kept * sl
    that the table in use has. */
 int split_slices() noexcept;
 
+/** What the work costs one core, in nanoseconds, as in division/work_cost.h. */
+struct SplitCosts {
+  double tile_product;  // 16 rows times 16 columns over kSplitStep of k
+  double sums;          // the end of a block
+  double split;         // an element
+  double multiply;      // a multiplication and addition of plain arithmetic
+};
+
+constexpr SplitCosts kAmxCosts = {kTileProductNs, kTileSumsNs, 0.19, multiply_ns(16)};
+/** By instructions counted: 12.2 multiplications each, where plain arithmetic comes to 3.7. */
+constexpr SplitCosts kBfmmlaCosts = {113, 400, 0.3, multiply_ns(4)};
+
 struct SplitF32Kernels {
   /** The thread's tiles from `begin` to `end` are this family's; no other functions that use tiles come between. */
   void (*begin)();
@@ -113,7 +127,15 @@ struct SplitF32Kernels {
   /** What block.finish points at must stay as it is until the block is finished: with the next call, or `finish`. */
   void (*multiply)(SplitSequence& sequence, const SplitBlock& block);
   void (*finish)(SplitSequence& sequence);
+  /** What products of 1, 2 and 3 slices are called in reports; nullptr: they are not computed here. */
+  const char* names[3];
+  SplitCosts costs;
 };
+
+/** Of an operand. */
+inline int most_slices(const SplitF32Kernels& kernels) {
+  return kernels.names[2] != nullptr ? 3 : kernels.names[1] != nullptr ? 2 : 1;
+}
 
 /** Tiles for the length of a C++ block. */
 class SplitScope {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cpu/kernels/products/split_f32_kernels.h"
+#include "cpu/kernels/products/split_range.h"
 #include "cpu/kernels/vectors/tile_ops.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
@@ -78,29 +79,6 @@ ORTOLAN_INLINE void store_slices(Vf a, Vf b, char* to) {
 
 ORTOLAN_INLINE Vi larger_magnitude(Vi largest, Vf x) {
   return (Vi)_mm512_max_epu32((__m512i)largest, (__m512i)bits(vabs(x)));
-}
-
-constexpr uint32_t kLeastMaximum = 0x30800000;  // 2^-30
-constexpr uint32_t kMostMaximum = 0x4e800000;   // 2^30
-constexpr uint32_t kInfinity = 0x7f800000;
-
-bool in_range(uint32_t maximum) { return maximum == 0 || maximum - kLeastMaximum <= kMostMaximum - kLeastMaximum; }
-
-// Where Inf or NaN is, no other element matters, as long as its products stay finite.
-float exponent_for(uint32_t maximum) {
-  if (in_range(maximum)) return 0;
-  if (maximum >= kInfinity) return -60;
-  const int top = 31 - __builtin_clz(maximum);  // of a denormal
-  return static_cast<float>(-(maximum >> 23 != 0 ? static_cast<int>(maximum >> 23) - 127 : top - 149));
-}
-
-void set_range(const uint32_t* maxima, SplitRange& range) {
-  range = {};
-  for (int i = 0; i < 32; ++i) {
-    range.exponents[i] = exponent_for(maxima[i]);
-    range.scaled = range.scaled || range.exponents[i] != 0;
-    if (maxima[i] >= kInfinity) range.odd |= 1u << i;
-  }
 }
 
 template <int kSlices, class Change>
