@@ -33,7 +33,7 @@ void set_range(const uint32_t* maxima, SplitRange& range) {
 }
 
 // The block that the next call finishes.
-void set_pending(SplitSequence& q, const SplitBlock& block) {
+[[maybe_unused]] void set_pending(SplitSequence& q, const SplitBlock& block) {
   q.pending = block;
   q.finished_rows = 0;
   q.scaled = block.a_range->scaled || block.b_range->scaled;
