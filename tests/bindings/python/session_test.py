@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 import ortolan as ort
-from support import MODELS, floats, main, model
+from support import DIGITS, MODELS, floats, main, model
 
 
 class Loading(unittest.TestCase):
@@ -107,6 +107,11 @@ class Running(unittest.TestCase):
         import collections
         for kind in (Feed, collections.OrderedDict, lambda d: collections.ChainMap(d)):
             self.assertEqual(self.session.run(["sum"], kind({"a": floats(1), "b": floats(2)}))[0].tolist(), [3])
+
+    def test_regular_expressions_need_nothing_else(self):
+        session = ort.InferenceSession(str(DIGITS / "match_regex" / "model.onnx"))
+        texts = np.array(["ÜBUNG 12", "room 7"], dtype=object)
+        self.assertEqual(session.run(None, {"texts": texts})[0].tolist(), [True, False])
 
     def test_wrong_feeds_are_refused(self):
         one = floats(1)
