@@ -1,10 +1,13 @@
 // Running a compiled graph: a frame is taken from the pool, its steps run in order, its results are taken out.
 #include "runtime/execution/compiled_graph.h"
 
+#include <algorithm>
 #include <new>
 #include <unordered_set>
 
+#include "base/cpu_features.h"
 #include "base/threads/run_scope.h"
+#include "base/threads/thread_pool.h"
 #include "runtime/execution/frame.h"
 #include "runtime/execution/frame_pool.h"
 #include "runtime/execution/graph_compiler.h"
@@ -124,6 +127,15 @@ const Node* largest_producer(const CompiledGraph& graph, const MemoryPlan& plan)
   }
 }
 
+/** Items [first, first + items) of a tensor, in its memory, which must outlive the result. */
+Tensor items_of(const Tensor& tensor, int64_t first, int64_t items) {
+  Shape shape = tensor.shape();
+  const size_t item_bytes = tensor.byte_count() / static_cast<size_t>(shape[0]);
+  shape[0] = items;
+  auto* data = static_cast<std::byte*>(const_cast<void*>(tensor.raw())) + static_cast<size_t>(first) * item_bytes;
+  return Tensor(tensor.type(), shape, data, nullptr, tensor.memory());
+}
+
 std::shared_ptr<WaitingBytes> waiting_of(const GraphCompiler* outer) {
   return outer != nullptr ? outer->waiting_frames() : std::make_shared<WaitingBytes>(0);
 }
@@ -136,6 +148,10 @@ CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, Grap
       plan_memory_(services.plan_memory && inter_threads_ == nullptr),
       free_frames_(std::make_unique<FramePool>(waiting_of(outer))) {
   GraphCompiler(*this, services, outer).compile();
+  if (outer != nullptr || !plan_memory_ || services.threads == nullptr) return;
+  const int threads = services.threads->degree();
+  machine_ = {base::cpu_features().l2_bytes * threads, threads};
+  item_steps_ = item_steps(*this);
 }
 
 CompiledGraph::~CompiledGraph() = default;
@@ -208,16 +224,60 @@ void CompiledGraph::run_step(StepContext& context) const {
   }
 }
 
-void CompiledGraph::execute(Frame& frame) const {
-  if (parallel()) return run_in_parallel(frame, *inter_threads_);
+void CompiledGraph::run_steps(Frame& frame, size_t begin, size_t end) const {
   auto& slots = frame.slots();
-  for (StepContext& context : frame.contexts()) {
+  for (size_t i = begin; i < end; ++i) {
+    StepContext& context = frame.contexts()[i];
     run_step(context);
     for (int slot : context.dying()) slots[slot] = Value();
     if (frame.holds_lists()) [[unlikely]]
       frame.uncharge_lists(context.dying());
     frame.scratch().reset();
   }
+}
+
+void CompiledGraph::run_part(Frame& frame, const Feeds& feeds, int64_t first, int64_t items) const {
+  std::vector<Value> slices;
+  slices.reserve(item_steps_.inputs.size());
+  InlinedVector<const Value*, 16> inputs;
+  for (const Value* input : feeds.inputs) inputs.push_back(input);
+  for (size_t input : item_steps_.inputs) {
+    slices.emplace_back(items_of(inputs[input]->tensor(), first, items));
+    inputs[input] = &slices.back();
+  }
+  const size_t steps = frame.plan()->parts.steps;
+  auto part = take_frame(frame.services(), {inputs, {}});
+  part->set_profiler(frame.profiler());
+  part->begin(frame.services(), inputs, {}, {}, {});
+  run_steps(*part, 0, steps);
+  for (const auto& [step, output] : values_beyond(*this, steps)) {
+    const int slot = steps_[step].outputs[output];
+    Tensor target = items_of(frame.slots()[slot].tensor(), first, items);
+    copy_elements(part->slots()[slot].tensor(), target);
+    if (!part->has_fixed_place(slot)) part->slots()[slot] = Value();
+  }
+  part->collect({}, {}, /*unshare=*/false);
+  give_back(std::move(part));
+}
+
+void CompiledGraph::run_parts(Frame& frame, const Feeds& feeds) const {
+  const BatchParts& parts = frame.plan()->parts;
+  for (const auto& [step, output] : values_beyond(*this, parts.steps)) {
+    StepContext& context = frame.contexts()[step];
+    if (context.dynamic()) context.begin();
+    context.output(output);
+  }
+  for (int64_t first = 0; first < parts.all; first += parts.items) {
+    run_part(frame, feeds, first, std::min(parts.items, parts.all - first));
+  }
+}
+
+void CompiledGraph::execute(Frame& frame, const Feeds& feeds) const {
+  if (parallel()) return run_in_parallel(frame, *inter_threads_);
+  const size_t in_parts =
+      frame.plan() != nullptr && frame.services().devices == nullptr ? frame.plan()->parts.steps : 0;
+  if (in_parts > 0) run_parts(frame, feeds);
+  run_steps(frame, in_parts, steps_.size());
 }
 
 void CompiledGraph::release_packed_constants() {
@@ -238,7 +298,7 @@ void CompiledGraph::run(const RunServices& services, std::span<const Value* cons
   auto frame = take_frame(services, {inputs, {}});
   frame->set_profiler(profiler);
   frame->begin(services, inputs, {}, wanted, results);
-  execute(*frame);
+  execute(*frame, {inputs, {}});
   frame->collect(wanted, results, /*unshare=*/true);
   give_back(std::move(frame));
 }
@@ -259,7 +319,7 @@ std::vector<Value> CompiledGraph::run(KernelContext& context, std::span<const Va
   auto frame = take_frame(context.services(), {feeds, captured});
   frame->set_profiler(outer.profiler());
   frame->begin(context.services(), feeds, captured, wanted, results);
-  execute(*frame);
+  execute(*frame, {feeds, captured});
   frame->collect(wanted, results, /*unshare=*/false);
   give_back(std::move(frame));
   return results;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/execution/batch_parts.h"
 #include "runtime/execution/memory_plan.h"
 #include "runtime/providers/execution_provider.h"
 
@@ -80,6 +81,8 @@ class CompiledGraph final : public SubgraphRunner {
   void release_packed_constants();
   /** Gives back the memory that it and its subgraphs keep for the next run. */
   void drop_free_frames() const;
+  /** How runs by that plan, whose types and shapes are known, part the batch. */
+  BatchParts parts_of(const MemoryPlan& plan) const { return part_batch(*this, item_steps_, plan, machine_); }
   bool is_output(int slot) const { return is_output_[slot]; }
   bool parallel() const { return inter_threads_ != nullptr; }
   /** Runs one step in its context: the kernel and what the profile says of it. Adds the node to errors. */
@@ -97,11 +100,19 @@ class CompiledGraph final : public SubgraphRunner {
   void give_back(std::unique_ptr<Frame> frame) const;
   std::shared_ptr<const MemoryPlan> plan_for(const Feeds& feeds) const;
   std::unique_ptr<Frame> take_free(const Feeds& feeds, bool planned) const;
-  void execute(Frame& frame) const;
+  void execute(Frame& frame, const Feeds& feeds) const;
+  /** Runs the steps from `begin` to before `end`. */
+  void run_steps(Frame& frame, size_t begin, size_t end) const;
+  /** Runs the first steps of the plan's parts on one part of the batch after the other; what later steps and the
+      caller need of them is then in the frame. */
+  void run_parts(Frame& frame, const Feeds& feeds) const;
+  void run_part(Frame& frame, const Feeds& feeds, int64_t first, int64_t items) const;
 
   Graph& graph_;
   ThreadPool* inter_threads_;
   bool plan_memory_;
+  BatchMachine machine_;
+  ItemSteps item_steps_;
   bool static_inputs_ = false;  // all input shapes are fixed by the model
   std::vector<Step> steps_;
   std::vector<const ValueInfo*> slot_values_;

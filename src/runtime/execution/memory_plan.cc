@@ -139,7 +139,8 @@ class Layout {
     follow_views();
     find_shared();
     const auto& steps = graph_.steps();
-    for (size_t i = 0; i < steps.size(); ++i) place(steps[i]);
+    place_beyond_parts();
+    for (size_t i = plan_.parts.steps; i < steps.size(); ++i) place(steps[i]);
     plan_.block_bytes = ranges_.size();
   }
 
@@ -179,10 +180,26 @@ class Layout {
                                [&](int slot) { return slot < 0 || graph_.slot_value(slot).type.is_tensor(); });
   }
 
+  /** Of the steps that run on parts, only what is needed afterwards has a place; the rest is in the parts' own blocks.
+   */
+  void place_beyond_parts() {
+    const size_t steps = plan_.parts.steps;
+    for (const auto& [step, output] : values_beyond(graph_, steps)) place_beyond(graph_.steps()[step].outputs[output]);
+    for (size_t i = 0; i < steps; ++i) release_uses(graph_.steps()[i]);
+  }
+
+  void place_beyond(int slot) {
+    if (root_[slot] == slot && may_have_place(slot)) place_alone(slot);  // a view is made during the run
+  }
+
   void place(const Step& step) {
     if (step.reuse != Reuse::kView && step.subgraphs.empty()) {
       for (size_t i = 0; i < step.outputs.size(); ++i) place_output(step, i);
     }
+    release_uses(step);
+  }
+
+  void release_uses(const Step& step) {
     for (int slot : step.inputs) release_use(slot);
     for (int slot : step.captured) release_use(slot);
     for (int slot : step.outputs) {
@@ -192,12 +209,20 @@ class Layout {
 
   void place_output(const Step& step, size_t i) {
     int slot = step.outputs[i];
-    if (slot < 0) return;
-    PlannedSlot& planned = plan_.slots[slot];
-    bool plain = planned.type != ElementType::kUndefined && planned.type != ElementType::kString;
-    if (!plain || shared_[slot] || graph_.slot_value(slot).memory != nullptr) return;
-    size_t bytes = rounded(bytes_for(planned.type, planned.shape.element_count()));
+    if (slot < 0 || !may_have_place(slot)) return;
     if (i == 0 && step.reuse == Reuse::kInPlace && take_over_input(step, slot)) return;
+    place_alone(slot);
+  }
+
+  bool may_have_place(int slot) const {
+    const PlannedSlot& planned = plan_.slots[slot];
+    bool plain = planned.type != ElementType::kUndefined && planned.type != ElementType::kString;
+    return plain && !shared_[slot] && graph_.slot_value(slot).memory == nullptr;
+  }
+
+  void place_alone(int slot) {
+    PlannedSlot& planned = plan_.slots[slot];
+    size_t bytes = rounded(bytes_for(planned.type, planned.shape.element_count()));
     Home home{ranges_.take(bytes), bytes};
     home_[slot] = home;
     planned.offset = static_cast<int64_t>(home.offset);
@@ -281,6 +306,7 @@ std::shared_ptr<const MemoryPlan> make_plan(const CompiledGraph& graph, std::spa
     plan->slots[slot].type = type.element;
     plan->slots[slot].shape = type.shape.concrete();
   }
+  plan->parts = graph.parts_of(*plan);
   Layout(graph, *plan).run();
   return plan;
 }

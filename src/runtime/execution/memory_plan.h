@@ -19,11 +19,19 @@ struct PlannedSlot {
   int64_t offset = -1;  // place in the block; -1: of its own (outputs, shared values, strings)
 };
 
+/** How a run computes the batch: the first `steps` on parts of `items` items, of `all`, one part after the other (see
+    batch_parts.h). With steps 0 all at once. */
+struct BatchParts {
+  size_t steps = 0;
+  int64_t items = 0, all = 0;
+};
+
 struct MemoryPlan {
   /** The shapes that the plan is for: of inputs, then of captured values. */
   std::vector<Shape> key;
   std::vector<PlannedSlot> slots;
   size_t block_bytes = 0;
+  BatchParts parts;
 };
 
 /** Infers all shapes from these concrete types of inputs and captured values, and lays the block out. */
