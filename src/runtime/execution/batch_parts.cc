@@ -102,7 +102,7 @@ bool resizes_items(const Node& node) {
 /** Whether the attributes of the operator keep items apart. */
 bool keeps_apart(const Node& node) {
   const std::string& name = node.op_type;
-  if (name == "Concat") return !is_batch_axis(node.int_of("axis"));
+  if (name == "Concat") return !is_batch_axis(node.int_or("axis", 1));  // as opset 1 has it
   if (name == "Split") return !is_batch_axis(node.int_or("axis", 0));
   if (name == "Transpose") return !node.ints("perm").empty() && node.ints("perm")[0] == 0;
   if (name == "Resize") return resizes_items(node);
@@ -166,7 +166,8 @@ double bytes_of(const PlannedSlot& slot) { return static_cast<double>(bytes_for(
 double multiplications_each(const CompiledGraph& graph, const Step& step) {
   const size_t weights = step.node->op_type == "QLinearConv" ? 3 : 1;
   const bool is_conv = weights == 3 || step.node->op_type == "Conv";
-  const Tensor* filters = is_conv ? graph.slot_value(step.inputs[weights]).stored_constant() : nullptr;
+  const bool has_filters = is_conv && step.inputs.size() > weights && step.inputs[weights] >= 0;
+  const Tensor* filters = has_filters ? graph.slot_value(step.inputs[weights]).stored_constant() : nullptr;
   if (filters == nullptr || filters->element_count() == 0) return 1;
   return static_cast<double>(filters->element_count() / filters->shape()[0]);
 }

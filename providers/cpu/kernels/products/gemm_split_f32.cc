@@ -1,6 +1,5 @@
 // fp32 products on tiles of bfloat16 slices: which products gain by it, and how their blocks are shared among threads.
 #include <algorithm>
-#include <cstring>
 
 #include "base/cpu_features.h"
 #include "base/threads/run_scope.h"
@@ -133,35 +132,35 @@ class SplitGemm {
     }
   }
 
-  // Whether 16 columns lie as rows, nowhere yet, or in several panels.
-  bool writes_columns() const {
-    const bool narrow = p_.b.form == GemmRightForm::kPacked && p_.kernels.lanes < kSplitColumns / 2;
-    return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten || narrow;
-  }
+  // Whether columns lie as rows, or nowhere yet.
+  bool writes_columns() const { return p_.b.form == GemmRightForm::kColumns || p_.b.form == GemmRightForm::kWritten; }
+  // Whether 16 columns may lie in several panels.
+  bool is_narrow() const { return p_.b.form == GemmRightForm::kPacked && p_.kernels.lanes < kSplitColumns / 2; }
 
   void write_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
     if (p_.b.form == GemmRightForm::kWritten) {
       return p_.b.columns->write(column, count, band.first, band.k, to, kSplitColumns);
     }
-    if (p_.b.form == GemmRightForm::kPacked) return collect_columns(band, column, count, to);
     p_.kernels.pack_panel_transposed(p_.b.data + column * p_.b.stride + band.first, p_.b.stride, band.k, count,
                                      kSplitColumns, to);
   }
 
-  // Copies them from the panels that they lie in, as elements of their kind.
-  void collect_columns(const SplitBand& band, int64_t column, int64_t count, float* to) const {
+  const char* packed_elements() const {
+    return p_.b.element == PackedElement::kFloat ? reinterpret_cast<const char*>(p_.b.data)
+                                                 : reinterpret_cast<const char*>(p_.b.shorts);
+  }
+
+  // Where they lie in panels that are narrower than halves, and whole vectors of four wide.
+  ColumnSource fours_of(const SplitBand& band, int64_t column, int64_t count) const {
+    ColumnSource source{{}, {}, band.k, count, p_.b.element};
     const int64_t bytes = p_.b.element == PackedElement::kFloat ? 4 : 2;
-    const char* from = p_.b.element == PackedElement::kFloat ? reinterpret_cast<const char*>(p_.b.data)
-                                                             : reinterpret_cast<const char*>(p_.b.shorts);
-    for (int64_t at = column, end = column + count, next = at; at < end; at = next) {
+    for (int64_t at = column; at < column + count; at += 4) {
       const int64_t panel = panels_.panel_of(at), start = panels_.first_column(panel), width = panels_.width(panel);
-      next = std::min(end, start + width);
-      const char* row = from + (start * p_.k + band.first * width + (at - start)) * bytes;
-      char* written = reinterpret_cast<char*>(to) + (at - column) * bytes;
-      for (int64_t k = 0; k < band.k; ++k, row += width * bytes, written += kSplitColumns * bytes) {
-        std::memcpy(written, row, static_cast<size_t>((next - at) * bytes));
-      }
+      const int64_t i = (at - column) / 4;
+      source.four[i] = packed_elements() + (start * p_.k + band.first * width + (at - start)) * bytes;
+      source.four_step[i] = width;
     }
+    return source;
   }
 
   // `written`: room for them.
@@ -170,11 +169,9 @@ class SplitGemm {
     ColumnSource source{{}, {}, band.k, std::min(kSplitColumns, p_.n - column)};
     if (writes_columns()) {
       write_columns(band, column, source.columns, written);
-      const bool packed = p_.b.form == GemmRightForm::kPacked;
-      source.element = packed ? p_.b.element : PackedElement::kFloat;
-      const int64_t half = source.element == PackedElement::kFloat ? 16 : 8;  // in floats
-      return {{written, written + half}, {kSplitColumns, kSplitColumns}, band.k, source.columns, source.element};
+      return {{written, written + 16}, {kSplitColumns, kSplitColumns}, band.k, source.columns};
     }
+    if (is_narrow()) return fours_of(band, column, source.columns);
     find_half(column, band.first, source, 0);
     if (source.columns > 16) find_half(column + 16, band.first, source, 1);
     return source;
@@ -182,7 +179,7 @@ class SplitGemm {
 
   SplitPrefetch prefetch_of(const SplitBand& band, int64_t panel, int64_t at_once) const {
     SplitPrefetch streams;
-    if (writes_columns()) return streams;
+    if (writes_columns() || is_narrow()) return streams;
     const ColumnSource source = columns_of(band, panel, nullptr);
     const int last = source.columns > 16;
     for (int i = 0; i < 2; ++i) {

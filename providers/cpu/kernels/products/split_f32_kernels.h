@@ -58,6 +58,9 @@ struct ColumnSource {
   int64_t step[2];
   int64_t k, columns;
   PackedElement element = PackedElement::kFloat;
+  // Instead of halves, for vectors of four: where each four columns lie, in panels that are no multiple of 16 wide.
+  const void* four[kSplitColumns / 4] = {};
+  int64_t four_step[kSplitColumns / 4] = {};
 };
 
 /** One block of a product: `finish.rows` x `finish.columns`, neither more than 32. */

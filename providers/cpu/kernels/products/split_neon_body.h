@@ -125,9 +125,12 @@ void split_all_columns(const ColumnSource& s, const float* exponents, char* tile
   const int64_t end = (s.columns + kTileColumns - 1) / kTileColumns * kTileColumns;
   for (int64_t column = 0; column < end; column += 4, tiles += 2 * kPairBytes) {
     const int64_t half = column / 16, there = least(4, s.columns - column);
-    const char* from = static_cast<const char*>(s.half[half]) + (there > 0 ? column % 16 * kBytes : 0);
-    split_four_columns<kScaled, kElement>(from, there > 0 ? s.step[half] * kBytes : 0, s.k, there, exponents + column,
-                                          tiles, maxima[column / 4]);
+    const bool in_fours = s.four[0] != nullptr;
+    const void* source = in_fours ? s.four[column / 4] : s.half[half];
+    const char* from = static_cast<const char*>(source) + (!in_fours && there > 0 ? column % 16 * kBytes : 0);
+    const int64_t step = in_fours ? s.four_step[column / 4] : s.step[half];
+    split_four_columns<kScaled, kElement>(from, there > 0 ? step * kBytes : 0, s.k, there, exponents + column, tiles,
+                                          maxima[column / 4]);
   }
 }
 
