@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -157,6 +158,14 @@ TEST(BatchParts, ThePartsEndWhereItemsMeet) {
               return build.node("ReduceMean", {narrow}, "y");  // over the batch too
             }),
             1);
+}
+
+TEST(BatchParts, SeveralCallersAtOnce) {
+  Runs runs(convolutions(mean_of_sum), "y");
+  const Tensor x = waves(Shape{8, kChannels, kSide, kSide}, 0.02f), whole = runs.run(x);
+  std::vector<std::future<Tensor>> results;
+  for (int i = 0; i < 4; ++i) results.push_back(std::async(std::launch::async, [&] { return runs.run(x); }));
+  for (auto& result : results) expect_same_bits(result.get(), whole, "one of four");
 }
 
 TEST(BatchParts, SmallBatchesAreComputedAtOnce) {

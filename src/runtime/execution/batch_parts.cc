@@ -172,8 +172,8 @@ double multiplications_each(const CompiledGraph& graph, const Step& step) {
   return static_cast<double>(filters->element_count() / filters->shape()[0]);
 }
 
-/** Nothing where the plan does not know its results. */
-std::optional<StepWork> work_of(const CompiledGraph& graph, const MemoryPlan& plan, const Step& step) {
+/** Nothing where the plan does not know its results to have the batch. */
+std::optional<StepWork> work_of(const CompiledGraph& graph, const MemoryPlan& plan, const Step& step, int64_t batch) {
   StepWork work;
   for (int slot : step.inputs) {
     if (slot < 0) continue;
@@ -185,7 +185,7 @@ std::optional<StepWork> work_of(const CompiledGraph& graph, const MemoryPlan& pl
   for (int slot : step.outputs) {
     if (slot < 0) continue;
     const PlannedSlot& planned = plan.slots[slot];
-    if (planned.type == ElementType::kUndefined) return std::nullopt;
+    if (planned.type == ElementType::kUndefined || planned.shape[0] != batch) return std::nullopt;
     work.items += bytes_of(planned);
     work.multiplications += static_cast<double>(elements_of(planned)) * multiplications_each(graph, step);
   }
@@ -251,7 +251,7 @@ BatchParts part_batch(const CompiledGraph& graph, const ItemSteps& steps, const 
   double gained = 0, most = 0, spent = 0;
   int64_t widest = 1;  // of an item
   for (size_t i = 0; i < steps.count; ++i) {
-    const auto work = work_of(graph, plan, graph.steps()[i]);
+    const auto work = work_of(graph, plan, graph.steps()[i], batch);
     if (!work) break;
     widest = std::max(widest, static_cast<int64_t>(work->items) / batch);
     const int64_t items = std::clamp<int64_t>(machine.cache_bytes / widest, 1, batch);
