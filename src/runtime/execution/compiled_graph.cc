@@ -148,7 +148,9 @@ CompiledGraph::CompiledGraph(Graph& graph, const CompileServices& services, Grap
       plan_memory_(services.plan_memory && inter_threads_ == nullptr),
       free_frames_(std::make_unique<FramePool>(waiting_of(outer))) {
   GraphCompiler(*this, services, outer).compile();
+  const auto is_placed = [](const ValueInfo* value) { return value->memory != nullptr; };
   if (outer != nullptr || !plan_memory_ || services.threads == nullptr) return;
+  if (std::ranges::any_of(slot_values_, is_placed)) return;  // runs with devices compute whole batches
   const int threads = services.threads->degree();
   machine_ = {base::cpu_features().l2_bytes * threads, threads};
   item_steps_ = item_steps(*this);
