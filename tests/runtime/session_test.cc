@@ -1,6 +1,5 @@
 // Sessions: the same results in every mode and by any number of threads, outputs that share nothing, clear errors.
 #include "runtime/session/session.h"
-#include "runtime/session/session_entries.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 
 #include "../thrown_text.h"
 #include "model_builder.h"
+#include "runtime/session/session_entries.h"
 
 namespace ortolan::runtime {
 namespace {

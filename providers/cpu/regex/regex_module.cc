@@ -29,9 +29,9 @@ bool looks_back(std::string_view pattern) {
   return false;
 }
 
-/** A pattern and the bytes that a match may begin with. A search where most matches lie close to its beginning takes
-   half the time that way: RE2 looks for a match of unknown place twice, forward for its end and back for its beginning.
- */
+/** A pattern and the bytes that a match may begin with. RE2 looks for a match of unknown place twice, forward for its
+   end and back for its beginning; where most lie close to where a search begins, one that is anchored takes half the
+   time. */
 class Pattern {
  public:
   explicit Pattern(std::string_view text) : regex_(re2::StringPiece(text.data(), text.size()), options()) {

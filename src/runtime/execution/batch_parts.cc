@@ -70,10 +70,13 @@ constexpr ItemOperator kOperators[] = {
     {"Transpose", kFirst},
 };
 
+static_assert(std::ranges::is_sorted(kOperators, {}, &ItemOperator::name));
+
 const ItemOperator* find_operator(const Node& node) {
   if (node.domain != "" && node.domain != "ortolan" && node.domain != "com.microsoft") return nullptr;
-  const auto* found = std::ranges::find(kOperators, std::string_view(node.op_type), &ItemOperator::name);
-  return found != std::end(kOperators) ? found : nullptr;
+  const std::string_view name = node.op_type;
+  const auto* found = std::ranges::lower_bound(kOperators, name, {}, &ItemOperator::name);
+  return found != std::end(kOperators) && found->name == name ? found : nullptr;
 }
 
 bool has_items(const ValueInfo& value) {
@@ -233,12 +236,14 @@ ItemSteps item_steps(const CompiledGraph& graph) {
   ItemSlots slots(graph);
   const auto& steps = graph.steps();
   while (result.count < steps.size() && slots.take(steps[result.count])) ++result.count;
-  const auto reads = [&](int slot) {
-    return std::any_of(steps.begin(), steps.begin() + static_cast<int64_t>(result.count),
-                       [&](const Step& step) { return std::ranges::find(step.inputs, slot) != step.inputs.end(); });
-  };
+  std::vector<bool> is_read(graph.slot_count());
+  for (size_t i = 0; i < result.count; ++i) {
+    for (int slot : steps[i].inputs) {
+      if (slot >= 0) is_read[slot] = true;
+    }
+  }
   for (size_t i = 0; i < graph.input_slots().size(); ++i) {
-    if (reads(graph.input_slots()[i])) result.inputs.push_back(i);
+    if (is_read[graph.input_slots()[i]]) result.inputs.push_back(i);
   }
   return result;
 }
@@ -265,12 +270,12 @@ BatchParts part_batch(const CompiledGraph& graph, const ItemSteps& steps, const 
   return best;
 }
 
-std::vector<std::pair<size_t, size_t>> values_beyond(const CompiledGraph& graph, size_t steps) {
+std::vector<StepOutput> values_beyond(const CompiledGraph& graph, size_t steps) {
   std::vector<bool> dead(graph.slot_count());
   for (size_t i = 0; i < steps; ++i) {
     for (int slot : graph.steps()[i].dying) dead[slot] = true;
   }
-  std::vector<std::pair<size_t, size_t>> values;
+  std::vector<StepOutput> values;
   for (size_t i = 0; i < steps; ++i) {
     const std::vector<int>& outputs = graph.steps()[i].outputs;
     for (size_t o = 0; o < outputs.size(); ++o) {

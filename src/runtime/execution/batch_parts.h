@@ -28,7 +28,10 @@ struct BatchMachine {
 BatchParts part_batch(const CompiledGraph& graph, const ItemSteps& steps, const MemoryPlan& plan,
                       const BatchMachine& machine);
 
-/** Of those the values that later steps read or that are outputs: pairs of a step and one of its outputs. */
-std::vector<std::pair<size_t, size_t>> values_beyond(const CompiledGraph& graph, size_t steps);
+/** A step, and one of its outputs. */
+using StepOutput = std::pair<size_t, size_t>;
+
+/** Of the first `steps` the values that later ones read or that are outputs of the graph. */
+std::vector<StepOutput> values_beyond(const CompiledGraph& graph, size_t steps);
 
 }  // namespace ortolan::runtime

@@ -238,23 +238,22 @@ void CompiledGraph::run_steps(Frame& frame, size_t begin, size_t end) const {
   }
 }
 
-void CompiledGraph::run_part(Frame& frame, const Feeds& feeds, int64_t first, int64_t items) const {
+void CompiledGraph::run_part(Frame& frame, const Feeds& feeds, Items items, std::span<const StepOutput> beyond) const {
   std::vector<Value> slices;
   slices.reserve(item_steps_.inputs.size());
   InlinedVector<const Value*, 16> inputs;
   for (const Value* input : feeds.inputs) inputs.push_back(input);
   for (size_t input : item_steps_.inputs) {
-    slices.emplace_back(items_of(inputs[input]->tensor(), first, items));
+    slices.emplace_back(items_of(inputs[input]->tensor(), items.first, items.count));
     inputs[input] = &slices.back();
   }
-  const size_t steps = frame.plan()->parts.steps;
   auto part = take_frame(frame.services(), {inputs, {}});
   part->set_profiler(frame.profiler());
   part->begin(frame.services(), inputs, {}, {}, {});
-  run_steps(*part, 0, steps);
-  for (const auto& [step, output] : values_beyond(*this, steps)) {
+  run_steps(*part, 0, frame.plan()->parts.steps);
+  for (const auto& [step, output] : beyond) {
     const int slot = steps_[step].outputs[output];
-    Tensor target = items_of(frame.slots()[slot].tensor(), first, items);
+    Tensor target = items_of(frame.slots()[slot].tensor(), items.first, items.count);
     copy_elements(part->slots()[slot].tensor(), target);
     if (!part->has_fixed_place(slot)) part->slots()[slot] = Value();
   }
@@ -264,13 +263,14 @@ void CompiledGraph::run_part(Frame& frame, const Feeds& feeds, int64_t first, in
 
 void CompiledGraph::run_parts(Frame& frame, const Feeds& feeds) const {
   const BatchParts& parts = frame.plan()->parts;
-  for (const auto& [step, output] : values_beyond(*this, parts.steps)) {
+  const std::vector<StepOutput> beyond = values_beyond(*this, parts.steps);
+  for (const auto& [step, output] : beyond) {
     StepContext& context = frame.contexts()[step];
     if (context.dynamic()) context.begin();
     context.output(output);
   }
   for (int64_t first = 0; first < parts.all; first += parts.items) {
-    run_part(frame, feeds, first, std::min(parts.items, parts.all - first));
+    run_part(frame, feeds, {first, std::min(parts.items, parts.all - first)}, beyond);
   }
 }
 

@@ -106,7 +106,10 @@ class CompiledGraph final : public SubgraphRunner {
   /** Runs the first steps of the plan's parts on one part of the batch after the other; what later steps and the
       caller need of them is then in the frame. */
   void run_parts(Frame& frame, const Feeds& feeds) const;
-  void run_part(Frame& frame, const Feeds& feeds, int64_t first, int64_t items) const;
+  struct Items {
+    int64_t first, count;
+  };
+  void run_part(Frame& frame, const Feeds& feeds, Items items, std::span<const StepOutput> beyond) const;
 
   Graph& graph_;
   ThreadPool* inter_threads_;
