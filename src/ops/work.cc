@@ -7,43 +7,10 @@
 
 #include "ops/einsum_equation.h"
 #include "ops/schema.h"
+#include "ops/work_operands.h"
 
 namespace ortolan::ops {
 namespace {
-
-/** A node with its tensors. Counts are doubles, exact up to 2^53. A rule that asks for an operand that is missing, or
-    lacks the dimension, gives no count. */
-struct Operands {
-  const Node& node;
-  std::span<const Tensor*const> inputs, outputs;
-
-  struct Missing {};
-  static const Tensor* at(std::span<const Tensor* const> tensors, size_t i) {
-    return i < tensors.size() ? tensors[i] : nullptr;
-  }
-  const Tensor* in_if(size_t i) const { return at(inputs, i); }
-  const Tensor& in(size_t i) const { return needed(at(inputs, i)); }
-  const Tensor& out(size_t i) const { return needed(at(outputs, i)); }
-  /** Elements of an input, 0 where it is missing, and of an output. */
-  double in_count(size_t i) const { return in_if(i) != nullptr ? count_of(*in_if(i)) : 0; }
-  double out_count(size_t i) const { return count_of(out(i)); }
-  /** Dimension d of an input or output; negative from the end. */
-  double in_dim(size_t i, int d) const { return dim_of(in(i), d); }
-  double out_dim(size_t i, int d) const { return dim_of(out(i), d); }
-
-  static double count_of(const Tensor& tensor) { return static_cast<double>(tensor.element_count()); }
-  static double dim_of(const Tensor& tensor, int d) {
-    int rank = static_cast<int>(tensor.rank()), place = d < 0 ? rank + d : d;
-    if (place < 0 || place >= rank) throw Missing{};
-    return static_cast<double>(tensor.shape()[static_cast<size_t>(place)]);
-  }
-
- private:
-  static const Tensor& needed(const Tensor* tensor) {
-    if (tensor == nullptr) throw Missing{};
-    return *tensor;
-  }
-};
 
 using Rule = double (*)(const Operands&);
 
@@ -73,6 +40,11 @@ double narrow_product(const Operands& o) { return 2 * o.out_count(0) * static_ca
 template <size_t weights>
 double convolution(const Operands& o) {
   return o.in_count(weights) == 0 ? 0 : 2 * o.out_count(0) * o.in_count(weights) / o.in_dim(weights, 0);
+}
+
+/** Weights [out, 1, window…] after [out, in, 1, 1]. */
+double pointwise_depthwise(const Operands& o) {
+  return convolution<1>(o) + 2 * o.in_dim(0, 0) * o.in_dim(0, 2) * o.in_dim(0, 3) * o.in_count(2);
 }
 
 /** Weights [in, out/group, window…]. */
@@ -332,6 +304,7 @@ const Row kRows[] = {
     {gemm, {"FusedGemm", "Gemm", "QGemm"}},
     {narrow_product, {"MatMulBnb4", "MatMulNBits"}},
     {convolution<1>, {"CausalConvWithState", "Conv", "ConvInteger", "DeformConv", "FusedConv"}},
+    {pointwise_depthwise, {"PointwiseDepthwiseConv"}},
     {convolution<3>, {"QLinearConv"}},
     {transposed_convolution, {"ConvTranspose", "ConvTransposeWithDynamicPads"}},
     {recurrent, {"DynamicQuantizeLSTM", "GRU", "LSTM", "RNN"}},

@@ -16,6 +16,7 @@ bool fuse_layer_normalization(Graph& graph, const PassContext& context);  // lay
 bool fuse_bias(Graph& graph, const PassContext& context);                 // fused_sum.cc
 bool fuse_residual(Graph& graph, const PassContext& context);             // fused_sum.cc
 bool fuse_activations(Graph& graph, const PassContext& context);          // fused_activation.cc
+bool fuse_conv_pairs(Graph& graph, const PassContext& context);           // conv_pair.cc
 bool fuse_transposes(Graph& graph, const PassContext& context);           // transposed_operand.cc
 bool fuse_ranges(Graph& graph, const PassContext& context);               // value_range.cc
 bool fuse_elementwise_chains(Graph& graph, const PassContext& context);   // elementwise_chain.cc

@@ -64,6 +64,7 @@ std::span<const Pass> all_passes() {
       {"fuse_activations", 2, fuse_activations},
       {"fuse_transposes", 2, fuse_transposes},
       {"fuse_ranges", 2, fuse_ranges, true},
+      {"fuse_conv_pairs", 2, fuse_conv_pairs, true},
       {"fuse_elementwise_chains", 2, fuse_elementwise_chains, true},
   };
   return kPasses;

@@ -80,6 +80,12 @@ void add_convolutions(Cases& cases) {
   cases.push_back({"Conv", "", {given({1, 16, 4, 5, 6}), constant({48, 16, 3, 3, 3})}});
   cases.push_back({"FusedConv", kMicrosoft, {x, w}, {text("activation", "Relu")}});
   cases.push_back({"Conv", kOwn, {x, w}, {pads}});
+  const Attribute each = number("group", 1024), few = number("group", 48);
+  cases.push_back({"PointwiseDepthwiseConv", kOwn, {x, constant({1024, 1, 3, 3}), constant({1024, 32, 1, 1})}, {each}});
+  cases.push_back({"PointwiseDepthwiseConv",
+                   kOwn,
+                   {given({2, 32, 90, 90}), constant({48, 1, 5, 5}), constant({48, 32, 1, 1}), none(), constant({48})},
+                   {few, strides, pads}});
   cases.push_back({"ConvTranspose", "", {given({1, 64, 8, 8}), w}, {strides}});
   cases.push_back({"ConvTranspose", "", {given({1, 64, 8, 8}), w}});
   cases.push_back({"ConvTranspose", "", {given({1, 64, 8, 8}), w}, {strides, groups}});

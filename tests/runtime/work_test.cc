@@ -75,6 +75,9 @@ TEST(Work, OfMatrixProducts) {
 TEST(Work, OfConvolutions) {
   EXPECT_EQ(Case("Conv").in({2, 6, 10, 10}).in({8, 3, 3, 3}).in({8}).out({2, 8, 8, 8}).flops(),
             2 * (2 * 8 * 8 * 8) * (3 * 3 * 3));
+  EXPECT_EQ(
+      Case("PointwiseDepthwiseConv").in({2, 6, 10, 10}).in({8, 1, 3, 3}).in({8, 6, 1, 1}).out({2, 8, 8, 8}).flops(),
+      2 * 2 * 8 * (8 * 8 * 9 + 10 * 10 * 6));
   Case quantised("QLinearConv");
   quantised.in({1, 4, 5, 5}, kByte).in({}).in({}, kByte).in({8, 4, 1, 1}, kByte).out({1, 8, 5, 5}, kByte);
   EXPECT_EQ(quantised.flops(), 2 * 8 * 25 * 4);

@@ -20,11 +20,7 @@ std::shared_ptr<const kernels::PackedConvWeights> pack(const KernelInfo& info,
   }
   ConvForm form{attributes.weight_geometry(weights->shape())};
   form.packing.positions = output_positions(info);
-  auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
-    Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
-    return kernels::pack_conv_weights(&threads, f.geometry, floats.data<float>(), f.packing);
-  };
-  return pack_once(info, *weights, "conv_f32", pack, form);
+  return packed_conv_weights(info, *weights, form);
 }
 
 void check_bias(const Tensor* bias, int64_t channels) {
@@ -49,6 +45,15 @@ const float* zeros(KernelContext& context, int64_t count) {
 }
 
 }  // namespace
+
+std::shared_ptr<const kernels::PackedConvWeights> packed_conv_weights(const KernelInfo& info, const Tensor& weights,
+                                                                      const ConvForm& form) {
+  auto pack = [](ThreadPool& threads, const Tensor& w, const ConvForm& f) {
+    Tensor floats = floats_to_pack(is_aligned(w.type(), w.raw()) ? w : clone(w));
+    return kernels::pack_conv_weights(&threads, f.geometry, floats.data<float>(), f.packing);
+  };
+  return pack_once(info, weights, "conv_f32", pack, form);
+}
 
 Conv::Conv(const KernelInfo& info)
     : attributes_(info, 1, true), activation_(fused_activation(info.node())), weights_(pack(info, attributes_)) {}

@@ -5,6 +5,10 @@
 
 namespace ortolan::cpu {
 
+/** Weights [out, in/group, kernel...] of floats, 16-bit ones too, packed once; they may be unaligned. */
+std::shared_ptr<const kernels::PackedConvWeights> packed_conv_weights(const KernelInfo& info, const Tensor& weights,
+                                                                      const ConvForm& form);
+
 /** Inputs X, W, B and, from fused operators, Z (added before the activation). Constant weights are packed once. */
 class Conv final : public OpKernel {
  public:

@@ -53,6 +53,7 @@ constexpr ItemOperator kOperators[] = {
     {"Mul", kFirstTwo},
     {"Neg", kFirst},
     {"PRelu", kFirstTwo},
+    {"PointwiseDepthwiseConv", kFirst},
     {"Pow", kFirstTwo},
     {"QLinearAdd", kFirst | 1 << 3},
     {"QLinearConv", kFirst},
@@ -167,8 +168,9 @@ double bytes_of(const PlannedSlot& slot) { return static_cast<double>(bytes_for(
 
 /** Multiplications for each element of the result: those of a filter, or one. */
 double multiplications_each(const CompiledGraph& graph, const Step& step) {
-  const size_t weights = step.node->op_type == "QLinearConv" ? 3 : 1;
-  const bool is_conv = weights == 3 || step.node->op_type == "Conv";
+  const std::string& name = step.node->op_type;
+  const size_t weights = name == "QLinearConv" ? 3 : name == "PointwiseDepthwiseConv" ? 2 : 1;
+  const bool is_conv = weights > 1 || name == "Conv";
   const bool has_filters = is_conv && step.inputs.size() > weights && step.inputs[weights] >= 0;
   const Tensor* filters = has_filters ? graph.slot_value(step.inputs[weights]).stored_constant() : nullptr;
   if (filters == nullptr || filters->element_count() == 0) return 1;

@@ -94,4 +94,66 @@ inline PreparedGrid split_conv_grid(const SplitConvSize& c, int64_t l2_bytes) {
           c.halo * c.words * int64_t{sizeof(uint32_t)}};
 }
 
+/** A pointwise convolution and a depthwise one of square windows of its result: sizes of images and windows. */
+struct PairSize {
+  int64_t images, depth, channels;  // depth: input channels of the pointwise one
+  int64_t in_rows, in_width, out_rows, out_width;
+  int64_t window, step;
+  int64_t unit;  // channels, of register tiles
+  int lanes;
+
+  /** Rows between that a band of output rows reads. */
+  int64_t rows_between(int64_t rows) const { return std::min(in_rows, (rows - 1) * step + window); }
+};
+
+/** Each task computes `rows` rows of `channels` channels of an image through both; of no rows: one after the other. */
+struct PairDivision {
+  int64_t rows = 0, channels = 0;
+  bool is_apart() const { return rows == 0; }
+};
+
+/** What a task of so many output rows and channels costs. */
+inline double pair_task_ns(const PairSize& s, double rows, double channels) {
+  constexpr double kTaskNs = 1e3, kNearByteNs = 0.01, kBetweenNs = 0.1;
+  const auto in_rows = static_cast<double>(s.in_rows), step = static_cast<double>(s.step);
+  const auto window = static_cast<double>(s.window), depth = static_cast<double>(s.depth);
+  const double between = std::min(in_rows, (rows - 1) * step + window) * static_cast<double>(s.in_width);
+  const double taps = (rows + window / step - 1) * static_cast<double>(s.out_width) * window * window;
+  return kTaskNs + between * depth * (channels * multiply_ns(s.lanes) + sizeof(float) * kNearByteNs) +
+         channels * (between * kBetweenNs + taps * kDepthwiseTapNs);
+}
+
+/** Of all tasks, which are about alike. */
+inline double pair_ns(const PairSize& s, const PairDivision& d, int degree) {
+  constexpr double kWaiting = 0.3;
+  const int64_t bands = divide_up(s.out_rows, d.rows), groups = divide_up(s.channels, d.channels);
+  const auto rounds = static_cast<double>(divide_up(s.images * bands * groups, degree));
+  const double rows = static_cast<double>(s.out_rows) / static_cast<double>(bands);
+  const double channels = static_cast<double>(s.channels) / static_cast<double>(groups);
+  return (rounds + (degree > 1 ? kWaiting : 0)) * pair_task_ns(s, rows, channels);
+}
+
+/** The division that costs least of those whose values between stay in the second-level cache, which has l2_bytes. */
+inline PairDivision divide_pair(const PairSize& s, int64_t l2_bytes, int degree) {
+  constexpr double kFarByteNs = 0.13;  // written, and read again from beyond that cache
+  const int64_t l2_floats = l2_bytes / int64_t{sizeof(float)}, between = s.images * s.channels * s.in_rows * s.in_width;
+  if (between <= degree * l2_floats / 8) return {};
+  const double far_ns = kFarByteNs * static_cast<double>(between) * sizeof(float);
+  double least = (pair_ns(s, {s.out_rows, s.channels}, 1) + far_ns) / degree;
+  PairDivision best;
+  const EvenParts heights(s.out_rows, INT64_MAX, INT64_MAX);
+  const EvenParts widths(divide_up(s.channels, s.unit), INT64_MAX, INT64_MAX);
+  for (int h = 0; h < heights.ways; ++h) {
+    for (int w = 0; w < widths.ways; ++w) {
+      const PairDivision d{heights.size[h], std::min(s.channels, widths.size[w] * s.unit)};
+      if (s.rows_between(d.rows) * s.in_width * d.channels > l2_floats / 6) continue;
+      const double cost = pair_ns(s, d, degree);
+      if (cost >= least) continue;
+      least = cost;
+      best = d;
+    }
+  }
+  return best;
+}
+
 }  // namespace ortolan::cpu::kernels

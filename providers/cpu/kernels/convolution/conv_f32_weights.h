@@ -5,6 +5,7 @@
 
 #include "cpu/kernels/aligned_buffer.h"
 #include "cpu/kernels/convolution/conv_f32.h"
+#include "cpu/kernels/convolution/conv_f32_kernels.h"
 #include "cpu/kernels/convolution/split_conv_f32.h"
 #include "cpu/kernels/products/gemm_f32_kernels.h"
 #include "cpu/kernels/vectors/lengths.h"
@@ -56,5 +57,7 @@ void conv_rows(base::ThreadPool* pool, const ConvGeometry& geometry, const float
 /** Convolution with one input channel to a group, plane by plane, with the weights as they came. */
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& geometry, const float* x,
                     const PackedConvWeights::Storage& weights, const ConvEpilogue& epilogue, float* y);
+/** What computes its planes straight from the input; nullptr where nothing does. */
+DepthwiseDirect direct_depthwise(const ConvGeometry& geometry);
 
 }  // namespace ortolan::cpu::kernels

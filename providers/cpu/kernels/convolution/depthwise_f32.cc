@@ -126,12 +126,6 @@ void depthwise_from_spread(base::ThreadPool* pool, const Depthwise& d) {
   });
 }
 
-DepthwiseDirect direct_kernel(const ConvGeometry& g) {
-  const bool square = g.kernel[1] == g.kernel[2] && g.stride[1] == g.stride[2];
-  if (!square || g.dilation[1] != 1 || g.dilation[2] != 1) return nullptr;
-  return kernels().conv_f32->direct_depthwise(g.kernel[1], g.stride[1]);
-}
-
 }  // namespace
 
 void check_padding(const ConvGeometry& g) {
@@ -169,10 +163,16 @@ void DepthwiseLayout::offsets(const ConvGeometry& g, int64_t* to) const {
   }
 }
 
+DepthwiseDirect direct_depthwise(const ConvGeometry& g) {
+  const bool square = g.kernel[1] == g.kernel[2] && g.stride[1] == g.stride[2];
+  if (!square || g.dilation[1] != 1 || g.dilation[2] != 1) return nullptr;
+  return kernels().conv_f32->direct_depthwise(g.kernel[1], g.stride[1]);
+}
+
 void conv_depthwise(base::ThreadPool* pool, const ConvGeometry& g, const float* x, const PackedConvWeights::Storage& w,
                     const ConvEpilogue& epilogue, float* y) {
   const Depthwise d{g, x, w, epilogue, y};
-  if (const DepthwiseDirect kernel = direct_kernel(g)) {
+  if (const DepthwiseDirect kernel = direct_depthwise(g)) {
     depthwise_from_input(pool, d, kernel);
   } else {
     depthwise_from_spread(pool, d);
