@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <stdexcept>
@@ -59,6 +60,32 @@ TEST(ThreadPool, WorkersTakePart) {
     while (arrived < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   });
   EXPECT_EQ(arrived, 2);
+}
+
+/** The first items of a loop that the threads of a pool take, the caller's first, where all wait for each other. */
+std::vector<int64_t> first_items(ThreadPool& pool, int64_t count) {
+  const size_t threads = pool.degree();
+  std::vector<int64_t> first(threads, -1);
+  std::atomic<size_t> workers{0}, arrived{0};
+  const std::thread::id caller = std::this_thread::get_id();
+  pool.parallel_for(count, 1, [&](int64_t begin, int64_t) {
+    if (arrived == threads) return;
+    const size_t thread = std::this_thread::get_id() == caller ? 0 : 1 + workers++;
+    if (thread < threads) first[thread] = begin;
+    ++arrived;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived < threads && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  });
+  std::sort(first.begin() + 1, first.end());
+  return first;
+}
+
+TEST(ThreadPool, AThreadBeginsWithItsOwnShareOfALoop) {
+  ThreadPool two(threads(2)), three(threads(3));
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_EQ(first_items(two, 1600), (std::vector<int64_t>{0, 800}));
+    EXPECT_EQ(first_items(three, 2400), (std::vector<int64_t>{0, 800, 1600}));
+  }
 }
 
 cpu_set_t allowed_processors() {

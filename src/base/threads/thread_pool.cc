@@ -85,6 +85,16 @@ void ThreadPool::State::follow_nodes(int threads) {
   for (PooledLoop& loop : loops) loop.set_parts(threads_of_parts);
 }
 
+void ThreadPool::State::follow_threads(int threads) {
+  const int parts = std::min(threads, PooledLoop::kMostParts);
+  std::vector<int> threads_of_parts(parts);
+  for (int thread = 0; thread < threads; ++thread) {
+    parts_of_threads.push_back(static_cast<int>(int64_t{thread} * parts / threads));
+    ++threads_of_parts[parts_of_threads.back()];
+  }
+  for (PooledLoop& loop : loops) loop.set_parts(threads_of_parts);
+}
+
 int ThreadPool::State::part_here() const noexcept {
   if (parts_of_processors.empty()) return 0;
   const int processor = sched_getcpu();
@@ -104,7 +114,7 @@ ThreadPool::ThreadPool(const Options& options) : state_(std::make_unique<State>(
   require(groups == 0 || groups == threads_ - 1, ErrorCode::kInvalidArgument, "thread affinity '", options.affinity,
           "' names ", groups, " groups for a pool of ", threads_, " threads; give one group for each of the ",
           threads_ - 1, " worker threads (the calling thread is not pinned)");
-  if (groups == 0 && options.nodes.size() > 1) state_->follow_nodes(threads_);
+  groups == 0 && options.nodes.size() > 1 ? state_->follow_nodes(threads_) : state_->follow_threads(threads_);
 }
 
 void ThreadPool::count_use(int change) noexcept {

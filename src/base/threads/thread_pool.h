@@ -55,8 +55,8 @@ class ThreadPool {
     bool spin_only_in_use = false;  // true: only while a Use is there
     std::string affinity;           // processors (from 1) of each worker, as in "1,2;3-4"; empty: no pinning
     // The processors of each node of memory (memory_nodes.h). Where there are several and no affinity, workers are
-    // pinned to their nodes, and the same items of loops of the same length belong to the same node's threads, which
-    // leave some to others only where these have nothing left.
+    // pinned to their nodes, and the same items of loops of the same length belong to the same node's threads, else to
+    // the same thread, which leave some to others only where these have nothing left.
     std::vector<std::vector<int>> nodes;
     std::string name = "ortolan";
     ThreadHooks hooks;

@@ -74,15 +74,19 @@ struct ThreadPool::State {
 
   Options options;
   std::vector<std::vector<int>> affinity;
-  std::vector<int> parts_of_threads, parts_of_processors;  // by the nodes of memory; empty: loops have one part
-  Announced announced;                                     // tasks
+  std::vector<int> parts_of_threads;     // the caller's first
+  std::vector<int> parts_of_processors;  // by the nodes of memory; empty: the caller's part is the first
+  Announced announced;                   // tasks
 
   void set_callbacks(const WorkCallbacks& callbacks, size_t most_helpers);
   void call_helpers(int count);
 
   /** Pins workers to nodes, the caller being the first thread, and gives loops a part for each node. */
   void follow_nodes(int threads);
-  /** The part of loops that belongs to the node of the processor that the calling thread is on. */
+  /** Gives loops a part for each thread, or for as many as there may be parts: where loops of the same length come
+      one after the other, a thread finds in its caches what it has written before. */
+  void follow_threads(int threads);
+  /** The part of loops that belongs to the node of the processor that the calling thread, a caller, is on. */
   int part_here() const noexcept;
 
   /** Whether this is a copy in a forked process: its workers are not there, and its locks may be held by them. */
