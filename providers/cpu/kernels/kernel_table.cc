@@ -34,7 +34,7 @@ const KernelTable& kernels() noexcept {
 }
 
 bool use_isa(base::IsaLevel level) noexcept {
-  if (level > base::cpu_features().detected) return false;
+  if (!base::has_isa(level, base::cpu_features().detected)) return false;
   g_table.store(best_table(level), std::memory_order_release);
   return true;
 }

@@ -6,11 +6,13 @@
 
 namespace ortolan::base {
 
-/** Each level includes the ones before it. kGeneric is what every processor of the architecture has. */
+/** Each level includes the ones before it, but for kAvxVnni. kGeneric is what every processor of the architecture has.
+ */
 enum class IsaLevel : uint8_t {
   kGeneric,  // x86_64: SSE2; aarch64: NEON
 #if defined(__x86_64__)
   kAvx2,        // and FMA, F16C
+  kAvxVnni,     // sums of four products of bytes without AVX-512, which processors that have that may lack
   kAvx512,      // F, BW, DQ, VL and CD
   kAvx512Vnni,  // and VNNI
   kAmx,         // tiles of bfloat16 and of bytes, and AVX512_BF16
@@ -34,6 +36,9 @@ const char* isa_name(IsaLevel level) noexcept;
     architecture and "avx512" the highest of x86_64 without tiles; the highest of all where it is nullptr or names none.
  */
 IsaLevel named_isa(const char* name) noexcept;
+
+/** Whether a processor whose highest level is `detected` has that one. */
+bool has_isa(IsaLevel level, IsaLevel detected) noexcept;
 
 /** The highest level that the processor and the operating system allow. What needs the system's permission, which holds
     for the whole process, is asked for only where `wanted` includes it. */

@@ -20,6 +20,8 @@ constexpr unsigned long kHasI8mm = 1ul << 13, kHasBfloat16 = 1ul << 14;
 
 std::span<const NamedIsaLevel> isa_levels() noexcept { return kLevels; }
 
+bool has_isa(IsaLevel level, IsaLevel detected) noexcept { return level <= detected; }
+
 IsaLevel detect_isa(IsaLevel) noexcept {
   if ((getauxval(AT_HWCAP) & kHasDotprod) == 0) return IsaLevel::kGeneric;
   constexpr unsigned long kNeeded = kHasI8mm | kHasBfloat16;

@@ -9,6 +9,7 @@ constexpr NamedIsaLevel kLevels[] = {{IsaLevel::kGeneric, "generic"}};
 }  // namespace
 
 std::span<const NamedIsaLevel> isa_levels() noexcept { return kLevels; }
+bool has_isa(IsaLevel level, IsaLevel detected) noexcept { return level <= detected; }
 IsaLevel detect_isa(IsaLevel) noexcept { return IsaLevel::kGeneric; }
 
 }  // namespace ortolan::base

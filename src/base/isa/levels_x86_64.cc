@@ -15,7 +15,8 @@ namespace ortolan::base {
 namespace {
 
 constexpr NamedIsaLevel kLevels[] = {
-    {IsaLevel::kGeneric, "generic"},       {IsaLevel::kAvx2, "avx2"}, {IsaLevel::kAvx512, "avx512f"},
+    {IsaLevel::kGeneric, "generic"},       {IsaLevel::kAvx2, "avx2"},
+    {IsaLevel::kAvxVnni, "avxvnni"},       {IsaLevel::kAvx512, "avx512f"},
     {IsaLevel::kAvx512Vnni, "avx512vnni"}, {IsaLevel::kAmx, "amx"},
 };
 
@@ -27,6 +28,11 @@ uint64_t enabled_states() {
 
 bool has_all(uint32_t word, std::initializer_list<int> bits) {
   return std::all_of(bits.begin(), bits.end(), [word](int bit) { return (word >> bit) & 1; });
+}
+
+bool has_avx_vnni() {
+  uint32_t a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && has_all(a, {4});
 }
 
 bool tiles_granted() {
@@ -46,6 +52,10 @@ bool tiles_usable(uint64_t states) {
 
 std::span<const NamedIsaLevel> isa_levels() noexcept { return kLevels; }
 
+bool has_isa(IsaLevel level, IsaLevel detected) noexcept {
+  return level <= detected && (level != IsaLevel::kAvxVnni || has_avx_vnni());
+}
+
 IsaLevel detect_isa(IsaLevel wanted) noexcept {
   uint32_t a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, {12, 27, 28, 29}))
@@ -53,7 +63,8 @@ IsaLevel detect_isa(IsaLevel wanted) noexcept {
   const uint64_t states = enabled_states();
   if ((states & 0x6) != 0x6) return IsaLevel::kGeneric;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has_all(b, {5})) return IsaLevel::kGeneric;
-  if ((states & 0xe6) != 0xe6 || !has_all(b, {16, 17, 28, 30, 31})) return IsaLevel::kAvx2;
+  const bool wide = (states & 0xe6) == 0xe6 && has_all(b, {16, 17, 28, 30, 31});
+  if (!wide) return has_avx_vnni() ? IsaLevel::kAvxVnni : IsaLevel::kAvx2;
   if (!has_all(c, {11})) return IsaLevel::kAvx512;
   return wanted >= IsaLevel::kAmx && tiles_usable(states) ? IsaLevel::kAmx : IsaLevel::kAvx512Vnni;
 }

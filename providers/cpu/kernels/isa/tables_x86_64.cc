@@ -9,6 +9,19 @@ ORTOLAN_WHOLE_TABLE(generic, kGeneric)
 ORTOLAN_WHOLE_TABLE(avx2, kAvx2)
 ORTOLAN_WHOLE_TABLE(avx512, kAvx512)
 
+namespace avxvnni {
+extern const GemmInt8Kernels kGemmInt8;
+extern const NBitsKernels kNBits;
+
+constexpr KernelTable table() {
+  KernelTable table = avx2::kTable;
+  table.isa = IsaLevel::kAvxVnni;
+  table.gemm_int8 = &kGemmInt8;
+  table.nbits = &kNBits;
+  return table;
+}
+}  // namespace avxvnni
+
 namespace avx512vnni {
 extern const DepthwiseInt8Kernels kDepthwiseInt8;
 extern const GemmInt8Kernels kGemmInt8;
@@ -38,8 +51,8 @@ constexpr KernelTable table() {
 }  // namespace amx
 
 std::span<const KernelTable> kernel_tables() noexcept {
-  static constexpr KernelTable kTables[] = {generic::kTable, avx2::kTable, avx512::kTable, avx512vnni::table(),
-                                            amx::table()};
+  static constexpr KernelTable kTables[] = {generic::kTable, avx2::kTable,        avxvnni::table(),
+                                            avx512::kTable,  avx512vnni::table(), amx::table()};
   return kTables;
 }
 

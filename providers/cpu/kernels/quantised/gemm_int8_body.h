@@ -304,7 +304,7 @@ void correct_row(int32_t* c, int64_t columns, int32_t a_zero, const int32_t* adj
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__AVXVNNI__)
 template <template <int> class Pairs, int kRun>
 constexpr GemmInt8Kernels kOfPairs = {.isa = kLevel,
                                       .lanes = kLanes,

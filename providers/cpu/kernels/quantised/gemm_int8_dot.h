@@ -13,6 +13,9 @@ ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)_mm512_dpbusd_epi32((__m5
 #elif defined(__AVX512F__)
 constexpr int kGroup = 2;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+#elif defined(__AVXVNNI__)
+constexpr int kGroup = 4;
+ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return (Vi)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b); }
 #elif defined(__AVX2__)
 constexpr int kGroup = 2;
 ORTOLAN_INLINE Vi dot(Vi sum, Vi a, Vi b) { return sum + (Vi)_mm256_madd_epi16((__m256i)a, (__m256i)b); }

@@ -16,6 +16,17 @@ ORTOLAN_INLINE Vi widen(const uint8_t* p, bool is_signed) {
 
 ORTOLAN_INLINE int32_t widen_one(const uint8_t* p, bool is_signed) { return is_signed ? static_cast<int8_t>(*p) : *p; }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// The words of kLanes columns, each of a byte of each of four rows, whose bits of `flips` are turned.
+ORTOLAN_INLINE __m256i join_four(const uint8_t* const* rows, int64_t column, __m128i flips) {
+  const auto row = [&](int i) __attribute__((always_inline)) {
+    return _mm_xor_si128(_mm_loadu_si64(rows[i] + column), flips);
+  };
+  const __m128i low = _mm_unpacklo_epi8(row(0), row(1)), high = _mm_unpacklo_epi8(row(2), row(3));
+  return _mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high));
+}
+#endif
+
 // Elements become `value - shift`; groups of four keep the low byte of each, groups of two the low half.
 template <class Word, class Read>
 ORTOLAN_INLINE Word join_group(Word shift, Word& sum, Read read) {
@@ -30,6 +41,7 @@ ORTOLAN_INLINE Word join_group(Word shift, Word& sum, Read read) {
   return word;
 }
 
+#if !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)
 // The words of kLanes columns.
 template <bool kSigned>
 ORTOLAN_INLINE Vi join_vectors(const uint8_t* const* rows, int64_t column, int32_t shift, Vi& sum) {
@@ -54,6 +66,7 @@ ORTOLAN_INLINE int64_t pack_vectors(const uint8_t* const* rows, int64_t columns,
   }
   return c;
 }
+#endif
 
 #if defined(__AVX512VNNI__)
 // The first kVectors of four vectors of words, each of which has a byte of each of four rows of 64. Bytes are paired,
@@ -135,6 +148,17 @@ void pack_panel_rows(const PanelRows& p, int32_t* to, int32_t* sums) {
     auto* s = reinterpret_cast<float*>(sums + v * kLanes);
     store_columns(s, left, from_bits(bits(load_columns(s, left)) + sum[v]));
   }
+}
+#elif defined(__AVXVNNI__)
+int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, bool, bool flip, int32_t* to, int32_t* sums) {
+  const __m128i flips = _mm_set1_epi8(flip ? static_cast<char>(0x80) : 0);
+  int64_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) {
+    const Vi words = (Vi)join_four(rows, c, flips);
+    store(to + c, words);
+    store(sums + c, dot(load(sums + c), set1i(0x01010101), words));
+  }
+  return c;
 }
 #else
 int64_t pack_vectors(const uint8_t* const* rows, int64_t columns, bool is_signed, bool flip, int32_t* to,

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "cpu/kernels/quantised/gemm_int8_kernels.h"
+#include "cpu/kernels/quantised/gemm_int8_pack_body.h"
 #include "cpu/kernels/vectors/isa_level.h"
 #include "cpu/kernels/vectors/vec.h"
 
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__AVXVNNI__)
 
 constexpr int kPairsGroup = 4;
 
@@ -49,11 +50,7 @@ void pack_words(const uint8_t* const* rows, int64_t columns, bool, bool flip, in
   const __m128i masks = _mm_set1_epi8(static_cast<char>(mask));
   int64_t c = 0;
   for (; c + kLanes <= columns; c += kLanes) {
-    const auto row = [&](int i) __attribute__((always_inline)) {
-      return _mm_xor_si128(_mm_loadu_si64(rows[i] + c), masks);
-    };
-    const __m128i low = _mm_unpacklo_epi8(row(0), row(1)), high = _mm_unpacklo_epi8(row(2), row(3));
-    const __m256i words = _mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high));
+    const __m256i words = join_four(rows, c, masks);
     store(to + c, (Vi)words);
     store(sums + c, load(sums + c) + (Vi)sums_of_words(words, kSigned));
   }

@@ -51,6 +51,15 @@ ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
 ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
   return (Vi)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
+#elif defined(__AVXVNNI__)
+constexpr bool kWholeSums = true, kLessMiddle = false;
+template <int kBits>
+ORTOLAN_INLINE Vi add_products(Vi sum, Vi weights, Vi bytes) {
+  return (Vi)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)weights, (__m256i)bytes);
+}
+ORTOLAN_INLINE Vi add_word_products(Vi sum, Vi a, Vi b) {
+  return (Vi)_mm256_dpwssd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b);
+}
 #elif defined(__ARM_FEATURE_DOTPROD)
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 constexpr bool kWholeSums = true, kLessMiddle = false;

@@ -12,6 +12,8 @@ constexpr base::IsaLevel kLevel =
     base::IsaLevel::kAvx512Vnni;
 #elif defined(__AVX512F__)
     base::IsaLevel::kAvx512;
+#elif defined(__AVXVNNI__)
+    base::IsaLevel::kAvxVnni;
 #elif defined(__AVX2__)
     base::IsaLevel::kAvx2;
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
