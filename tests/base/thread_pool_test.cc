@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "../thrown_text.h"
-#include "base/cpu_features.h"
 #include "base/error.h"
 #include "pool_options.h"
 

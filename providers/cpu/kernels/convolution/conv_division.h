@@ -20,11 +20,8 @@ struct PanelConv {
   int lanes;
   int64_t tile_rows;
 
-  bool has_thin() const { return split.thin(split.count() - 1); }
   /** A thin panel goes with the one before it, if there is one: on its own it would read all weights again. */
-  int64_t panels() const { return split.count() - (split.count() > 1 && has_thin() ? 1 : 0); }
-  /** Channels of a unit: tiles that thin panels take together stay so, that results do not depend on the division. */
-  int64_t unit_rows() const { return tile_rows * (has_thin() ? kThinTiles : 1); }
+  int64_t panels() const { return split.count() - (split.count() > 1 && split.thin(split.count() - 1) ? 1 : 0); }
 };
 
 /** Nanoseconds to gather a panel of `depth` rows of `width` outputs, of which `row` lie in a row of the output. */
@@ -33,10 +30,10 @@ inline double gather_ns(int64_t depth, int64_t width, int64_t row) {
   return static_cast<double>(depth) * (static_cast<double>(width) * kCopyNs + runs * kRunNs);
 }
 
-/** Units are panels, which are gathered or read where they lie, and unit_rows() channels. `blocks`: of the sums. */
+/** Units are panels, which are gathered or read where they lie, and tiles of channels. `blocks`: of the sums. */
 inline PreparedGrid direct_conv_grid(const PanelConv& c, bool gathers, int64_t out_row, int64_t blocks) {
   constexpr int64_t kColumnsAtOnce = 192;  // share one pass over the weights
-  const int64_t width = c.split.width(0), rows = c.unit_rows();
+  const int64_t width = c.split.width(0), rows = c.tile_rows;
   const auto products = static_cast<double>(c.depth * rows * width);
   Grid grid{c.panels(), divide_up(c.channels, rows), products * multiply_ns(c.lanes)};
   grid.highest = std::max<int64_t>(1, kColumnsAtOnce / width);
@@ -53,7 +50,7 @@ constexpr int64_t kTransformedAtOnce = 32;  // channels of a panel that are tran
 inline PreparedGrid winograd_grid(const PanelConv& c, int64_t products) {
   constexpr int64_t kPanelFloats = 64 << 10;  // transformed at once
   constexpr double kTransformNs = 0.35;       // of each product's element
-  const int64_t width = c.split.width(0), rows = c.unit_rows(), tiles = products * c.depth * width;
+  const int64_t width = c.split.width(0), rows = c.tile_rows, tiles = products * c.depth * width;
   const double sums_ns = static_cast<double>(products * rows * width) * kTransformNs;
   Grid grid{c.panels(), divide_up(c.channels, rows), static_cast<double>(tiles * rows) * multiply_ns(c.lanes)};
   grid.unit_ns += sums_ns;
@@ -99,7 +96,7 @@ struct PairSize {
   int64_t images, depth, channels;  // depth: input channels of the pointwise one
   int64_t in_rows, in_width, out_rows, out_width;
   int64_t window, step;
-  int64_t unit;  // channels, of register tiles
+  int64_t unit;  // channels, of a register tile
   int lanes;
 
   /** Rows between that a band of output rows reads. */

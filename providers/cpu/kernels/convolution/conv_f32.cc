@@ -76,7 +76,7 @@ struct Band {
 Band band_of(const Conv& c, int64_t unit) {
   Band b;
   const GridDivision& d = c.division.grid;
-  const int64_t rows = d.width * c.size.unit_rows(), slab = unit / d.tasks(), panels = unit / d.across % d.down;
+  const int64_t rows = d.width * c.size.tile_rows, slab = unit / d.tasks(), panels = unit / d.across % d.down;
   b.group = slab % c.geometry.groups;
   b.image = slab / c.geometry.groups;
   b.first_panel = panels * d.height;

@@ -154,9 +154,8 @@ PairDivision division_of(const ConvPair& pair, int degree) {
   if (w.tiles != nullptr || w.winograd || w.depthwise) return {};
   const GemmF32Kernels& k = *w.kernels;
   if (k.max_vectors * k.lanes > kWidestPanel || b.in[2] < k.lanes) return {};
-  const int64_t unit = k.tile_rows * (thin_columns(volume(a.in), k.lanes) > 0 ? kThinTiles : 1);
   return divide_pair({b.batch, a.in_channels, b.out_channels, b.in[1], b.in[2], b.out[1], b.out[2], b.kernel[1],
-                      b.stride[1], unit, k.lanes},
+                      b.stride[1], k.tile_rows, k.lanes},
                      base::cpu_features().l2_bytes, degree);
 }
 

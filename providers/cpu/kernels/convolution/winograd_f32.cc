@@ -182,7 +182,7 @@ void finish_panel(const WinogradJob& job, int64_t image, int64_t panel, int64_t 
 void run_unit(const WinogradJob& job, int64_t unit) {
   const GridDivision& d = job.division.grid;
   const int64_t band = unit % d.across, group = unit / d.across % d.down, image = unit / d.tasks();
-  const int64_t most = d.width * job.size.unit_rows(), row = band * most;
+  const int64_t most = d.width * job.size.tile_rows, row = band * most;
   const int64_t rows = std::min(most, job.g.out_channels - row);
   const int64_t first = group * d.height, last = job.last_panel(group);
   const bool together = job.division.together;

@@ -44,9 +44,6 @@ struct GemmBlock : GemmFinish {
   int64_t next_bytes = 0;
 };
 
-/** Register tiles of rows that a thin panel takes together; those left over round in another way. */
-inline constexpr int64_t kThinTiles = 4;
-
 struct GemmF32Kernels {
   base::IsaLevel isa;
   int lanes;        // floats in a vector

@@ -6,7 +6,7 @@
 namespace ortolan::cpu::kernels::ORTOLAN_ISA {
 namespace {
 
-constexpr int kThinColumns = kLanes / 4;
+constexpr int kThinColumns = kLanes / 4, kMostThinTiles = 4;
 constexpr int kTileVectors = kTileRows > kLanes ? kTileRows / kLanes : 1;  // that hold a row tile at one k
 constexpr int kHeld = kLanes > kTileRows ? kLanes / kTileRows : 1;         // k at which a vector holds a row tile
 
@@ -76,10 +76,11 @@ ORTOLAN_INLINE void join_parts(const Vf (&part)[P][R][N], Vf (&sums)[R][N]) {
   }
 }
 
-// The sums of N columns for the R vectors of row tiles, in several parts where the additions would wait for each other.
+// The sums of N columns for the R vectors of row tiles, in several parts where the additions of many tiles would wait
+// for each other: how many tiles are taken together, which depends on the division of the work, changes no result.
 template <int R, int N>
 ORTOLAN_INLINE void sum_thin(const GemmBlock& g, const float* a, Vf (&sums)[R][N]) {
-  constexpr int kParts = R * N >= 8 ? 1 : 8 / (R * N);
+  constexpr int kTogether = kMostThinTiles * kTileVectors * N, kParts = kTogether >= 8 ? 1 : 8 / kTogether;
   Vf part[kParts][R][N] = {};
   const int64_t tile_step = kTileRows * g.lda;
   const auto add = [&](int p, int64_t k, auto load_a, auto load_b) __attribute__((always_inline)) {
@@ -135,7 +136,9 @@ void thin_tiles(const GemmBlock& g, int64_t row) {
 template <int N>
 void thin_block(const GemmBlock& g) {
   int64_t row = 0;
-  for (; row + 4 * kTileRows <= g.rows; row += 4 * kTileRows) thin_tiles<4, N>(g, row);
+  constexpr int kMost = kMostThinTiles, kSome = kMost / 2;
+  for (; row + kMost * kTileRows <= g.rows; row += kMost * kTileRows) thin_tiles<kMost, N>(g, row);
+  for (; row + kSome * kTileRows <= g.rows; row += kSome * kTileRows) thin_tiles<kSome, N>(g, row);
   for (; row < g.rows; row += kTileRows) thin_tiles<1, N>(g, row);
 }
 
