@@ -122,6 +122,24 @@ TEST_P(ConvPairF32, PaddingBeyondTheImage) {
   EXPECT_EQ(asked_, 0);
 }
 
+// Whole bands read nothing but padding, beside a plane with a column more than whole vectors.
+TEST_P(ConvPairF32, RowsOfPaddingAlone) {
+  const int64_t side = large_side(64, 3) / 8 * 8 + 9;
+  set({1, 4, 64, side, side, 3, 1, {}, {}});
+  second_.pad_begin[1] = 2 * side;
+  set_out(second_, {0, 3 * side, 1});
+  EXPECT_EQ(paired(nullptr), apart());
+  EXPECT_EQ(asked_, 0);
+}
+
+// Channels that are whole pages apart.
+TEST_P(ConvPairF32, PlanesOfWholePages) {
+  const int64_t rows = large_side(64, 3) * large_side(64, 3) / 1024 + 1;
+  set({1, 20, 64, 32 * rows, 32, 3, 1, {}, {}});
+  EXPECT_EQ(paired(nullptr), apart());
+  EXPECT_EQ(asked_, 0);
+}
+
 ORTOLAN_FOR_EACH_ISA(ConvPairF32);
 
 std::vector<PairSize> pair_sizes() {

@@ -53,12 +53,14 @@ RowsBetween rows_between(const ConvGeometry& g, const PairBand& b) {
   return {first, std::clamp(end, first, g.in[1]) - first, first - top};
 }
 
+constexpr int64_t kPageFloats = 1024;
+
 /** Floats from a channel's values between to the next one's: not whole pages, which would meet in one set of a cache.
  */
 int64_t spaced(int64_t values) {
-  constexpr int64_t kLine = 16, kPage = 1024;
+  constexpr int64_t kLine = 16;
   const int64_t lines = divide_up(values, kLine) * kLine;
-  return lines % kPage == 0 ? lines + kLine : lines;
+  return lines % kPageFloats == 0 ? lines + kLine : lines;
 }
 
 constexpr int64_t kWidestPanel = 64;
@@ -76,8 +78,8 @@ struct BandPanel {
   bool thin;
 };
 
-/** Channels of a band and one panel, from the rows of x at `x`; where it ends within a vector, x is copied first, as
-    reading it in place could pass its end. */
+/** Channels of a band and one panel, from the rows of x at `x`. Where it ends within a vector, x is copied first, as
+    reading it in place could pass its end; so it is where channels are whole pages apart, as spaced() says. */
 void multiply_panel(const Pair& p, const PairBand& b, const float* x, const BandPanel& panel, int64_t spacing,
                     float* between, float* copied) {
   const auto& w = p.weights;
@@ -93,7 +95,7 @@ void multiply_panel(const Pair& p, const PairBand& b, const float* x, const Band
     g.b = x + first * p.in_plane + panel.first;
     g.b_step = p.in_plane;
     g.c_scale = first > 0 ? 1 : 0;
-    if (panel.columns < width && !panel.thin) {
+    if ((panel.columns < width || p.in_plane % kPageFloats == 0) && !panel.thin) {
       w.kernels->pack_panel(g.b, g.b_step, g.k, g.columns, width, copied);
       g.b = copied;
       g.b_step = width;
@@ -140,7 +142,8 @@ void run_band(const Pair& p, const PairBand& b) {
   const int64_t columns = rows.count * g.in[2], spacing = spaced(columns);
   const Scratch<float> between(b.channels * spacing + kSlack);
   const float* x = p.x + b.image * p.pair.first.in_channels * p.in_plane + rows.first * g.in[2];
-  multiply_rows(p, b, x, columns, rows.first + rows.count == g.in[1], spacing, between.data());
+  const bool at_end = rows.count > 0 && rows.first + rows.count == g.in[1];
+  multiply_rows(p, b, x, columns, at_end, spacing, between.data());
   for (int64_t i = 0; i < b.channels; ++i) {
     float* values = between.data() + i * spacing;
     activate(p.pair.first_epilogue.activation, values, columns);
