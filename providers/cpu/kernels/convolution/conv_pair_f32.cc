@@ -53,14 +53,12 @@ RowsBetween rows_between(const ConvGeometry& g, const PairBand& b) {
   return {first, std::clamp(end, first, g.in[1]) - first, first - top};
 }
 
-constexpr int64_t kPageFloats = 1024;
-
 /** Floats from a channel's values between to the next one's: not whole pages, which would meet in one set of a cache.
  */
 int64_t spaced(int64_t values) {
-  constexpr int64_t kLine = 16;
+  constexpr int64_t kLine = 16, kPage = 1024;
   const int64_t lines = divide_up(values, kLine) * kLine;
-  return lines % kPageFloats == 0 ? lines + kLine : lines;
+  return lines % kPage == 0 ? lines + kLine : lines;
 }
 
 constexpr int64_t kWidestPanel = 64;
@@ -79,7 +77,7 @@ struct BandPanel {
 };
 
 /** Channels of a band and one panel, from the rows of x at `x`. Where it ends within a vector, x is copied first, as
-    reading it in place could pass its end; so it is where channels are whole pages apart, as spaced() says. */
+    reading it in place could pass its end. Copying what is whole pages apart, too, took longer than reading it. */
 void multiply_panel(const Pair& p, const PairBand& b, const float* x, const BandPanel& panel, int64_t spacing,
                     float* between, float* copied) {
   const auto& w = p.weights;
@@ -95,7 +93,7 @@ void multiply_panel(const Pair& p, const PairBand& b, const float* x, const Band
     g.b = x + first * p.in_plane + panel.first;
     g.b_step = p.in_plane;
     g.c_scale = first > 0 ? 1 : 0;
-    if ((panel.columns < width || p.in_plane % kPageFloats == 0) && !panel.thin) {
+    if (panel.columns < width && !panel.thin) {
       w.kernels->pack_panel(g.b, g.b_step, g.k, g.columns, width, copied);
       g.b = copied;
       g.b_step = width;
