@@ -95,7 +95,8 @@ TEST_P(ConvPairF32, SmallOnesAndOthersGoOneAfterTheOther) {
   const Activation relu{UnaryOp::kRelu};
   for (const PairCase& c : {PairCase{1, 8, 24, 9, 11, 3, 1, relu, relu},
                             {3, 8, 10, 7, 7, 5, 2, relu, {}},
-                            {1, 4, 37, large_side(37, 3), large_side(37, 3), 4, 1, {}, relu}}) {
+                            {1, 4, 37, large_side(37, 3), large_side(37, 3), 4, 1, {}, relu},
+                            {1, 4, 1, large_side(1, 3), large_side(1, 3), 3, 1, {}, relu}}) {
     set(c);
     asked_ = 0;
     EXPECT_EQ(paired(nullptr), apart());

@@ -122,7 +122,6 @@ inline double pair_task_ns(const PairSize& s, double rows, double channels) {
 
 /** Of all tasks, which are about alike. */
 inline double pair_ns(const PairSize& s, const PairDivision& d, int degree) {
-  constexpr double kWaiting = 0.3;
   const int64_t bands = divide_up(s.out_rows, d.rows), groups = divide_up(s.channels, d.channels);
   const auto rounds = static_cast<double>(divide_up(s.images * bands * groups, degree));
   const double rows = static_cast<double>(s.out_rows) / static_cast<double>(bands);

@@ -165,7 +165,9 @@ PairDivision division_of(const ConvPair& pair, int degree) {
 void conv_pair(base::ThreadPool* pool, const ConvPair& pair, const float* x,
                base::FunctionRef<float*(int64_t floats)> between, float* y) {
   if (pair.second.batch * pair.second.out_channels * volume(pair.second.out) == 0) return;
-  const DepthwiseDirect depthwise = direct_depthwise(pair.second);
+  // Of a single channel, weights are packed as others are.
+  const bool is_depthwise = pair.second_weights.storage()->depthwise;
+  const DepthwiseDirect depthwise = is_depthwise ? direct_depthwise(pair.second) : nullptr;
   const PairDivision division = depthwise == nullptr ? PairDivision{} : division_of(pair, threads_of(pool));
   if (division.is_apart()) {
     float* values = between(pair.second.batch * pair.second.in_channels * volume(pair.second.in));

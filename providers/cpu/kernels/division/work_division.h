@@ -46,9 +46,10 @@ inline double task_ns(const Grid& grid, const GridDivision& d) {
   return (height * width + height * grid.row_share + width * grid.column_share) * grid.unit_ns + grid.task_ns;
 }
 
+constexpr double kWaiting = 0.3;  // of a task, for threads that are done at different times
+
 /** What a division costs: the thread that is done last, and a part of a task, since threads are not alike. */
 inline double cost_of(const Grid& grid, const GridDivision& d, int degree) {
-  constexpr double kWaiting = 0.3;
   const double rounds = static_cast<double>(divide_up(d.tasks() * grid.times, degree));
   const double waiting = degree > 1 ? kWaiting * static_cast<double>(d.height * d.width) * grid.unit_ns : 0;
   return rounds * task_ns(grid, d) + waiting;
