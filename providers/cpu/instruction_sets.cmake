@@ -18,11 +18,18 @@ if(ORTOLAN_ARCHITECTURE STREQUAL x86_64)
   set(families_of_avxvnni quantised/gemm_int8 quantised/matmul_nbits)
   set(families_of_avx512vnni convolution_int8/depthwise_int8 quantised/gemm_int8 quantised/matmul_nbits)
 elseif(ORTOLAN_ARCHITECTURE STREQUAL aarch64)
-  set(isas generic dotprod i8mm)  # generic: NEON
+  set(isas generic dotprod i8mm sme)  # generic: NEON
   set(isa_dotprod -march=armv8.2-a+dotprod)
   set(isa_i8mm -march=armv8.2-a+dotprod+i8mm+bf16)
   set(families_of_dotprod quantised/gemm_int8 quantised/matmul_nbits)
+  set(isa_sme ${isa_i8mm})
   set(families_of_i8mm products/split_neon quantised/gemm_int8 quantised/matmul_nbits)
+  set(families_of_sme products/gemm_sme)
+  enable_language(ASM)  # what no compiler here has intrinsics for
+  set(assembly_sources kernels/products/sme_block_aarch64.S kernels/products/sme_transpose_aarch64.S)
+  set_source_files_properties(${assembly_sources} PROPERTIES
+                              COMPILE_OPTIONS -Wa,-I${PROJECT_SOURCE_DIR}/providers
+                              OBJECT_DEPENDS ${PROJECT_SOURCE_DIR}/providers/cpu/kernels/products/sme_streaming_aarch64.inc)
 else()
   set(isas generic)
 endif()

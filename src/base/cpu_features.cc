@@ -31,6 +31,7 @@ CpuFeatures detect() {
   for (const NamedIsaLevel& one : isa_levels()) {
     if (one.level <= wanted && has_isa(one.level, features.detected)) features.isa = one.level;
   }
+  features.streaming_bytes = streaming_bytes(features.detected);
   features.l1d_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
   features.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   features.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);

@@ -12,8 +12,9 @@ struct CpuFeatures {
   // What the processor and the operating system allow (detect_isa): kAmx only where the system grants tiles, which it
   // is asked for unless ORTOLAN_CPU_ISA names a lower level.
   IsaLevel detected;
-  IsaLevel isa;       // `detected`, capped by the environment variable ORTOLAN_CPU_ISA
-  int64_t l1d_bytes;  // per core; sane defaults where the system does not say
+  IsaLevel isa;         // `detected`, capped by the environment variable ORTOLAN_CPU_ISA
+  int streaming_bytes;  // of the vectors of outer products, where `detected` includes them; else 0
+  int64_t l1d_bytes;    // per core; sane defaults where the system does not say
   int64_t l2_bytes;
   int64_t l3_bytes;  // shared by the package
 };

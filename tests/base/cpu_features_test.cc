@@ -33,6 +33,7 @@ TEST(CpuFeatures, LevelsAreNamed) {
 #elif defined(__aarch64__)
   EXPECT_EQ(named_isa("neon"), IsaLevel::kGeneric);
   EXPECT_EQ(named_isa("i8mm"), IsaLevel::kI8mm);
+  EXPECT_EQ(named_isa("sme"), IsaLevel::kSme);
 #endif
 }
 

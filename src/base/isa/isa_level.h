@@ -19,6 +19,7 @@ enum class IsaLevel : uint8_t {
 #elif defined(__aarch64__)
   kDotprod,  // sums of four products of bytes (SDOT, UDOT)
   kI8mm,     // products of 2x8 by 8x2 bytes, and of bfloat16 likewise (I8MM and BF16)
+  kSme,      // outer products of streaming vectors (SME)
 #endif
 };
 
@@ -39,6 +40,9 @@ IsaLevel named_isa(const char* name) noexcept;
 
 /** Whether a processor whose highest level is `detected` has that one. */
 bool has_isa(IsaLevel level, IsaLevel detected) noexcept;
+
+/** Bytes of the calling thread's streaming vectors (SVL of aarch64), which `detected` includes; else 0. */
+int streaming_bytes(IsaLevel detected) noexcept;
 
 /** The highest level that the processor and the operating system allow. What needs the system's permission, which holds
     for the whole process, is asked for only where `wanted` includes it. */

@@ -10,6 +10,7 @@ constexpr NamedIsaLevel kLevels[] = {{IsaLevel::kGeneric, "generic"}};
 
 std::span<const NamedIsaLevel> isa_levels() noexcept { return kLevels; }
 bool has_isa(IsaLevel level, IsaLevel detected) noexcept { return level <= detected; }
+int streaming_bytes(IsaLevel) noexcept { return 0; }
 IsaLevel detect_isa(IsaLevel) noexcept { return IsaLevel::kGeneric; }
 
 }  // namespace ortolan::base

@@ -69,4 +69,6 @@ IsaLevel detect_isa(IsaLevel wanted) noexcept {
   return wanted >= IsaLevel::kAmx && tiles_usable(states) ? IsaLevel::kAmx : IsaLevel::kAvx512Vnni;
 }
 
+int streaming_bytes(IsaLevel) noexcept { return 0; }
+
 }  // namespace ortolan::base

@@ -66,7 +66,8 @@ const std::string& this_library() {
 /** What decides on layouts beside the names of forms. */
 std::string this_machine() {
   const base::CpuFeatures& cpu = base::cpu_features();
-  return join(base::isa_name(cpu.isa), " ", cpu.l1d_bytes, " ", cpu.l2_bytes, " ", cpu.l3_bytes);
+  return join(base::isa_name(cpu.isa), " ", cpu.streaming_bytes, " ", cpu.l1d_bytes, " ", cpu.l2_bytes, " ",
+              cpu.l3_bytes);
 }
 
 std::string form_key(uint64_t weights, std::string_view form) { return join(weights, "|", form); }

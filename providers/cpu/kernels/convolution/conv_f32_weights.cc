@@ -34,7 +34,6 @@ const char* PackedConvWeights::isa() const noexcept {
 namespace {
 
 constexpr int64_t kPackedAtOnce = 32768;  // weights worth a thread
-constexpr int64_t kLongestSum = 256;      // length of the blocks in which sums run
 
 // Convolutions with one input channel to a group; 3-D ones take the general way.
 bool is_depthwise(const ConvGeometry& g) {

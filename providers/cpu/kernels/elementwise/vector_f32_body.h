@@ -95,7 +95,7 @@ void map_gelu(const float* x, float* y, int64_t n, float, float) {
 }
 
 // At most kLanes columns of kRows rows; columns that are left out count as zeros.
-template <int kRows>
+template <int kRows, bool kRanged>
 ORTOLAN_INLINE void gelu_block(const float* x, int64_t ldx, int64_t left, float* y, int64_t ldy, VectorRange& range) {
   Vf v[kRows];
 #pragma GCC unroll 8
@@ -103,25 +103,31 @@ ORTOLAN_INLINE void gelu_block(const float* x, int64_t ldx, int64_t left, float*
   gelu(v);
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
-    note(range, v[i]);
+    if constexpr (kRanged) note(range, v[i]);
     left == kLanes ? store(y + i * ldy, v[i]) : store_n(y + i * ldy, left, v[i]);
   }
 }
 
-void gelu_rows(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, int64_t ldy, ValueRange* range) {
+template <bool kRanged>
+void gelu_rows_of(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, int64_t ldy, VectorRange& found) {
   constexpr int kAtOnce = kLanes == 16 ? 8 : 2;
-  VectorRange found;
   int64_t row = 0;
   for (; row + kAtOnce <= rows; row += kAtOnce) {
     for (int64_t i = 0; i < n; i += kLanes) {
-      gelu_block<kAtOnce>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
+      gelu_block<kAtOnce, kRanged>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
     }
   }
   for (; row < rows; ++row) {
     for (int64_t i = 0; i < n; i += kLanes) {
-      gelu_block<1>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
+      gelu_block<1, kRanged>(x + row * ldx + i, ldx, least(kLanes, n - i), y + row * ldy + i, ldy, found);
     }
   }
+}
+
+void gelu_rows(const float* x, int64_t ldx, int64_t rows, int64_t n, float* y, int64_t ldy, ValueRange* range) {
+  VectorRange found;
+  if (range == nullptr) return gelu_rows_of<false>(x, ldx, rows, n, y, ldy, found);
+  gelu_rows_of<true>(x, ldx, rows, n, y, ldy, found);
   include_in(range, found);
 }
 

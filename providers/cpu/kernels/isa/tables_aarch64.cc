@@ -1,5 +1,7 @@
 // The kernels of aarch64.
+#include "base/cpu_features.h"
 #include "cpu/kernels/isa/tables.h"
+#include "cpu/kernels/products/gemm_sme.h"
 
 namespace ortolan::cpu::kernels {
 
@@ -35,8 +37,18 @@ constexpr KernelTable table() {
 }
 }  // namespace i8mm
 
+namespace sme {
+// For this processor, where it has streaming vectors.
+KernelTable table() {
+  KernelTable table = i8mm::table();
+  table.isa = IsaLevel::kSme;
+  if (const int bytes = base::cpu_features().streaming_bytes; bytes != 0) table.gemm_f32 = gemm_f32_of(bytes / 4);
+  return table;
+}
+}  // namespace sme
+
 std::span<const KernelTable> kernel_tables() noexcept {
-  static constexpr KernelTable kTables[] = {generic::kTable, dotprod::table(), i8mm::table()};
+  static const KernelTable kTables[] = {generic::kTable, dotprod::table(), i8mm::table(), sme::table()};
   return kTables;
 }
 

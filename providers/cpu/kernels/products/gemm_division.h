@@ -19,6 +19,7 @@ struct ProductTiles {
   int64_t rows, columns;
   double multiply_ns;
   bool packs_left = false;  // each task packs the rows of A that it reads
+  int64_t longest_sum = kLongestSum;
 };
 
 /** Units are tiles of rows and panels. The last tile takes a row more where that would be left alone: a lone row is
@@ -30,7 +31,7 @@ inline Grid grid_of(const ProductSize& p, const ProductTiles& tiles, bool is_pac
   Grid grid{p.m == 1 ? 1 : divide_up(p.m - 1, tiles.rows), divide_up(p.n, tiles.columns),
             static_cast<double>(rows * columns) * depth * tiles.multiply_ns};
   // Rows of a block of A's columns that stay in the second-level cache while panels pass over them.
-  const int64_t fit = l2_bytes / 2 / (4 * std::max<int64_t>(k_block(p.k), 1)) / tiles.rows;
+  const int64_t fit = l2_bytes / 2 / (4 * std::max<int64_t>(k_block(p.k, tiles.longest_sum), 1)) / tiles.rows;
   grid.highest = std::clamp<int64_t>(fit, 16, 64);
   if (tiles.packs_left) grid.row_share += in_units(static_cast<double>(rows) * depth * kPackNs, grid);
   if (!is_packed) grid.column_share += in_units(static_cast<double>(columns) * depth * kPackNs, grid);

@@ -36,7 +36,10 @@ void set_finish(const Epilogue& e, int64_t row, int64_t column, GemmFinish& g) {
 }
 
 ProductTiles tiles_of(const GemmF32Kernels& kernels) {
-  return {kernels.tile_rows, int64_t{kernels.max_vectors} * kernels.lanes, multiply_ns(kernels.lanes)};
+  return {.rows = kernels.tile_rows,
+          .columns = int64_t{kernels.max_vectors} * kernels.lanes,
+          .multiply_ns = multiply_ns(kernels.lanes),
+          .longest_sum = kernels.longest_sum};
 }
 
 namespace {
@@ -93,7 +96,7 @@ void set_next(const GemmProduct& p, const PanelSplit& split, const PanelPart& ne
   const int64_t size = is_float ? sizeof(float) : sizeof(uint16_t), width = split.width(next.panel);
   const char* b = is_float ? reinterpret_cast<const char*>(p.b.data) : reinterpret_cast<const char*>(p.b.shorts);
   g.next = b + (split.first_column(next.panel) * p.k + next.first * width) * size;
-  g.next_bytes = std::min(k_block(p.k), p.k - next.first) * width * size;
+  g.next_bytes = std::min(k_block(p.k, p.kernels.longest_sum), p.k - next.first) * width * size;
 }
 
 // Rows of A as a task multiplies them. `packed`: in blocks of k, each of which is packed as kernels take it.
@@ -114,7 +117,7 @@ int64_t padded_rows(const GemmProduct& p, int64_t rows) {
 
 TaskRows task_rows(const GemmProduct& p, int64_t first, int64_t count) {
   if (!packs_left(p)) return {first, count};
-  const int64_t tile = p.kernels.tile_rows, depth = k_block(p.k);
+  const int64_t tile = p.kernels.tile_rows, depth = k_block(p.k, p.kernels.longest_sum);
   Scratch<float> packed(padded_rows(p, count) * p.k);
   float* to = packed.data();
   for (int64_t k = 0; k < p.k; k += depth) {
@@ -131,7 +134,7 @@ void multiply_part(const GemmProduct& p, const PanelSplit& split, const PanelPar
                    const TaskRows& rows) {
   const int64_t column = split.first_column(part.panel);
   GemmBlock g;
-  g.k = std::min(k_block(p.k), p.k - part.first);
+  g.k = std::min(k_block(p.k, p.kernels.longest_sum), p.k - part.first);
   const PanelRows b = panel_rows(p, split, part.panel, part.first, g.k);
   const bool is_packed = rows.packed.data() != nullptr;
   g.a = is_packed ? rows.packed.data() + part.first * padded_rows(p, rows.count)
@@ -162,7 +165,7 @@ class ProductTasks {
         grid_(grid),
         split_(p.n, p.kernels),
         panels_(divide_up(split_.count(), grid.across)),
-        depth_(k_block(p.k)),
+        depth_(k_block(p.k, p.kernels.longest_sum)),
         floats_that_stay_(l2_bytes / 2 / static_cast<int64_t>(sizeof(float))) {}
 
   void run(int64_t task) const {

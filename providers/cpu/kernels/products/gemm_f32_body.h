@@ -25,6 +25,9 @@ constexpr int kUnrolled = kLongVectors ? 1 : 2;
 enum class Operands { kRowMajorA, kPackedA, kPackedAListedB };
 
 #if defined(__aarch64__)
+// Panels of one row may be those of longer vectors (gemm_sme_body.h), of which so many are summed at once.
+constexpr bool kOtherPanels = true;
+constexpr int kMostOfRow = 4;
 // Rows of a tile of row-major A: their values at four k are a register each, beside the sums and a row of B.
 constexpr int kRowMajorRows = 6;
 constexpr bool kPacksLeft = true;
@@ -105,6 +108,8 @@ ORTOLAN_INLINE void sum_tile(const GemmBlock& g, const float* a, const float* be
   }
 }
 #else
+constexpr bool kOtherPanels = false;
+constexpr int kMostOfRow = kMaxVectors;
 constexpr int kRowMajorRows = kTileRows;
 constexpr bool kPacksLeft = false;
 
@@ -195,7 +200,7 @@ ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const Stored<kElement>* b, in
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const Vf x = set1(a[k + i]);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int j = 0; j < NV; ++j) {
         if (far_rows && (kLanes > 4 || j == 0)) prefetch(b + 16 * b_step + j * kLanes);
         part.sum[i][j] = fma(x, load_stored<kElement>(b + j * kLanes), part.sum[i][j]);
@@ -209,7 +214,7 @@ ORTOLAN_INLINE Tile<1, NV> sum_row(const float* a, const Stored<kElement>* b, in
     }
   }
   Tile<1, NV> t;
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int j = 0; j < NV; ++j) t.sum[0][j] = (part.sum[0][j] + part.sum[1][j]) + (part.sum[2][j] + part.sum[3][j]);
   return t;
 }
@@ -256,12 +261,15 @@ void block_packed_a(const GemmBlock& g) {
   }
 }
 
-// One row times one packed panel, in the same blocks of k as taller products.
-template <int NV, PackedElement kElement>
-void row_panel(const GemmBlock& g, const Stored<kElement>* b) {
-  constexpr int64_t kWidth = NV * kLanes;
+// One row times the first vectors, NV at most, of a panel so wide, in the same blocks of k as taller products.
+template <PackedElement kElement, int NV>
+void row_panel(int vectors, const GemmBlock& g, const Stored<kElement>* b, int64_t panel_width) {
+  if constexpr (NV > 1) {
+    if (vectors < NV) return row_panel<kElement, NV - 1>(vectors, g, b, panel_width);
+  }
+  const int64_t width = kOtherPanels ? panel_width : NV * kLanes;
   const auto sum = [&](int64_t k, int64_t count) __attribute__((always_inline)) {
-    return sum_row<NV, kElement>(g.a + k, b + k * kWidth, kWidth, count, /*far_rows=*/false);
+    return sum_row<NV, kElement>(g.a + k, b + k * width, width, count, /*far_rows=*/false);
   };
   const int64_t step = k_block(g.k);
   Tile<1, NV> total = sum(0, least(step, g.k));
@@ -277,17 +285,16 @@ void row_panels(const void* b, const PanelSplit& split, int64_t begin, int64_t e
                 const GemmBlock& row) {
   GemmBlock g = row;
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t panel = backward ? begin + end - 1 - i : i, column = split.first_column(panel);
-    const auto* first = static_cast<const Stored<kElement>*>(b) + column * g.k;
-    g.c = row.c + column;
-    g.columns = split.columns(panel);
-    if (row.column_bias != nullptr) g.column_bias = row.column_bias + column;
-    if (row.residual != nullptr) g.residual = row.residual + column;
-    const int vectors = split.vectors(panel);
-    if (vectors == 1) row_panel<1, kElement>(g, first);
-    if (vectors == 2) row_panel<2, kElement>(g, first);
-    if constexpr (kMaxVectors == 3) {
-      if (vectors == 3) row_panel<3, kElement>(g, first);
+    const int64_t panel = backward ? begin + end - 1 - i : i, start = split.first_column(panel);
+    const auto* first = static_cast<const Stored<kElement>*>(b) + start * g.k;
+    for (int64_t at = 0; at < split.columns(panel); at += kMostOfRow * kLanes) {
+      const int64_t column = start + at;
+      g.c = row.c + column;
+      g.columns = least(kMostOfRow * kLanes, split.columns(panel) - at);
+      if (row.column_bias != nullptr) g.column_bias = row.column_bias + column;
+      if (row.residual != nullptr) g.residual = row.residual + column;
+      const auto vectors = static_cast<int>((g.columns + kLanes - 1) / kLanes);
+      row_panel<kElement, kMostOfRow>(vectors, g, first + at, split.width(panel));
     }
   }
 }

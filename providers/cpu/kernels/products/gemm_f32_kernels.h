@@ -44,6 +44,14 @@ struct GemmBlock : GemmFinish {
   int64_t next_bytes = 0;
 };
 
+constexpr int64_t kLongestSum = 256;
+
+/** Length of the blocks in which sums over k run; the last block may be shorter. */
+inline int64_t k_block(int64_t k, int64_t longest = kLongestSum) {
+  const int64_t blocks = (k + longest - 1) / longest;
+  return blocks <= 1 ? k : (k + blocks - 1) / blocks;
+}
+
 struct GemmF32Kernels {
   base::IsaLevel isa;
   int lanes;        // floats in a vector
@@ -74,18 +82,13 @@ struct GemmF32Kernels {
   bool in_winograd = true;
   /** Whether packed A is multiplied so much faster that A is packed for products of several panels. */
   bool packs_left = false;
+  /** What k_block() is told for products of several rows. */
+  int64_t longest_sum = kLongestSum;
 };
 
 /** Of the largest register tile. */
 inline int64_t tile_sums(const GemmF32Kernels& kernels) {
   return int64_t{kernels.tile_rows} * kernels.max_vectors * kernels.lanes;
-}
-
-/** Length of the blocks in which sums over k run; the last block may be shorter. */
-inline int64_t k_block(int64_t k) {
-  constexpr int64_t kLongest = 256;
-  const int64_t blocks = (k + kLongest - 1) / kLongest;
-  return blocks <= 1 ? k : (k + blocks - 1) / blocks;
 }
 
 }  // namespace ortolan::cpu::kernels

@@ -172,6 +172,15 @@ ORTOLAN_INLINE Vf scale2(Vf a, Vf n) {
 }
 #endif
 
+/** The same where neither a nor the result is denormal or infinite. */
+ORTOLAN_INLINE Vf add_to_exponent(Vf a, Vf n) {
+#if defined(__AVX512F__)
+  return scale2(a, n);
+#else
+  return from_bits(bits(a) + (to_int(n) << 23));
+#endif
+}
+
 ORTOLAN_INLINE float sum_lanes(Vf v) {
 #if defined(__AVX512F__)
   return _mm512_reduce_add_ps((__m512)v);

@@ -158,7 +158,7 @@ ORTOLAN_INLINE void exp_of_negatives(Vf (&x)[W]) {
 #pragma GCC unroll 8
   for (int i = 0; i < W; ++i) y[i] = fma(y[i], r[i] * r[i], r[i]) + set1(1.0f);
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) x[i] = select(x[i] < set1(kExpVanishes), Vf{}, scale2(y[i], n[i]));
+  for (int i = 0; i < W; ++i) x[i] = select(x[i] < set1(kExpVanishes), Vf{}, add_to_exponent(y[i], n[i]));
 }
 
 /** x/2 * (1 + erf(x/sqrt(2))) of W vectors as max(x, 0) - |x|/2 * erfc(|x|/sqrt(2)): no difference of near values. */
@@ -187,7 +187,7 @@ ORTOLAN_INLINE void gelu(Vf (&x)[W]) {
   for (int i = 0; i < W; ++i) r[i] = r[i] - n[i];
   polynomials(r, power, y);
 #pragma GCC unroll 8
-  for (int i = 0; i < W; ++i) y[i] = select(vabs(x[i]) > set1(kErfcVanishes), Vf{}, scale2(y[i], n[i]));
+  for (int i = 0; i < W; ++i) y[i] = select(vabs(x[i]) > set1(kErfcVanishes), Vf{}, add_to_exponent(y[i], n[i]));
 #pragma GCC unroll 8
   for (int i = 0; i < W; ++i) x[i] = fma(a[i], y[i], vmax(Vf{}, x[i]));
 }
