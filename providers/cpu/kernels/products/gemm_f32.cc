@@ -107,6 +107,7 @@ struct TaskRows {
 
 bool packs_left(const GemmProduct& p) {
   constexpr int64_t kFewestPanels = 4;
+  if (p.kernels.block == nullptr) return true;
   return p.kernels.packs_left && p.m >= p.kernels.tile_rows &&
          p.n >= kFewestPanels * p.kernels.max_vectors * p.kernels.lanes;
 }
@@ -118,7 +119,7 @@ int64_t padded_rows(const GemmProduct& p, int64_t rows) {
 TaskRows task_rows(const GemmProduct& p, int64_t first, int64_t count) {
   if (!packs_left(p)) return {first, count};
   const int64_t tile = p.kernels.tile_rows, depth = k_block(p.k, p.kernels.longest_sum);
-  Scratch<float> packed(padded_rows(p, count) * p.k);
+  Scratch<float> packed(std::max<int64_t>(1, padded_rows(p, count) * p.k));
   float* to = packed.data();
   for (int64_t k = 0; k < p.k; k += depth) {
     const int64_t columns = std::min(depth, p.k - k);

@@ -58,7 +58,7 @@ struct GemmF32Kernels {
   int max_vectors;  // widest panel
   int tile_rows;    // rows of A in one register tile
 
-  void (*block)(int vectors, const GemmBlock& block);
+  void (*block)(int vectors, const GemmBlock& block);  // nullptr: A is packed
   void (*block_packed_a)(int vectors, const GemmBlock& block);
   /**
    * One row times the panels [begin, end) of a packed B, in that order or backward. `row` describes the whole product:

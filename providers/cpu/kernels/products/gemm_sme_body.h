@@ -6,7 +6,6 @@
 
 #include "cpu/kernels/products/gemm_sme.h"
 #include "cpu/kernels/products/gemm_tile_body.h"
-#include "cpu/kernels/scratch.h"
 
 namespace ortolan::cpu::kernels {
 namespace generic {
@@ -112,27 +111,6 @@ void pack_panel_transposed(const float* b, int64_t ldb, int64_t k, int64_t colum
   if (k > 0 && width > 0) ortolan_sme_transpose(b, ldb * kFloat, columns, k, width, panel, width * kFloat);
 }
 
-// Row-major A is packed, some rows at a time.
-template <int L>
-void block(int vectors, const GemmBlock& g) {
-  constexpr int64_t kTile = 2 * L, kRows = 8 * kTile;
-  const Scratch<float> packed((g.rows < kRows ? (g.rows + kTile - 1) / kTile * kTile : kRows) * g.k);
-  for (int64_t first = 0; first < g.rows; first += kRows) {
-    GemmBlock some = g;
-    some.rows = least(kRows, g.rows - first);
-    for (int64_t row = 0; row < some.rows; row += kTile) {
-      pack_panel_transposed(g.a + (first + row) * g.lda, g.lda, g.k, least(kTile, some.rows - row), kTile,
-                            packed.data() + row * g.k);
-    }
-    some.a = packed.data();
-    some.lda = g.k;
-    some.c += first * g.ldc;
-    if (g.row_bias != nullptr) some.row_bias += first;
-    if (g.residual != nullptr) some.residual += first * g.residual_stride;
-    block_packed_a<L>(vectors, some);
-  }
-}
-
 void row_panels(PackedElement element, const void* b, const PanelSplit& split, int64_t begin, int64_t end,
                 bool backward, const GemmBlock& row) {
   generic::kGemmF32.row_panels(element, b, split, begin, end, backward, row);
@@ -150,7 +128,6 @@ constexpr GemmF32Kernels kernels_of() {
           .lanes = L,
           .max_vectors = 2,
           .tile_rows = 2 * L,
-          .block = block<L>,
           .block_packed_a = block_packed_a<L>,
           .row_panels = row_panels,
           .block_of_rows = block_of_rows<L>,
@@ -159,7 +136,6 @@ constexpr GemmF32Kernels kernels_of() {
           .pack_panel_transposed = pack_panel_transposed,
           .matrix_vector = matrix_vector,
           .in_winograd = false,
-          .packs_left = true,
           .longest_sum = 1024};
 }
 
