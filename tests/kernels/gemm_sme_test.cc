@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "base/threads/run_scope.h"
 #include "cpu/kernels/products/gemm_f32.h"
 #include "isa_test.h"
 
@@ -171,6 +172,19 @@ TEST_F(GemmSme, AThreadWithVectorsOfAnotherLengthComputesTheSame) {
       }
     });
   }
+}
+
+TEST_F(GemmSme, ProductsOfBfloat16AreThoseOfOtherPanels) {
+  const Shape shape{96, 132, 500, false, false};
+  const Product given(shape, normal(shape.m * shape.k), normal(shape.k * shape.n), normal(shape.m * shape.n));
+  const base::ScopedRunScope scope({base::Fp32Precision::kBf16});
+  Product narrow = given, wide = given;
+  use_isa(base::IsaLevel::kI8mm);
+  narrow.run_packed(nullptr, {});
+  use_isa(base::IsaLevel::kSme);
+  EXPECT_STREQ(gemm_isa(shape.m, shape.n, shape.k), "i8mm bf16");
+  wide.run_packed(nullptr, {});
+  EXPECT_EQ(wide.c, narrow.c);
 }
 
 // What a caller whose ZA is to outlive calls says of it (TPIDR2_EL0).
