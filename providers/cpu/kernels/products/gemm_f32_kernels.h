@@ -84,6 +84,8 @@ struct GemmF32Kernels {
   bool packs_left = false;
   /** What k_block() is told for products of several rows. */
   int64_t longest_sum = kLongestSum;
+  /** Where `block` is nullptr, kernels that have it, for the vectors of the other families. */
+  const GemmF32Kernels* with_block = nullptr;
 };
 
 /** Of the largest register tile. */

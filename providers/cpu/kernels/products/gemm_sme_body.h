@@ -136,7 +136,8 @@ constexpr GemmF32Kernels kernels_of() {
           .pack_panel_transposed = pack_panel_transposed,
           .matrix_vector = matrix_vector,
           .in_winograd = false,
-          .longest_sum = 1024};
+          .longest_sum = 1024,
+          .with_block = &generic::kGemmF32};
 }
 
 constexpr GemmF32Kernels kKernels[] = {kernels_of<4>(), kernels_of<8>(), kernels_of<16>(), kernels_of<32>()};
