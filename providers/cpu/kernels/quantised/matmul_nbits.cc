@@ -195,12 +195,12 @@ bool multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t l
   return !misfits;
 }
 
-/** Rows [row, row + rows) of C for `count` panels: a slice of B becomes floats at a time, which all rows then use. */
 const GemmF32Kernels& gemm_of_blocks() {
   const GemmF32Kernels& gemm = *kernels().gemm_f32;
   return gemm.block != nullptr ? gemm : *gemm.with_block;
 }
 
+/** Rows [row, row + rows) of C for `count` panels: a slice of B becomes floats at a time, which all rows then use. */
 void multiply_floats(const NBitsMatrix& b, const NBitsPanels& panels, int64_t panel, int count, const float* a,
                      int64_t lda, int64_t rows, const NBitsResult& to) {
   const GemmF32Kernels& gemm = gemm_of_blocks();
