@@ -13,7 +13,7 @@ class CpuExecutionProvider final : public ExecutionProvider {
   const KernelRegistry* kernel_registry() const override { return &registry_; }
   const std::vector<std::pair<std::string, std::string>>& options() const override { return options_; }
 
-  std::string_view instruction_set() const override { return kernels::float_isa(); }
+  std::string_view instruction_set() const override { return kernels::product_isa(); }
 
   Capability get_capability(const Graph& graph) override {
     Capability capability;

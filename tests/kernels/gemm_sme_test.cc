@@ -24,22 +24,9 @@ namespace {
 
 constexpr int kLanes[] = {4, 8, 16, 32};
 
-class GemmSme : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!use_isa(base::IsaLevel::kSme)) GTEST_SKIP() << "this processor has no streaming vectors";
-  }
-  void TearDown() override { use_isa(base::cpu_features().isa); }
-
-  std::vector<float> normal(int64_t n) {
-    std::normal_distribution<float> distribution;
-    std::vector<float> values(n);
-    for (float& v : values) v = distribution(random_);
-    return values;
-  }
-
-  std::mt19937 random_{12345};
-};
+class GemmSme : public IsaTest {};
+INSTANTIATE_TEST_SUITE_P(Isa, GemmSme, testing::Values(base::IsaLevel::kSme),
+                         [](const auto& info) { return base::isa_name(info.param); });
 
 // What `run` does on a thread whose streaming vectors have so many floats; false where the processor has none such.
 template <class Run>
@@ -84,7 +71,7 @@ struct Product {
 // Rows alone are summed otherwise: in four parts by NEON, as one by outer products where they are not packed.
 bool is_summed_alike(const Shape& shape) { return shape.m > 1 && shape.n > 1; }
 
-TEST_F(GemmSme, SumsAreThoseOfPlainArithmeticForAnyLengthOfVectors) {
+TEST_P(GemmSme, SumsAreThoseOfPlainArithmeticForAnyLengthOfVectors) {
   int lengths = 0;
   for (const int lanes : kLanes) {
     const GemmF32Kernels* kernels = sme::gemm_f32_of(lanes);
@@ -110,7 +97,7 @@ TEST_F(GemmSme, SumsAreThoseOfPlainArithmeticForAnyLengthOfVectors) {
   EXPECT_GT(lengths, 0);
 }
 
-TEST_F(GemmSme, RowsBecomeColumnsAndNothingBesideIsWritten) {
+TEST_P(GemmSme, RowsBecomeColumnsAndNothingBesideIsWritten) {
   struct Case {
     int64_t k, columns, width;
   };
@@ -131,7 +118,7 @@ TEST_F(GemmSme, RowsBecomeColumnsAndNothingBesideIsWritten) {
   }
 }
 
-TEST_F(GemmSme, EachStepOfTheFinishAloneIsDone) {
+TEST_P(GemmSme, EachStepOfTheFinishAloneIsDone) {
   const GemmF32Kernels& kernels = *sme::gemm_f32_of(base::cpu_features().streaming_bytes / 4);
   const Shape shape{37, 41, 19, false, false};
   const std::vector<float> rows = normal(shape.m), columns = normal(shape.n), residual = normal(shape.m * shape.n);
@@ -158,7 +145,7 @@ TEST_F(GemmSme, EachStepOfTheFinishAloneIsDone) {
   }
 }
 
-TEST_F(GemmSme, AThreadWithVectorsOfAnotherLengthComputesTheSame) {
+TEST_P(GemmSme, AThreadWithVectorsOfAnotherLengthComputesTheSame) {
   const Shape shape{45, 50, 250, false, false};
   const Product given(shape, normal(shape.m * shape.k), normal(shape.k * shape.n), normal(shape.m * shape.n));
   Product plain = given;
@@ -174,7 +161,7 @@ TEST_F(GemmSme, AThreadWithVectorsOfAnotherLengthComputesTheSame) {
   }
 }
 
-TEST_F(GemmSme, ProductsOfBfloat16AreThoseOfOtherPanels) {
+TEST_P(GemmSme, ProductsOfBfloat16AreThoseOfOtherPanels) {
   const Shape shape{96, 132, 500, false, false};
   const Product given(shape, normal(shape.m * shape.k), normal(shape.k * shape.n), normal(shape.m * shape.n));
   const base::ScopedRunScope scope({base::Fp32Precision::kBf16});
@@ -194,7 +181,7 @@ struct LazySave {
   uint8_t reserved[6];
 };
 
-TEST_F(GemmSme, ACallersZaIsSavedWhereItAsksForThat) {
+TEST_P(GemmSme, ACallersZaIsSavedWhereItAsksForThat) {
   const int bytes = base::cpu_features().streaming_bytes;
   std::vector<uint8_t> saved(static_cast<size_t>(bytes) * bytes + 1, 0xee), row(bytes);
   for (int i = 0; i < bytes; ++i) row[i] = static_cast<uint8_t>(i + 1);

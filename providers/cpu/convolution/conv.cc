@@ -64,7 +64,7 @@ KernelReport Conv::report(const KernelContext& context) const {
   if (context.input(0).type() == ElementType::kDouble) return {join("conv_f64 ", window_text(w)), kernels::plain_isa()};
   std::string method = weights_ ? weights_->method() : "weights packed in each run";
   return {join("conv_f32 ", method, " ", window_text(w), activation_text(context.node())),
-          weights_ ? weights_->isa() : kernels::float_isa()};
+          weights_ ? weights_->isa() : kernels::product_isa()};
 }
 
 void Conv::compute(KernelContext& context) const {

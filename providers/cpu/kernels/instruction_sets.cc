@@ -7,7 +7,8 @@
 
 namespace ortolan::cpu::kernels {
 
-const char* float_isa() noexcept { return base::isa_name(kernels().gemm_f32->isa); }
+const char* float_isa() noexcept { return base::isa_name(of_plain_vectors(*kernels().gemm_f32).isa); }
+const char* product_isa() noexcept { return base::isa_name(kernels().gemm_f32->isa); }
 const char* byte_isa() noexcept { return base::isa_name(kernels().gemm_int8->isa); }
 const char* highest_isa() noexcept { return base::isa_name(kernels().isa); }
 const char* plain_isa() noexcept { return base::isa_name(base::IsaLevel::kGeneric); }

@@ -28,7 +28,8 @@ const char* PackedConvWeights::method() const noexcept {
 }
 const char* PackedConvWeights::isa() const noexcept {
   constexpr const char* kTiles[] = {"amx bf16", "amx bf16x3", "amx bf16x6"};
-  return storage_->tiles != nullptr ? kTiles[storage_->tiles->slices - 1] : base::isa_name(storage_->kernels->isa);
+  if (storage_->tiles != nullptr) return kTiles[storage_->tiles->slices - 1];
+  return base::isa_name((storage_->depthwise ? of_plain_vectors(*storage_->kernels) : *storage_->kernels).isa);
 }
 
 namespace {

@@ -88,6 +88,11 @@ struct GemmF32Kernels {
   const GemmF32Kernels* with_block = nullptr;
 };
 
+/** The kernels themselves, or, where theirs are other vectors, those of the vectors that other families have. */
+inline const GemmF32Kernels& of_plain_vectors(const GemmF32Kernels& kernels) {
+  return kernels.with_block != nullptr ? *kernels.with_block : kernels;
+}
+
 /** Of the largest register tile. */
 inline int64_t tile_sums(const GemmF32Kernels& kernels) {
   return int64_t{kernels.tile_rows} * kernels.max_vectors * kernels.lanes;

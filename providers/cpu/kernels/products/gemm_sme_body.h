@@ -88,21 +88,15 @@ void multiply(const GemmBlock& g) {
   ortolan_sme_multiply(&block);
 }
 
+// Of packed A, with B's rows listed or evenly spaced.
 template <int L>
-void block_packed_a(int, const GemmBlock& given) {
-  GemmBlock g = given;
-  g.b_rows = nullptr;
-  multiply<L>(g);
-}
-
-template <int L>
-void block_of_rows(int, const GemmBlock& g) {
+void packed_block(int, const GemmBlock& g) {
   multiply<L>(g);
 }
 
 template <int L>
 void thin_block_packed_a(const GemmBlock& g) {
-  block_packed_a<L>(1, g);
+  multiply<L>(g);
 }
 
 // Of the length that the thread has.
@@ -128,9 +122,9 @@ constexpr GemmF32Kernels kernels_of() {
           .lanes = L,
           .max_vectors = 2,
           .tile_rows = 2 * L,
-          .block_packed_a = block_packed_a<L>,
+          .block_packed_a = packed_block<L>,
           .row_panels = row_panels,
-          .block_of_rows = block_of_rows<L>,
+          .block_of_rows = packed_block<L>,
           .thin_block_packed_a = thin_block_packed_a<L>,
           .pack_panel = pack_panel,
           .pack_panel_transposed = pack_panel_transposed,

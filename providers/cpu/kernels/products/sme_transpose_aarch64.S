@@ -1,7 +1,7 @@
 // Rows become columns through the tiles of ZA, which are written by rows and read by columns.
         .include "cpu/kernels/products/sme_streaming_aarch64.inc"
 
-// The rows of so many tiles at the k from x0 on; `more` are the predicates of four tiles' k.
+// A row of four tiles, whose k p0 to p3 bound, from x14 on.
 .macro load_row slice
         ld1w    {za0h.s[w12, #\slice]}, p0/z, [x14]
         ld1w    {za1h.s[w12, #\slice]}, p1/z, [x14, x8, lsl #2]

@@ -195,15 +195,10 @@ bool multiply_bytes(base::ThreadPool* pool, int64_t m, const float* a, int64_t l
   return !misfits;
 }
 
-const GemmF32Kernels& gemm_of_blocks() {
-  const GemmF32Kernels& gemm = *kernels().gemm_f32;
-  return gemm.block != nullptr ? gemm : *gemm.with_block;
-}
-
 /** Rows [row, row + rows) of C for `count` panels: a slice of B becomes floats at a time, which all rows then use. */
 void multiply_floats(const NBitsMatrix& b, const NBitsPanels& panels, int64_t panel, int count, const float* a,
                      int64_t lda, int64_t rows, const NBitsResult& to) {
-  const GemmF32Kernels& gemm = gemm_of_blocks();
+  const GemmF32Kernels& gemm = of_plain_vectors(*kernels().gemm_f32);
   const int64_t width = int64_t{count} * gemm.lanes;
   const Scratch<float> space(kSlice * width + 4096);
   float* const slice = space.data();
@@ -306,7 +301,7 @@ void multiply_in_vectors(base::ThreadPool* pool, int64_t m, const float* a, int6
                          int64_t ldc, const float* bias) {
   const NBitsPanels panels = panels_of(b);
   for_bands(m, 4 * b.k, [&](int64_t row, int64_t rows) {
-    for_panels(pool, b, gemm_of_blocks().max_vectors, rows, [&](int64_t panel, int count) {
+    for_panels(pool, b, of_plain_vectors(*kernels().gemm_f32).max_vectors, rows, [&](int64_t panel, int count) {
       multiply_floats(b, panels, panel, count, a + row * lda, lda, rows, result_at(b, panel, c + row * ldc, ldc, bias));
     });
   });

@@ -37,7 +37,7 @@ class ConvTranspose final : public OpKernel {
     std::string window = window_text(w) + activation_text(context.node());
     if (w.rank() > kMostKernelSpatial + 2) return {"conv_transpose_nd " + window, kernels::plain_isa()};
     if (context.input(0).type() == ElementType::kDouble) return {"conv_transpose_f64 " + window, kernels::plain_isa()};
-    if (packed_ == nullptr) return {"conv_transpose_f32 weights packed in each run " + window, kernels::float_isa()};
+    if (packed_ == nullptr) return {"conv_transpose_f32 weights packed in each run " + window, kernels::product_isa()};
     return {join("conv_transpose_f32 ", packed_->method(), " ", window), packed_->isa()};
   }
 
