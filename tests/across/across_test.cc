@@ -1,5 +1,6 @@
 // Nodes that are alike compute in one model what each computes alone: however the model is loaded, by any number of
-// threads, in either order of execution, again, in two sessions at once, and where packed weights are shared.
+// threads, in either order of execution, again, in two sessions at once, by several callers of one, and where packed
+// weights are shared.
 #include <gtest/gtest.h>
 #include <tuple>
 
@@ -107,6 +108,22 @@ class AcrossTest : public testing::Test {
     }
   }
 
+  /** Callers of one session get what each gets alone, all with inputs of their own. */
+  void check_callers(const AlikeModel& model) {
+    constexpr uint32_t kCallers = 6;
+    const auto session = PlacedModel(model, {Source::kGraph}).session(Way{.threads = 2}.options(), nullptr);
+    std::vector<Tensor> expected;
+    for (uint32_t i = 0; i < kCallers; ++i) expected.push_back(run(*session, model, i)[0]);
+    std::string errors[kCallers];
+    std::vector<std::thread> callers;
+    for (uint32_t i = 0; i < kCallers; ++i) {
+      callers.emplace_back([&, i] { errors[i] = difference_in(*session, model, i, expected[i]); });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const std::string& error : errors) EXPECT_EQ(error, "") << model.label();
+    ++models_, ++sessions_;
+  }
+
  private:
   void check(const AlikeModel& model, const PlacedModel& placed, const Place& place, const Way& way) {
     ++combinations_;
@@ -121,6 +138,20 @@ class AcrossTest : public testing::Test {
     for (const std::string& error : errors) {
       EXPECT_EQ(error, "") << model.label() << "\nfrom " << name_of(place) << ", " << way.name();
     }
+  }
+
+  /** What a caller of a session gets several times that is not expected. */
+  static std::string difference_in(const Session& session, const AlikeModel& model, uint32_t variant,
+                                   const Tensor& expected) {
+    constexpr int kRuns = 4;
+    try {
+      for (int time = 0; time < kRuns; ++time) {
+        if (!equal(run(session, model, variant)[0], expected)) return join("run ", time, " of caller ", variant);
+      }
+    } catch (const Error& error) {
+      return error.text();
+    }
+    return "";
   }
 
   /** What two runs of a session give that is not expected. */
@@ -181,6 +212,10 @@ TEST_F(AcrossTest, TwoNodesOfOneOperator) {
     check({{{&node, 1}, {&node, 1}}}, kWaysOfPair);
     check({{{&node, 1}, {&node, 1}}, true}, kWaysOfPair);
   }
+}
+
+TEST_F(AcrossTest, CallersOfOneSession) {
+  for (const OperatorCase& node : operator_cases()) check_callers({{{&node, 1}}});
 }
 
 TEST_F(AcrossTest, NodesOfDifferentOperatorsShareWeights) {

@@ -139,7 +139,7 @@ std::unique_ptr<Session> PlacedModel::session(SessionOptions options,
   return Session::from_bytes(environment(), std::as_bytes(std::span(bytes_)), options, std::move(weights));
 }
 
-std::vector<Tensor> run(const Session& session, const AlikeModel& model) {
+std::vector<Tensor> run(const Session& session, const AlikeModel& model, uint32_t variant) {
   std::vector<Value> inputs, results(model.nodes.size());
   std::vector<std::string> names, wanted;
   for (size_t n = 0; n < model.nodes.size(); ++n) {
@@ -147,7 +147,7 @@ std::vector<Tensor> run(const Session& session, const AlikeModel& model) {
     for (size_t i = 0; i < given.size(); ++i) {
       if (given[i].kind != CaseInput::Kind::kGiven) continue;
       names.push_back(join("x", n, "_", i));
-      inputs.emplace_back(values_for(given[i], 0));
+      inputs.emplace_back(values_for(given[i], variant));
     }
     wanted.push_back(join("y", n));
   }

@@ -49,7 +49,7 @@ class PlacedModel {
   std::string bytes_, folder_;
 };
 
-/** Gives each node the inputs of operator_cases() and returns all outputs, in order. */
-std::vector<Tensor> run(const Session& session, const AlikeModel& model);
+/** Gives each node the inputs of operator_cases(), of that variant, and returns all outputs, in order. */
+std::vector<Tensor> run(const Session& session, const AlikeModel& model, uint32_t variant = 0);
 
 }  // namespace ortolan::across

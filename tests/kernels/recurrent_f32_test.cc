@@ -147,6 +147,36 @@ TEST_P(PackedCells, StepFromZerosIsThatOfZeros) {
   }
 }
 
+TEST_P(PackedCells, LoneRowsTogetherHaveTheBitsOfEachAlone) {
+  for (const Cell kind : {Cell::kLstm, Cell::kGru}) {
+    for (int count = 1; count <= 14; ++count) {
+      const int64_t n = 16 * integer(1, 5);
+      const std::vector<float> r = normal(4 * n * n), bias = normal(n);
+      const PackedCell cell(kind, n, r.data());
+      std::vector<std::vector<float>> gates, h, c;
+      for (int i = 0; i < count; ++i) gates.push_back(normal(4 * n)), h.push_back(normal(n)), c.push_back(normal(n));
+      for (const bool from_end : {false, true}) {
+        std::vector<std::vector<float>> next_h(count, std::vector<float>(n)), next_c = c;
+        std::vector<CellRow> rows;
+        for (int i = 0; i < count; ++i) {
+          const float* hidden_bias = i % 2 != 0 ? bias.data() : nullptr;
+          rows.push_back(
+              {gates[i].data(), h[i].data(), next_h[i].data(), hidden_bias, next_c[i].data(), next_c[i].data()});
+        }
+        cell_rows(cell, rows.data(), count, from_end);
+        for (int i = 0; i < count; ++i) {
+          std::vector<float> alone_h(n), alone_c = c[i];
+          const CellStep alone{
+              1, gates[i].data(), 0, h[i].data(), alone_h.data(), rows[i].hidden_bias, alone_c.data(), alone_c.data()};
+          cell_step(nullptr, cell, alone, from_end);
+          EXPECT_EQ(next_h[i], alone_h) << i << " of " << count;
+          EXPECT_EQ(next_c[i], alone_c) << i << " of " << count;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(PackedCells, KnowWhetherTheyAreFinite) {
   std::vector<float> r = normal(4 * 32 * 32);
   EXPECT_TRUE(PackedCell(Cell::kLstm, 32, r.data()).is_finite());

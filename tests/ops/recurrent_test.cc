@@ -1,6 +1,7 @@
 // RNN, GRU and LSTM against their equations in double, element by element.
 #include <cmath>
 
+#include "base/threads/processor_count.h"
 #include "op_test.h"
 
 namespace ortolan::test {
@@ -12,10 +13,10 @@ struct Case {
   bool bias = true, initial = true, lengths = false, peepholes = false, batch_first = false;
   bool linear_before_reset = false, input_forget = false;
   float clip = 0;
-  int64_t hidden = 6;
+  int64_t hidden = 6, batch = 3;
 };
 
-constexpr int64_t kSteps = 4, kBatch = 3, kInput = 5;
+constexpr int64_t kSteps = 4, kInput = 5;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -27,8 +28,10 @@ struct Model {
   std::vector<int32_t> lengths;
   std::vector<double> y, y_h, y_c;
 
-  int64_t state(int64_t d, int64_t n) const { return (c.batch_first ? n * directions + d : d * kBatch + n) * c.hidden; }
-  int64_t row(int64_t t, int64_t n) const { return c.batch_first ? n * kSteps + t : t * kBatch + n; }
+  int64_t state(int64_t d, int64_t n) const {
+    return (c.batch_first ? n * directions + d : d * c.batch + n) * c.hidden;
+  }
+  int64_t row(int64_t t, int64_t n) const { return c.batch_first ? n * kSteps + t : t * c.batch + n; }
   double limited(double v) const { return c.clip > 0 ? std::clamp<double>(v, -c.clip, c.clip) : v; }
 
   /** Sum of gate g, hidden unit j: input part, and recurrent part from h. */
@@ -77,11 +80,11 @@ struct Model {
   }
 
   void run() {
-    y.assign(kSteps * directions * kBatch * c.hidden, 0);
-    y_h.assign(directions * kBatch * c.hidden, 0);
+    y.assign(kSteps * directions * c.batch * c.hidden, 0);
+    y_h.assign(directions * c.batch * c.hidden, 0);
     y_c = y_h;
     for (int64_t d = 0; d < directions; ++d) {
-      for (int64_t n = 0; n < kBatch; ++n) {
+      for (int64_t n = 0; n < c.batch; ++n) {
         std::vector<double> h(c.hidden, 0), cell(c.hidden, 0);
         if (!h0.empty()) std::copy_n(&h0[state(d, n)], c.hidden, h.begin());
         if (!c0.empty()) std::copy_n(&c0[state(d, n)], c.hidden, cell.begin());
@@ -89,7 +92,7 @@ struct Model {
         for (int64_t s = 0; s < length; ++s) {
           int64_t t = d == 1 || c.direction == "reverse" ? length - 1 - s : s;
           c.op == "LSTM" ? lstm(d, t, n, h, cell) : c.op == "GRU" ? gru(d, t, n, h) : rnn(d, t, n, h);
-          int64_t at = c.batch_first ? (n * kSteps + t) * directions + d : (t * directions + d) * kBatch + n;
+          int64_t at = c.batch_first ? (n * kSteps + t) * directions + d : (t * directions + d) * c.batch + n;
           std::copy_n(h.begin(), c.hidden, &y[at * c.hidden]);
         }
         std::copy_n(h.begin(), c.hidden, &y_h[state(d, n)]);
@@ -110,14 +113,15 @@ void check(const Case& c, double tolerance) {
     values = doubles(tensor);
     test.input(tensor);
   };
-  Shape state = c.batch_first ? Shape{kBatch, m.directions, c.hidden} : Shape{m.directions, kBatch, c.hidden};
-  add(true, c.batch_first ? Shape{kBatch, kSteps, kInput} : Shape{kSteps, kBatch, kInput}, 0, m.x);
+  Shape state = c.batch_first ? Shape{c.batch, m.directions, c.hidden} : Shape{m.directions, c.batch, c.hidden};
+  add(true, c.batch_first ? Shape{c.batch, kSteps, kInput} : Shape{kSteps, c.batch, kInput}, 0, m.x);
   add(true, {m.directions, m.gates * c.hidden, kInput}, 1, m.w);
   add(true, {m.directions, m.gates * c.hidden, c.hidden}, 2, m.r);
   add(c.bias, {m.directions, 2 * m.gates * c.hidden}, 3, m.b);
   if (c.lengths) {
     m.lengths = {2, 4, 0};
-    test.input<int32_t>({kBatch}, m.lengths);
+    if (c.batch == 1) m.lengths = {3};
+    test.input<int32_t>({c.batch}, m.lengths);
   } else {
     test.no_input();
   }
@@ -133,7 +137,7 @@ void check(const Case& c, double tolerance) {
   auto results = test.run(c.op == "LSTM" ? 3 : 2);
   m.run();
   Shape all =
-      c.batch_first ? Shape{kBatch, kSteps, m.directions, c.hidden} : Shape{kSteps, m.directions, kBatch, c.hidden};
+      c.batch_first ? Shape{c.batch, kSteps, m.directions, c.hidden} : Shape{kSteps, m.directions, c.batch, c.hidden};
   std::string what = join(c.op, " ", c.direction, c.batch_first ? " batch first" : "", c.lengths ? " lengths" : "");
   EXPECT_TRUE(near(results[0].tensor(), all, m.y, tolerance)) << what;
   EXPECT_TRUE(near(results[1].tensor(), state, m.y_h, tolerance)) << what;
@@ -165,6 +169,21 @@ TEST(Recurrent, UnitsThatFillVectors) {
       c.batch_first = form & 1, c.linear_before_reset = true;
       check<float>(c, 1e-5);
       if (form % 8 == 5) check<Half>(c, 5e-3);
+    }
+  }
+}
+
+// The steps of one thread that has a lone sequence.
+TEST(Recurrent, LoneSequences) {
+  const base::PretendedProcessors one(1);
+  for (std::string op : {"GRU", "LSTM"}) {
+    for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+      for (int form = 0; form < 16; ++form) {
+        Case c{op, direction};
+        c.hidden = 32, c.batch = 1, c.bias = form & 1, c.initial = form & 2, c.lengths = form & 4;
+        c.batch_first = form & 8, c.linear_before_reset = true;
+        check<float>(c, 1e-5);
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 // steps.
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "cpu/recurrent/gate_activation.h"
@@ -9,6 +10,7 @@
 
 namespace ortolan::cpu {
 
+class JointWalks;
 class WalkMemory;
 
 enum class CellKind : uint8_t { kRnn, kGru, kLstm };
@@ -72,6 +74,8 @@ class Recurrent final : public OpKernel {
   std::vector<CellWeights<float>> packed_;    // of each direction, where W and R are constant
   std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant
   std::shared_ptr<WalkMemory> walk_memory_;
+  std::vector<std::shared_ptr<JointWalks>> joint_walks_;  // of each direction, where packed_ has cells
+  mutable std::atomic<int> running_{0};                   // runs that are here
 };
 
 }  // namespace ortolan::cpu

@@ -2,32 +2,57 @@
 // gates.
 #include "cpu/recurrent/recurrent_run.h"
 
+#include "base/threads/counted_in.h"
+#include "base/threads/loops_alone.h"
 #include "base/threads/polled_loop.h"
+#include "base/threads/processor_count.h"
 #include "base/threads/thread_pool.h"
 
 namespace ortolan::cpu {
+namespace {
 
-/** Everything between weights and outputs. */
+constexpr int64_t kFewestJointSteps = 4;  // worth joining others
+
+}  // namespace
+
+/** Everything between weights and outputs. Runs at the same time part the processors among them. */
 template <class C>
 void Recurrent::Run<C>::run() {
-  share_walks();
+  const base::CountedIn counted(op.running_);
+  const int threads = threads_for(counted.count());
+  const bool jointly = walks_jointly(threads);
+  const base::LoopsAlone alone(threads == 1);
+  share_walks(threads);
   project();
   C* memory = context.scratch<C>(checked_mul(size.directions, walk_memory())).data();
-  for (int64_t d = 0; !shared.empty() && d < size.directions; ++d) walk_shared(d, memory);
-  if (!shared.empty()) return;
+  if (!shared.empty()) return each_direction([&](int64_t d) { walk_shared(d, memory); });
+  if (jointly) return each_direction([&](int64_t d) { walk_jointly(d, memory); });
   context.threads().parallel_for(size.directions, 1, [&](int64_t begin, int64_t end) {
     for (int64_t d = begin; d < end; ++d) walk(d, memory + d * walk_memory());
   });
 }
 
+/** Of the pool, for this run among so many. */
+template <class C>
+int Recurrent::Run<C>::threads_for(int runs) const {
+  return std::max(1, std::min(context.threads().degree(), base::processors_at_once() / runs));
+}
+
+/** Whether the steps of a lone sequence are for one thread, which may do those of other runs besides. */
+template <class C>
+bool Recurrent::Run<C>::walks_jointly(int threads) const {
+  return std::is_same_v<C, float> && !op.joint_walks_.empty() && size.batch == 1 && threads == 1 &&
+         size.steps >= kFewestJointSteps && !ThreadPool::inside_loop();
+}
+
 /** Prepares walks for several threads, where that is worth it. */
 template <class C>
-void Recurrent::Run<C>::share_walks() {
+void Recurrent::Run<C>::share_walks(int threads) {
   if constexpr (std::is_same_v<C, float>) {
     if (lengths || !weights[0].cell || ThreadPool::inside_loop()) return;
     for (int64_t d = 0; d < size.directions; ++d) {
       CellWalkPlan plan{weights[d].cell, size, d, backward(d), from_zero(d)};
-      int lanes = plan.lanes(context.threads().degree());
+      int lanes = plan.lanes(threads);
       if (lanes == 1) return;
       shared.push_back(std::make_shared<CellWalk>(std::move(plan), lanes, op.walk_memory_));
     }
@@ -95,6 +120,25 @@ void Recurrent::Run<C>::walk_shared(int64_t d, C* memory) {
     Walk last = walk_of(d, memory);
     walk.read_last(last.h, last.c);
     end(last);
+  }
+}
+
+template <class C>
+void Recurrent::Run<C>::walk_jointly(int64_t d, C* memory) {
+  if constexpr (std::is_same_v<C, float>) {
+    Walk w = walk_of(d, memory);
+    begin(w);
+    const int64_t steps = longest(), first = steps > 0 ? time(d, 0, 0) : 0, on = backward(d) ? -1 : 1;
+    JointWalks::Walk joint(steps);
+    joint.gates = projected[d] + first * width();
+    joint.gates_stride = on * width();
+    joint.h = w.h, joint.c = w.c, joint.next_h = w.next;
+    joint.hidden_bias = w.hidden_bias;
+    joint.y = y ? y + size.y_row(first, 0, d) * size.hidden : nullptr;
+    joint.y_stride = on * size.directions * size.hidden;
+    op.joint_walks_[d]->do_steps(joint);
+    w.h = joint.h;
+    end(w);
   }
 }
 

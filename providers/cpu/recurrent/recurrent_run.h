@@ -8,6 +8,7 @@
 #include "cpu/kernels/division/work_cost.h"
 #include "cpu/kernels/division/work_division.h"
 #include "cpu/recurrent/cell_walk.h"
+#include "cpu/recurrent/joint_walks.h"
 #include "cpu/recurrent/recurrent.h"
 
 namespace ortolan::cpu {
@@ -50,12 +51,15 @@ struct Recurrent::Run {
   /** Whether the first step of a packed cell has no product. */
   bool from_zero(int64_t direction) const { return !first_h && weights[direction].cell->is_finite(); }
   void run();
-  void share_walks();
+  int threads_for(int runs) const;
+  bool walks_jointly(int threads) const;
+  void share_walks(int threads);
   void project();
   void add_biases(const C* both, const kernels::PackedCell* cell, C* sums) const;
   Walk walk_of(int64_t direction, C* memory) const;
   void walk(int64_t direction, C* memory);
   void walk_shared(int64_t direction, C* memory);
+  void walk_jointly(int64_t direction, C* memory);
   void begin(const Walk& w) const;
   const C* states_of(const Walk& w, int64_t step) const;
   void take_step(const Walk& w, int64_t step, C* gates, int64_t stride);
@@ -66,6 +70,10 @@ struct Recurrent::Run {
   void lstm_row(const Walk& w, C* gates, int64_t b) const;
   void gru_row(const Walk& w, C* gates, int64_t b) const;
   void end(const Walk& w) const;
+  template <class Body>
+  void each_direction(Body&& body) const {
+    for (int64_t d = 0; d < size.directions; ++d) body(d);
+  }
   /** Calls body(b) for the sequences that are not over. */
   template <class Body>
   void for_active(const Walk& w, int64_t step, Body&& body) const {

@@ -6,6 +6,7 @@
 
 #include "base/threads/futex.h"
 #include "base/threads/loop_division.h"
+#include "base/threads/loops_alone.h"
 #include "base/threads/pause.h"
 #include "base/threads/piece_length.h"
 
@@ -16,16 +17,11 @@ constinit thread_local bool t_inside_loop = false;
 
 constexpr int kCallerSpin = 4096;
 
-class InsideLoop {
- public:
-  InsideLoop() : before_(std::exchange(t_inside_loop, true)) {}
-  ~InsideLoop() { t_inside_loop = before_; }
-
- private:
-  bool before_;
-};
-
 }  // namespace
+
+LoopsAlone::LoopsAlone(bool wanted) noexcept : before_(std::exchange(t_inside_loop, t_inside_loop || wanted)) {}
+
+LoopsAlone::~LoopsAlone() { t_inside_loop = before_; }
 
 bool inside_pooled_loop() noexcept { return t_inside_loop; }
 
@@ -37,7 +33,7 @@ void PooledLoop::set_parts(const std::vector<int>& threads) {
 
 template <class Stop>
 void PooledLoop::claim_chunks(Stop stop, int own) noexcept {
-  InsideLoop inside_loop;
+  const LoopsAlone inside_loop;
   PieceLength<> length(scope_.terminate != nullptr ? grain_ : chunk_, chunk_);
   int64_t wanted = length.next();
   for (int i = 0; i < part_count_; ++i) {

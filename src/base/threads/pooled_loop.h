@@ -89,7 +89,7 @@ class PooledLoop {
   std::atomic<bool> caller_sleeps_{false};
 };
 
-/** Whether the calling thread is in a loop of any pool. */
+/** Whether loops of the calling thread are its alone (loops_alone.h). */
 bool inside_pooled_loop() noexcept;
 
 }  // namespace ortolan::base

@@ -56,9 +56,11 @@ RunScope lasting_run_scope() noexcept {
   return lasting;
 }
 
-bool terminate_asked() noexcept {
+bool terminate_asked() noexcept { return terminate_asked(t_state.scope.terminate); }
+
+bool terminate_asked(const std::atomic<bool>* terminate) noexcept {
   ++t_state.looks;
-  return t_state.scope.terminate != nullptr && t_state.scope.terminate->load(std::memory_order_relaxed);
+  return terminate != nullptr && terminate->load(std::memory_order_relaxed);
 }
 
 void check_terminate() {

@@ -32,6 +32,8 @@ RunScope lasting_run_scope() noexcept;
 
 /** Whether the run of the calling thread is asked to stop. */
 bool terminate_asked() noexcept;
+/** The same of another thread's run, whose RunScope::terminate that is. */
+bool terminate_asked(const std::atomic<bool>* terminate) noexcept;
 
 /** Throws base::Error where the run of the calling thread is asked to stop. */
 void check_terminate();

@@ -8,6 +8,7 @@
 
 #include "base/cpu_features.h"
 #include "base/error.h"
+#include "base/threads/counted_in.h"
 #include "base/threads/loop_division.h"
 #include "base/threads/memory_nodes.h"
 #include "base/threads/piece_length.h"
@@ -20,20 +21,6 @@ namespace ortolan::base {
 namespace {
 
 constinit thread_local const WorkCallbacks* t_work_callbacks = nullptr;  // of pools that are made here
-
-/** One more, as long as it lives. */
-class CountedIn {
- public:
-  explicit CountedIn(std::atomic<int>& counter) : counter_(counter), count_(counter.fetch_add(1) + 1) {}
-  ~CountedIn() { counter_.fetch_sub(1); }
-  CountedIn(const CountedIn&) = delete;
-  CountedIn& operator=(const CountedIn&) = delete;
-  int count() const { return count_; }
-
- private:
-  std::atomic<int>& counter_;
-  const int count_;
-};
 
 /** A loop that nobody helps with: in one piece, unless somebody may ask the run to stop. */
 void run_alone(int64_t count, int64_t grain, LoopBody body) {

@@ -110,7 +110,7 @@ class ThreadPool {
   // run when this returns, or runs after the task that calls this: hold no lock that a task takes.
   void schedule(Task task);
 
-  // True while the calling thread runs a loop body of any pool.
+  // True while the calling thread runs a loop body of any pool, or keeps its loops to itself (loops_alone.h).
   static bool inside_loop() noexcept;
 
  private:

@@ -14,15 +14,13 @@
 #include <vector>
 
 #include "base/threads/announced_work.h"
+#include "base/threads/forks.h"
 #include "base/threads/pooled_loop.h"
 #include "base/threads/run_scope.h"
 #include "base/threads/thread_pool.h"
 #include "base/threads/turn_taking.h"
 
 namespace ortolan::base {
-
-/** Forks between the program's first process and this one. */
-uint32_t count_forks();
 
 struct ThreadPool::State {
   struct Worker {

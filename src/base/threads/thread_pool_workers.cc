@@ -19,17 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenMoves = std::chrono::milliseconds(1);  // of a worker away from the caller's processor
 
-std::atomic<uint32_t> forks_behind{0};
-
 }  // namespace
 
-uint32_t count_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { forks_behind.fetch_add(1); });
-  (void)registered;
-  return forks_behind.load();
-}
-
-bool ThreadPool::State::orphaned() const { return forks_behind.load(std::memory_order_relaxed) != made_after_forks; }
+bool ThreadPool::State::orphaned() const { return count_forks() != made_after_forks; }
 
 // Free workers come by themselves.
 void ThreadPool::State::call_helpers(int count) {

@@ -59,6 +59,13 @@ void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, in
   run(step, cell.weights_.as<float>(), cell.hidden_, begin, end, from_end);
 }
 
+void cell_rows(const PackedCell& cell, const CellRow* rows, int count, bool from_end) {
+  const LoneRows run = cell.cell_ == Cell::kLstm ? cell.kernels_->lstm_rows : cell.kernels_->gru_rows;
+  run(rows, count, cell.weights_.as<float>(), cell.hidden_, from_end);
+}
+
+int most_lone_rows() { return kernels().recurrent->rows_at_once; }
+
 void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool from_end) {
   const double products = static_cast<double>(step.rows) * static_cast<double>(cell.block() * cell.gates()) *
                           static_cast<double>(cell.hidden());

@@ -49,10 +49,19 @@ class PackedCell : public CellOrder {
 
  private:
   friend void cell_blocks(const PackedCell&, const struct CellStep&, int64_t, int64_t, bool);
+  friend void cell_rows(const PackedCell&, const struct CellRow*, int, bool);
   bool pack(const float* r);  // returns is_finite()
   bool finite_ = true;
   const RecurrentKernels* kernels_;
   AlignedBuffer weights_;
+};
+
+/** One step of one sequence; each points to `hidden` elements, as CellStep says. */
+struct CellRow {
+  const float *gates, *h;
+  float* next_h;
+  const float *hidden_bias, *c;
+  float* next_c;
 };
 
 /** One step of `rows` sequences; h, c and what follows them are [rows, hidden]. */
@@ -66,6 +75,16 @@ struct CellStep {
   const float* c = nullptr;            // LSTM
   float* next_c = nullptr;             // LSTM; may be c
   bool h_is_zero = false;              // so the product is not computed
+
+  CellRow row(int64_t i, int64_t hidden) const {
+    const int64_t at = i * hidden;
+    return {gates + i * gates_stride,
+            h + at,
+            next_h + at,
+            hidden_bias,
+            c == nullptr ? nullptr : c + at,
+            next_c == nullptr ? nullptr : next_c + at};
+  }
 };
 
 /** A step of the units in blocks [begin, end) of cell.block(). `from_end` reads the weights from their last to their
@@ -75,6 +94,11 @@ void cell_blocks(const PackedCell& cell, const CellStep& step, int64_t begin, in
 
 /** Of all blocks. Results do not depend on the number of threads. */
 void cell_step(base::ThreadPool* pool, const PackedCell& cell, const CellStep& step, bool from_end);
+
+/** A step of all units of sequences apart from each other, which read the weights together, most_lone_rows() at a time.
+    Each has the bits that cell_step() gives it as the only row. */
+void cell_rows(const PackedCell& cell, const CellRow* rows, int count, bool from_end);
+int most_lone_rows();
 
 /** Gate activations in ONNX's order (f, g, h) and the clip of gate inputs (0: none). */
 struct CellOptions {

@@ -14,10 +14,14 @@ namespace ortolan::cpu::kernels {
 using CellBlocks = void (*)(const CellStep& step, const float* weights, int64_t hidden, int64_t begin, int64_t end,
                             bool from_end);
 
+/** A step of all units of rows that each have the bits of a lone one. */
+using LoneRows = void (*)(const CellRow* rows, int count, const float* weights, int64_t hidden, bool from_end);
+
 struct RecurrentKernels {
   int lanes;
-  CellBlocks lstm;
-  CellBlocks gru;
+  int rows_at_once;  // of lone rows, that read the weights once
+  CellBlocks lstm, gru;
+  LoneRows lstm_rows, gru_rows;
 };
 
 }  // namespace ortolan::cpu::kernels

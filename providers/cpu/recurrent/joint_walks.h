@@ -1,0 +1,34 @@
+// The steps of lone sequences of runs at the same time, which read a packed cell's weights together.
+#pragma once
+
+#include <memory>
+
+#include "base/threads/joint_work.h"
+#include "cpu/kernels/recurrent/recurrent_f32.h"
+
+namespace ortolan::cpu {
+
+class JointWalks final : public base::JointWork {
+ public:
+  /** The walk of one run. What it points to is the run's. */
+  struct Walk : Member {
+    using Member::Member;
+    const float* gates = nullptr;      // of the first step: x*W + biases, columns as the cell says
+    int64_t gates_stride = 0;          // to the next step's
+    float *h = nullptr, *c = nullptr;  // the states before the next step
+    float* next_h = nullptr;           // takes turns with h
+    const float* hidden_bias = nullptr;
+    float* y = nullptr;    // where the next step's h goes besides; may be NULL
+    int64_t y_stride = 0;  // to where the one after goes
+  };
+
+  explicit JointWalks(std::shared_ptr<const kernels::PackedCell> cell)
+      : JointWork(std::min(kMostMembers, kernels::most_lone_rows())), cell_(std::move(cell)) {}
+
+ private:
+  void take_step(std::span<Member* const> members, bool odd) noexcept override;
+
+  std::shared_ptr<const kernels::PackedCell> cell_;
+};
+
+}  // namespace ortolan::cpu

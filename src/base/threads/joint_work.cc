@@ -1,0 +1,129 @@
+// JointWork: who leads, who waits, and who is told what.
+#include "base/threads/joint_work.h"
+
+#include <algorithm>
+
+#include "base/threads/futex.h"
+#include "base/threads/processor_count.h"
+#include "base/threads/run_scope.h"
+
+namespace ortolan::base {
+namespace {
+
+enum Told : uint32_t { kNothing, kToLead, kOver };
+
+}  // namespace
+
+JointWork::Member::Member(int64_t steps)
+    : steps_(steps), terminate_(run_scope().terminate), denormals_are_zero_(denormals_are_zero()) {}
+
+bool JointWork::Member::is_over() noexcept {
+  stopped_ = stopped_ || terminate_asked(terminate_);
+  return stopped_ || step_ == steps_;
+}
+
+/** The member may be gone as soon as it is told. To wake a thread takes the address alone. */
+void JointWork::tell(Member& member, uint32_t what) noexcept {
+  std::atomic<uint32_t>& told = member.told_;
+  told.store(what, std::memory_order_release);
+  futex_wake(told, 1);
+}
+
+void JointWork::await(Member& own) noexcept {
+  while (own.told_.load(std::memory_order_acquire) == kNothing) futex_wait(own.told_, kNothing);
+}
+
+/** Else the member waits, and will be told. */
+bool JointWork::become_leader(Member& own) {
+  const std::lock_guard lock(mutex_);
+  if (leaders_ < processors_at_once()) {
+    ++leaders_;
+    return true;
+  }
+  waiting_.push_back(&own);
+  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+  return false;
+}
+
+/** Those that wait join the group as far as there is room, in their order. One whose thread computes otherwise keeps
+    its place and everybody behind it, until a group is empty. */
+void JointWork::admit(Group& group) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [](Member* member) {
+    const bool is_over = member->is_over();
+    if (is_over) tell(*member, kOver);
+    return is_over;
+  });
+  while (!waiting_.empty() && group.count < most_ &&
+         waiting_.front()->denormals_are_zero_ == group.members[0]->denormals_are_zero_) {
+    group.members[group.count++] = waiting_.front();
+    waiting_.pop_front();
+  }
+  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+}
+
+/** `own` is the calling thread's, which needs not be told. */
+void JointWork::take_group_step(Group& group, const Member& own) noexcept {
+  take_step({group.members.data(), static_cast<size_t>(group.count)}, group.odd);
+  group.odd = !group.odd;
+  int left = 0;
+  for (int i = 0; i < group.count; ++i) {
+    Member& member = *group.members[i];
+    ++member.step_;
+    if (!member.is_over()) {
+      group.members[left++] = &member;
+    } else if (&member != &own) {
+      tell(member, kOver);
+    }
+  }
+  group.count = left;
+}
+
+/** Somebody else leads the group on, or one that waits leads a new one. */
+void JointWork::leave(Group& group) {
+  Member* next = group.count > 0 ? group.members[0] : nullptr;
+  if (next == nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+      --leaders_;
+      return;
+    }
+    next = waiting_.front();
+    waiting_.pop_front();
+    waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+    group = {{next}, 1};
+  }
+  next->group_ = group;
+  tell(*next, kToLead);
+}
+
+void JointWork::lead(Member& own) {
+  Group group = own.group_;
+  while (!own.is_over()) {
+    if (!group.odd && waiting_count_.load(std::memory_order_relaxed) > 0) admit(group);
+    take_group_step(group, own);
+  }
+  const auto members = group.members.begin();
+  group.count = static_cast<int>(std::remove(members, members + group.count, &own) - members);
+  leave(group);
+}
+
+void JointWork::work_alone(Member& own) {
+  Group group{{&own}, 1};
+  while (!own.is_over()) take_group_step(group, own);
+}
+
+void JointWork::do_steps(Member& own) {
+  own.group_ = {{&own}, 1};
+  if (count_forks() != made_after_forks_) {
+    work_alone(own);
+  } else if (become_leader(own)) {
+    lead(own);
+  } else {
+    await(own);
+    if (own.told_.load(std::memory_order_relaxed) == kToLead) lead(own);
+  }
+  if (own.stopped_) fail_terminated();
+}
+
+}  // namespace ortolan::base
