@@ -6,12 +6,14 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <latch>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "alike_models.h"
 #include "base/cpu_features.h"
+#include "base/threads/processor_count.h"
 #include "cpu/kernels/kernel_table.h"
 
 namespace ortolan::across {
@@ -115,9 +117,13 @@ class AcrossTest : public testing::Test {
     std::vector<Tensor> expected;
     for (uint32_t i = 0; i < kCallers; ++i) expected.push_back(run(*session, model, i)[0]);
     std::string errors[kCallers];
+    std::latch all_here(kCallers);
     std::vector<std::thread> callers;
     for (uint32_t i = 0; i < kCallers; ++i) {
-      callers.emplace_back([&, i] { errors[i] = difference_in(*session, model, i, expected[i]); });
+      callers.emplace_back([&, i] {
+        all_here.arrive_and_wait();
+        errors[i] = difference_in(*session, model, i, expected[i]);
+      });
     }
     for (std::thread& caller : callers) caller.join();
     for (const std::string& error : errors) EXPECT_EQ(error, "") << model.label();
@@ -215,7 +221,10 @@ TEST_F(AcrossTest, TwoNodesOfOneOperator) {
 }
 
 TEST_F(AcrossTest, CallersOfOneSession) {
-  for (const OperatorCase& node : operator_cases()) check_callers({{{&node, 1}}});
+  for (const int processors : {1, 2, 64}) {
+    const base::PretendedProcessors pretended(processors);
+    for (const OperatorCase& node : operator_cases()) check_callers({{{&node, 1}}});
+  }
 }
 
 TEST_F(AcrossTest, NodesOfDifferentOperatorsShareWeights) {

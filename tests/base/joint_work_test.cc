@@ -202,6 +202,7 @@ TEST(JointWork, WorksInACopyOfTheProcessWhoseLeadersAreNotThere) {
   wait_for([&] { return work.steps == 4; });
   const pid_t child = fork();
   if (child == 0) {
+    alarm(20);
     work.gate_step = -1;
     JointHashes::Hash hash(10, 2);
     work.do_steps(hash);

@@ -48,7 +48,8 @@ bool JointWork::become_leader(Member& own) {
 /** Those that wait join the group as far as there is room, in their order. One whose thread computes otherwise keeps
     its place and everybody behind it, until a group is empty. */
 void JointWork::admit(Group& group) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // after two more steps
   std::erase_if(waiting_, [](Member* member) {
     const bool is_over = member->is_over();
     if (is_over) tell(*member, kOver);
@@ -100,7 +101,8 @@ void JointWork::leave(Group& group) {
 void JointWork::lead(Member& own) {
   Group group = own.group_;
   while (!own.is_over()) {
-    if (!group.odd && waiting_count_.load(std::memory_order_relaxed) > 0) admit(group);
+    const bool has_room = !group.odd && group.count < most_;
+    if (has_room && waiting_count_.load(std::memory_order_relaxed) > 0) admit(group);
     take_group_step(group, own);
   }
   const auto members = group.members.begin();
