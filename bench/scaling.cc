@@ -111,6 +111,7 @@ Json to_json(Figures figures) {
           {"per_second", runs / figures.seconds},
           {"mean_ms", sum / runs},
           {"p50_ms", percentile(times, 0.5)},
+          {"p90_ms", percentile(times, 0.9)},
           {"p99_ms", percentile(times, 0.99)},
           {"cpu_ms", figures.cpu_seconds * 1000 / runs}};
 }
@@ -149,8 +150,8 @@ Json measure(const std::string& path, const Model& model, const Point& point) {
 tools::CommandLine command_line(Point& point) {
   return {
       "scaling [OPTION...] LIBRARY MODEL",
-      "Runs a model from several threads at once, and prints a line of JSON: runs, runs a second, mean, median and\n"
-      "99th percentile of a run in ms, and the processor's time a run in ms. MODEL@name=size,... sets symbolic\n"
+      "Runs a model from several threads at once, and prints a line of JSON: runs, runs a second, mean, median, 90th\n"
+      "and 99th percentile of a run in ms, and the processor's time a run in ms. MODEL@name=size,... sets symbolic\n"
       "dimensions.",
       {{0, "threads", "N", "threads of a session (default 1)", tools::into(point.threads, "--threads")},
        {0, "callers", "N", "threads that call it (default 1)", tools::into(point.callers, "--callers")},

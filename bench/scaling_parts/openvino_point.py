@@ -88,7 +88,8 @@ def main():
     times, seconds, cpu = call_all(requests, options.runs, options.seconds)
     runs = len(times)
     print(json.dumps({"runs": runs, "per_second": runs / seconds, "mean_ms": sum(times) / runs,
-                      "p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "cpu_ms": cpu * 1000 / runs,
+                      "p50_ms": percentile(times, 0.5), "p90_ms": percentile(times, 0.9),
+                      "p99_ms": percentile(times, 0.99), "cpu_ms": cpu * 1000 / runs,
                       "inputs": options.inputs}))
 
 

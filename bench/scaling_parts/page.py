@@ -70,7 +70,7 @@ def add_charts(body, results, model):
 
 def add_table(body, results):
     first, others = results.sides[0], results.sides[1:]
-    shown = (("runs/s", "per_second"), ("p50 ms", "p50_ms"), ("p99 ms", "p99_ms"), ("CPU ms", "cpu_ms"))
+    shown = (("runs/s", "per_second"), ("p50 ms", "p50_ms"), ("p90 ms", "p90_ms"), ("p99 ms", "p99_ms"), ("CPU ms", "cpu_ms"))
     rows = element(body, "table")
     head = element(rows, "tr")
     for name in ("model", "batch", "threads", "callers", "sessions"):

@@ -1,7 +1,7 @@
 """What was measured: figures of points by library, their medians, the ratios of two libraries, a table in a file."""
 import statistics
 
-FIGURES = ("per_second", "mean_ms", "p50_ms", "p99_ms", "cpu_ms")
+FIGURES = ("per_second", "mean_ms", "p50_ms", "p90_ms", "p99_ms", "cpu_ms")
 
 
 class Results:
@@ -35,7 +35,7 @@ class Results:
 def table(results):
     """Rows of text, the titles first: a row for each point and library."""
     first = results.sides[0]
-    ratios = [(other, figure) for other in results.sides[1:] for figure in ("per_second", "p99_ms", "cpu_ms")]
+    ratios = [(other, figure) for other in results.sides[1:] for figure in ("per_second", "p90_ms", "p99_ms", "cpu_ms")]
     yield ["model", "batch", "threads", "callers", "sessions", "library", "rounds", *FIGURES,
            *(f"{figure} {first}/{other}" for other, figure in ratios)]
     for point in results.points():
