@@ -13,6 +13,7 @@
 
 #include "../thrown_text.h"
 #include "base/error.h"
+#include "base/threads/counted_in.h"
 #include "base/threads/processor_count.h"
 #include "base/threads/run_scope.h"
 
@@ -21,8 +22,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
+struct Awake {
+  std::atomic<int> awake{0};
+};
+
 /** Each step of a member hashes the one before. */
-class JointHashes final : public JointWork {
+class JointHashes final : public Awake, public JointWork {
  public:
   struct Hash : Member {
     Hash(int64_t steps, uint64_t seed) : Member(steps), value(seed) {}
@@ -30,7 +35,7 @@ class JointHashes final : public JointWork {
     bool flushes = denormals_are_zero();
   };
 
-  explicit JointHashes(int members) : JointWork(members) {}
+  explicit JointHashes(int members) : JointWork(members, awake) {}
   static uint64_t next(uint64_t value, int64_t step) {
     return (value ^ static_cast<uint64_t>(step)) * 0xbf58476d1ce4e5b9 + (value >> 31);
   }
@@ -74,6 +79,7 @@ std::unique_ptr<Outcome> start(JointHashes& work, int64_t steps, uint64_t seed, 
   auto outcome = std::make_unique<Outcome>();
   outcome->thread = std::thread([&work, steps, seed, scope, own = outcome.get()] {
     const ScopedRunScope of_run(scope);
+    const CountedIn counted(work.awake);
     JointHashes::Hash hash(steps, seed);
     own->error = test::error_of([&] { work.do_steps(hash); });
     own->value = hash.value;
@@ -96,6 +102,7 @@ TEST(JointWork, GivesEachThreadWhatItHasAlone) {
         threads.emplace_back([&work, t] {
           for (uint64_t i = 0; i < 60; ++i) {
             const int64_t steps = static_cast<int64_t>((t * 37 + i * 11) % 150);
+            const CountedIn counted(work.awake);
             JointHashes::Hash hash(steps, t * 1000 + i);
             work.do_steps(hash);
             EXPECT_EQ(hash.value, JointHashes::alone(steps, t * 1000 + i));
@@ -107,6 +114,7 @@ TEST(JointWork, GivesEachThreadWhatItHasAlone) {
       EXPECT_LE(work.most_at_work, processors);
       EXPECT_LE(work.most_members, static_cast<size_t>(members));
       EXPECT_EQ(work.at_work, 0);
+      EXPECT_EQ(work.awake, 0);
     }
   }
 }
@@ -143,6 +151,23 @@ TEST(JointWork, LeadsNoMoreThanItHasProcessorsFor) {
   EXPECT_LE(work.most_at_work, 2);
 }
 
+TEST(JointWork, LetsThoseThatWaitLeadWhenProcessorsAreFree) {
+  const PretendedProcessors two(2);
+  JointHashes work(1);
+  work.awake = 5;
+  std::vector<std::unique_ptr<Outcome>> threads;
+  for (uint64_t i = 0; i < 2; ++i) threads.push_back(start(work, 5'000'000, i));
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(work.most_at_work, 1);
+  work.awake -= 5;
+  for (uint64_t i = 0; i < 2; ++i) {
+    threads[i]->thread.join();
+    EXPECT_EQ(threads[i]->value, JointHashes::alone(5'000'000, i));
+  }
+  EXPECT_EQ(work.most_at_work, 2);
+  EXPECT_EQ(work.awake, 0);
+}
+
 TEST(JointWork, StopsTheRunThatIsAskedAndNoOther) {
   const PretendedProcessors one(1);
   for (size_t asked = 0; asked < 3; ++asked) {  // who leads, who is led, and who waits for room
@@ -169,6 +194,7 @@ TEST(JointWork, StopsTheRunThatIsAskedAndNoOther) {
         EXPECT_EQ(threads[i]->value, JointHashes::alone(1000, i));
       }
     }
+    const CountedIn counted(work.awake);
     JointHashes::Hash after(5, 7);
     work.do_steps(after);  // alone again
     EXPECT_EQ(after.value, JointHashes::alone(5, 7));

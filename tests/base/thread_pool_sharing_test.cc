@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/threads/loop_division.h"
+#include "base/threads/loops_alone.h"
 #include "base/threads/pooled_loop.h"
 #include "base/threads/processor_count.h"
 #include "pool_options.h"
@@ -59,6 +60,30 @@ TEST(ThreadPool, CallersThatHaveAllProcessorsAreAlone) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(ThreadPool, LoopsStayInAThreadThatKeepsThem) {
+  const PretendedProcessors processors(4);
+  ThreadPool pool(threads(4));
+  const auto ranges = [&] {
+    std::atomic<int> count{0};
+    pool.parallel_for(1000, 1, [&](int64_t begin, int64_t end) { count += end > begin; });
+    return count.load();
+  };
+  EXPECT_GT(ranges(), 1);
+  {
+    const LoopsAlone unwanted(false);
+    EXPECT_GT(ranges(), 1);
+    const LoopsAlone alone;
+    EXPECT_TRUE(ThreadPool::inside_loop());
+    {
+      const LoopsAlone changes_nothing(false);
+      EXPECT_EQ(ranges(), 1);
+    }
+    EXPECT_EQ(ranges(), 1);
+  }
+  EXPECT_FALSE(ThreadPool::inside_loop());
+  EXPECT_GT(ranges(), 1);
+}
+
 TEST(ThreadPool, MoreCallersThanPlacesDoTheirWorkAll) {
   ThreadPool pool(threads(2));
   std::atomic<int64_t> total{0};
@@ -88,10 +113,14 @@ TEST(LoopDivision, HoldsForAnyPoolAndMachine) {
           EXPECT_LT(division.helpers, at_once);
           const int64_t chunks = (count + division.chunk - 1) / division.chunk;
           EXPECT_LT(division.helpers, chunks) << "one of them would find nothing";
-          if (chunks >= at_once) EXPECT_EQ(division.helpers, at_once - 1);
+          if (chunks >= at_once) {
+            EXPECT_EQ(division.helpers, at_once - 1);
+          }
           const int64_t worth = std::max<int64_t>(1, count / grain), last = count - (chunks - 1) * division.chunk;
           EXPECT_GE(9 * chunks, 8 * std::min<int64_t>(worth, 8 * at_once));
-          if (count > grain) EXPECT_GE(2 * last, chunks <= 8 ? grain : 0) << "a chunk that is not worth a thread";
+          if (count > grain) {
+            EXPECT_GE(2 * last, chunks <= 8 ? grain : 0) << "a chunk that is not worth a thread";
+          }
         }
       }
     }

@@ -22,8 +22,8 @@ class JointWalks final : public base::JointWork {
     int64_t y_stride = 0;  // to where the one after goes
   };
 
-  explicit JointWalks(std::shared_ptr<const kernels::PackedCell> cell)
-      : JointWork(std::min(kMostMembers, kernels::most_lone_rows())), cell_(std::move(cell)) {}
+  JointWalks(std::shared_ptr<const kernels::PackedCell> cell, std::atomic<int>& awake)
+      : JointWork(std::min(kMostMembers, kernels::most_lone_rows()), awake), cell_(std::move(cell)) {}
 
  private:
   void take_step(std::span<Member* const> members, bool odd) noexcept override;

@@ -78,7 +78,7 @@ void Recurrent::pack_float_weights(const KernelInfo& info) {
   for (int64_t d = 0; d < directions_; ++d) {
     if (is_usual_cell(hidden)) {
       packed_.push_back(constant_cell_weights(info, cell(), *w, *r, d));
-      joint_walks_.push_back(std::make_shared<JointWalks>(packed_.back().cell));
+      joint_walks_.push_back(std::make_shared<JointWalks>(packed_.back().cell, awake_));
       continue;
     }
     CellWeights<float> weights{pack_constant(info, *w, d, 0, n), pack_constant(info, *r, d, 0, own)};

@@ -74,8 +74,8 @@ class Recurrent final : public OpKernel {
   std::vector<CellWeights<float>> packed_;    // of each direction, where W and R are constant
   std::vector<PackedBytes> packed_bytes_[2];  // of W and of R: of each direction, where constant
   std::shared_ptr<WalkMemory> walk_memory_;
+  mutable std::atomic<int> awake_{0};                     // runs that are here and do not sleep
   std::vector<std::shared_ptr<JointWalks>> joint_walks_;  // of each direction, where packed_ has cells
-  mutable std::atomic<int> running_{0};                   // runs that are here
 };
 
 }  // namespace ortolan::cpu

@@ -18,7 +18,7 @@ constexpr int64_t kFewestJointSteps = 4;  // worth joining others
 /** Everything between weights and outputs. Runs at the same time part the processors among them. */
 template <class C>
 void Recurrent::Run<C>::run() {
-  const base::CountedIn counted(op.running_);
+  const base::CountedIn counted(op.awake_);
   const int threads = threads_for(counted.count());
   const bool jointly = walks_jointly(threads);
   const base::LoopsAlone alone(threads == 1);

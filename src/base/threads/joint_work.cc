@@ -24,6 +24,7 @@ bool JointWork::Member::is_over() noexcept {
 
 /** The member may be gone as soon as it is told. To wake a thread takes the address alone. */
 void JointWork::tell(Member& member, uint32_t what) noexcept {
+  awake_.fetch_add(1, std::memory_order_relaxed);
   std::atomic<uint32_t>& told = member.told_;
   told.store(what, std::memory_order_release);
   futex_wake(told, 1);
@@ -36,13 +37,32 @@ void JointWork::await(Member& own) noexcept {
 /** Else the member waits, and will be told. */
 bool JointWork::become_leader(Member& own) {
   const std::lock_guard lock(mutex_);
-  if (leaders_ < processors_at_once()) {
+  if (leaders_ == 0 || awake_.load(std::memory_order_relaxed) <= processors_at_once()) {
     ++leaders_;
     return true;
   }
   waiting_.push_back(&own);
   waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+  awake_.fetch_sub(1, std::memory_order_relaxed);
   return false;
+}
+
+/** With the lock held, where somebody waits. */
+JointWork::Member& JointWork::next_waiting() {
+  Member& next = *waiting_.front();
+  waiting_.pop_front();
+  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+  return next;
+}
+
+/** With the lock held: those that wait lead where there are processors for them. */
+void JointWork::wake_leaders() {
+  while (!waiting_.empty() && awake_.load(std::memory_order_relaxed) < processors_at_once()) {
+    ++leaders_;
+    Member& next = next_waiting();
+    next.group_ = {{&next}, 1};
+    tell(next, kToLead);
+  }
 }
 
 /** Those that wait join the group as far as there is room, in their order. One whose thread computes otherwise keeps
@@ -50,16 +70,16 @@ bool JointWork::become_leader(Member& own) {
 void JointWork::admit(Group& group) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // after two more steps
-  std::erase_if(waiting_, [](Member* member) {
+  std::erase_if(waiting_, [this](Member* member) {
     const bool is_over = member->is_over();
     if (is_over) tell(*member, kOver);
     return is_over;
   });
   while (!waiting_.empty() && group.count < most_ &&
          waiting_.front()->denormals_are_zero_ == group.members[0]->denormals_are_zero_) {
-    group.members[group.count++] = waiting_.front();
-    waiting_.pop_front();
+    group.members[group.count++] = &next_waiting();
   }
+  wake_leaders();
   waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
 }
 
@@ -82,27 +102,23 @@ void JointWork::take_group_step(Group& group, const Member& own) noexcept {
 
 /** Somebody else leads the group on, or one that waits leads a new one. */
 void JointWork::leave(Group& group) {
-  Member* next = group.count > 0 ? group.members[0] : nullptr;
-  if (next == nullptr) {
+  if (group.count == 0) {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) {
       --leaders_;
       return;
     }
-    next = waiting_.front();
-    waiting_.pop_front();
-    waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
-    group = {{next}, 1};
+    group = {{&next_waiting()}, 1};
   }
-  next->group_ = group;
-  tell(*next, kToLead);
+  Member& next = *group.members[0];
+  next.group_ = group;
+  tell(next, kToLead);
 }
 
 void JointWork::lead(Member& own) {
   Group group = own.group_;
   while (!own.is_over()) {
-    const bool has_room = !group.odd && group.count < most_;
-    if (has_room && waiting_count_.load(std::memory_order_relaxed) > 0) admit(group);
+    if (!group.odd && waiting_count_.load(std::memory_order_relaxed) > 0) admit(group);
     take_group_step(group, own);
   }
   const auto members = group.members.begin();

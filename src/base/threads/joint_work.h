@@ -14,9 +14,10 @@
 namespace ortolan::base {
 
 /**
- * As many threads as there are processors each lead a group: they do its members' steps, one of each at a time. Threads
- * that come later sleep as members of these groups, or until there is room. Who leads leaves when its own steps are
- * over, and the member that has been there longest leads on. The same steps are done as if each thread were alone.
+ * Threads that lead each have a group, whose members' steps they do, one of each at a time. A thread leads where it
+ * finds a processor for it; others sleep as members of these groups, or until there is room. Who leads leaves when its
+ * own steps are over, and the member that has been there longest leads on. The same steps are done as if each thread
+ * were alone.
  *
  * What is shared must not outlive a fork: in the copy of a process everybody works alone.
  */
@@ -24,7 +25,7 @@ class JointWork {
  public:
   static constexpr int kMostMembers = 8;
 
-  /** The work of one thread. */
+  /** The work of one thread, which `awake` counts. */
   class Member {
    public:
     /** `steps` at least 0. The run of the calling thread is the one that may be asked to stop. */
@@ -51,8 +52,9 @@ class JointWork {
     Group group_;  // that it is to lead, once told so
   };
 
-  /** At most `members` in a group, from 1 to kMostMembers. */
-  explicit JointWork(int members) : most_(members) {}
+  /** At most `members` in a group, from 1 to kMostMembers. `awake`, which outlives this, counts the threads that need a
+      processor, before they come here and while they do not sleep. */
+  JointWork(int members, std::atomic<int>& awake) : most_(members), awake_(awake) {}
   virtual ~JointWork() = default;
   JointWork(const JointWork&) = delete;
   JointWork& operator=(const JointWork&) = delete;
@@ -73,10 +75,13 @@ class JointWork {
   void admit(Group& group);
   void leave(Group& group);
   void work_alone(Member& own);
-  static void tell(Member& member, uint32_t what) noexcept;
+  void tell(Member& member, uint32_t what) noexcept;
+  void wake_leaders();
+  Member& next_waiting();
   static void await(Member& own) noexcept;
 
   const int most_;
+  std::atomic<int>& awake_;
   const uint32_t made_after_forks_ = count_forks();
   std::mutex mutex_;             // guards what follows
   std::deque<Member*> waiting_;  // in the order in which they came

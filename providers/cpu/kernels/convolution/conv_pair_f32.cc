@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "base/cpu_features.h"
 #include "base/threads/thread_pool.h"
 #include "cpu/kernels/convolution/conv_division.h"
@@ -170,7 +171,8 @@ void conv_pair(base::ThreadPool* pool, const ConvPair& pair, const float* x,
   const DepthwiseDirect depthwise = is_depthwise ? direct_depthwise(pair.second) : nullptr;
   const PairDivision division = depthwise == nullptr ? PairDivision{} : division_of(pair, threads_of(pool));
   if (division.is_apart()) {
-    float* values = between(pair.second.batch * pair.second.in_channels * volume(pair.second.in));
+    const int64_t planes = base::checked_mul(pair.second.batch, pair.second.in_channels);
+    float* values = between(base::checked_mul(planes, volume(pair.second.in)));
     conv(pool, pair.first, x, pair.first_weights, pair.first_epilogue, values);
     conv(pool, pair.second, values, pair.second_weights, pair.second_epilogue, y);
     return;
