@@ -13,13 +13,13 @@ class JointWalks final : public base::JointWork {
   /** The walk of one run. What it points to is the run's. */
   struct Walk : Member {
     using Member::Member;
-    const float* gates = nullptr;      // of the first step: x*W + biases, columns as the cell says
-    int64_t gates_stride = 0;          // to the next step's
-    float *h = nullptr, *c = nullptr;  // the states before the next step
-    float* next_h = nullptr;           // takes turns with h
+    const float* gates = nullptr;  // of the first step: x*W + biases, columns as the cell says
+    int64_t gates_stride = 0;      // to the next step's
     const float* hidden_bias = nullptr;
-    float* y = nullptr;    // where the next step's h goes besides; may be NULL
-    int64_t y_stride = 0;  // to where the one after goes
+    float *h = nullptr, *c = nullptr;  // the states before the next step
+    float* next_h = nullptr;           // memory that takes turns with h
+    float* y = nullptr;                // where the first step's h goes besides; may be NULL
+    int64_t y_stride = 0;              // to where the next one's goes
   };
 
   JointWalks(std::shared_ptr<const kernels::PackedCell> cell, std::atomic<int>& awake)
