@@ -230,6 +230,7 @@ TEST(JointWork, WorksInACopyOfTheProcessWhoseLeadersAreNotThere) {
   if (child == 0) {
     alarm(20);
     work.gate_step = -1;
+    const CountedIn counted(work.awake);
     JointHashes::Hash hash(10, 2);
     work.do_steps(hash);
     _exit(hash.value == JointHashes::alone(10, 2) ? 0 : 1);
