@@ -11,8 +11,10 @@ namespace {
 // Rows of a batch that share a pass over the weights; their sums stay in registers.
 constexpr int kRowsAtOnce = kLanes == 16 ? 4 : 2;
 // Lone rows that do, each with two sums for each of the gates that a pass has.
-#if defined(__AVX512F__) || defined(__aarch64__)  // which have 32 registers
+#if defined(__AVX512F__)
 constexpr int kLoneRowsAtOnce = 6, kMostSums = 24;
+#elif defined(__aarch64__)
+constexpr int kLoneRowsAtOnce = 4, kMostSums = 16;
 #else
 constexpr int kLoneRowsAtOnce = 3, kMostSums = 12;
 #endif
