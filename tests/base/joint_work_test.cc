@@ -44,7 +44,7 @@ class JointHashes final : public Awake, public JointWork {
     return seed;
   }
 
-  std::atomic<int> at_work{0}, most_at_work{0}, steps{0};
+  std::atomic<int> came{0}, at_work{0}, most_at_work{0}, steps{0};
   std::atomic<size_t> most_members{0};
   std::atomic<int> gate_step{-1};  // where the first member waits until this is -1 again
 
@@ -80,6 +80,7 @@ std::unique_ptr<Outcome> start(JointHashes& work, int64_t steps, uint64_t seed, 
   outcome->thread = std::thread([&work, steps, seed, scope, own = outcome.get()] {
     const ScopedRunScope of_run(scope);
     const CountedIn counted(work.awake);
+    ++work.came;
     JointHashes::Hash hash(steps, seed);
     own->error = test::error_of([&] { work.do_steps(hash); });
     own->value = hash.value;
@@ -127,7 +128,7 @@ TEST(JointWork, TakesThoseThatComeLaterIntoItsSteps) {
   threads.push_back(start(work, 100, 0));
   wait_for([&] { return work.steps == 11; });
   for (uint64_t i = 1; i < 4; ++i) threads.push_back(start(work, 100, i));
-  std::this_thread::sleep_for(milliseconds(50));  // until they sleep
+  wait_for([&] { return work.came == 4 && work.awake == 1; });
   work.gate_step = -1;
   for (uint64_t i = 0; i < 4; ++i) {
     threads[i]->thread.join();
@@ -155,16 +156,21 @@ TEST(JointWork, LetsThoseThatWaitLeadWhenProcessorsAreFree) {
   const PretendedProcessors two(2);
   JointHashes work(1);
   work.awake = 5;
+  work.gate_step = 10;
   std::vector<std::unique_ptr<Outcome>> threads;
-  for (uint64_t i = 0; i < 2; ++i) threads.push_back(start(work, 5'000'000, i));
-  std::this_thread::sleep_for(milliseconds(20));
+  threads.push_back(start(work, 2000, 0));
+  wait_for([&] { return work.steps == 11; });
+  threads.push_back(start(work, 2000, 1));
+  wait_for([&] { return work.came == 2 && work.awake == 6; });
   EXPECT_EQ(work.most_at_work, 1);
   work.awake -= 5;
+  work.gate_step = 1000;
+  wait_for([&] { return work.most_at_work == 2; });
+  work.gate_step = -1;
   for (uint64_t i = 0; i < 2; ++i) {
     threads[i]->thread.join();
-    EXPECT_EQ(threads[i]->value, JointHashes::alone(5'000'000, i));
+    EXPECT_EQ(threads[i]->value, JointHashes::alone(2000, i));
   }
-  EXPECT_EQ(work.most_at_work, 2);
   EXPECT_EQ(work.awake, 0);
 }
 
