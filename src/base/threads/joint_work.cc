@@ -15,7 +15,7 @@ enum Told : uint32_t { kNothing, kToLead, kOver };
 }  // namespace
 
 JointWork::Member::Member(int64_t steps)
-    : steps_(steps), terminate_(run_scope().terminate), denormals_are_zero_(denormals_are_zero()) {}
+    : steps_(steps), terminate_(run_scope().terminate), denormals_are_zero_(denormals_are_zero()), group_{{this}, 1} {}
 
 bool JointWork::Member::is_over() noexcept {
   stopped_ = stopped_ || terminate_asked(terminate_);
@@ -42,16 +42,21 @@ bool JointWork::become_leader(Member& own) {
     return true;
   }
   waiting_.push_back(&own);
-  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+  count_waiting();
   awake_.fetch_sub(1, std::memory_order_relaxed);
   return false;
 }
 
+/** With the lock held. */
+void JointWork::count_waiting() noexcept {
+  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+}
+
 /** With the lock held, where somebody waits. */
-JointWork::Member& JointWork::next_waiting() {
+JointWork::Member& JointWork::next_waiting() noexcept {
   Member& next = *waiting_.front();
   waiting_.pop_front();
-  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
+  count_waiting();
   return next;
 }
 
@@ -59,9 +64,7 @@ JointWork::Member& JointWork::next_waiting() {
 void JointWork::wake_leaders() {
   while (!waiting_.empty() && awake_.load(std::memory_order_relaxed) < processors_at_once()) {
     ++leaders_;
-    Member& next = next_waiting();
-    next.group_ = {{&next}, 1};
-    tell(next, kToLead);
+    tell(next_waiting(), kToLead);
   }
 }
 
@@ -75,12 +78,12 @@ void JointWork::admit(Group& group) {
     if (is_over) tell(*member, kOver);
     return is_over;
   });
+  count_waiting();
   while (!waiting_.empty() && group.count < most_ &&
          waiting_.front()->denormals_are_zero_ == group.members[0]->denormals_are_zero_) {
     group.members[group.count++] = &next_waiting();
   }
   wake_leaders();
-  waiting_count_.store(static_cast<int>(waiting_.size()), std::memory_order_relaxed);
 }
 
 /** `own` is the calling thread's, which needs not be told. */
@@ -101,18 +104,18 @@ void JointWork::take_group_step(Group& group, const Member& own) noexcept {
 }
 
 /** Somebody else leads the group on, or one that waits leads a new one. */
-void JointWork::leave(Group& group) {
-  if (group.count == 0) {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      --leaders_;
-      return;
-    }
-    group = {{&next_waiting()}, 1};
+void JointWork::leave(const Group& group) {
+  if (group.count > 0) {
+    Member& next = *group.members[0];
+    next.group_ = group;
+    return tell(next, kToLead);
   }
-  Member& next = *group.members[0];
-  next.group_ = group;
-  tell(next, kToLead);
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) {
+    --leaders_;
+  } else {
+    tell(next_waiting(), kToLead);
+  }
 }
 
 void JointWork::lead(Member& own) {
@@ -127,12 +130,10 @@ void JointWork::lead(Member& own) {
 }
 
 void JointWork::work_alone(Member& own) {
-  Group group{{&own}, 1};
-  while (!own.is_over()) take_group_step(group, own);
+  while (!own.is_over()) take_group_step(own.group_, own);
 }
 
 void JointWork::do_steps(Member& own) {
-  own.group_ = {{&own}, 1};
   if (count_forks() != made_after_forks_) {
     work_alone(own);
   } else if (become_leader(own)) {

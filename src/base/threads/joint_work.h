@@ -49,7 +49,7 @@ class JointWork {
     bool stopped_ = false;
     const bool denormals_are_zero_;  // on its thread, and so on the one that leads it
     std::atomic<uint32_t> told_{0};
-    Group group_;  // that it is to lead, once told so
+    Group group_;  // that it is to lead: at first itself
   };
 
   /** At most `members` in a group, from 1 to kMostMembers. `awake`, which outlives this, counts the threads that need a
@@ -73,11 +73,12 @@ class JointWork {
   void lead(Member& own);
   void take_group_step(Group& group, const Member& own) noexcept;
   void admit(Group& group);
-  void leave(Group& group);
+  void leave(const Group& group);
   void work_alone(Member& own);
   void tell(Member& member, uint32_t what) noexcept;
   void wake_leaders();
-  Member& next_waiting();
+  void count_waiting() noexcept;
+  Member& next_waiting() noexcept;
   static void await(Member& own) noexcept;
 
   const int most_;

@@ -153,12 +153,9 @@ void blocks(const CellStep& s, const float* weights, int64_t hidden, int64_t beg
   for (int64_t i = begin; i < end; ++i) {
     const int64_t unit = (from_end ? begin + end - 1 - i : i) * kLanes;
     const float* own = weights + unit * hidden * Cell::kGates;
-    if (s.rows == 1 && from_end) {
-      lone_row_of_block<Cell, true>(s.row(0, hidden), own, hidden, unit, s.h_is_zero);
-      continue;
-    }
     if (s.rows == 1) {
-      lone_row_of_block<Cell, false>(s.row(0, hidden), own, hidden, unit, s.h_is_zero);
+      from_end ? lone_row_of_block<Cell, true>(s.row(0, hidden), own, hidden, unit, s.h_is_zero)
+               : lone_row_of_block<Cell, false>(s.row(0, hidden), own, hidden, unit, s.h_is_zero);
       continue;
     }
     int64_t row = 0;
